@@ -66,14 +66,14 @@ type MemberReader interface {
 	Member(ctx context.Context, group adapters.Target, person string) (bool, error)
 }
 
-// put takes a grant into account. mu is held.
-func (g *Guard) put(given Grant) {
-	g.drop(given.Person, given.Role)
+// putGrant takes a grant into account. mu is held.
+func (g *Guard) putGrant(given Grant) {
+	g.dropGrants(given.Person, given.Role)
 	g.granted = append(g.granted, given)
 }
 
-// drop forgets what a person was given; "": all. mu is held.
-func (g *Guard) drop(person string, role Role) {
+// dropGrants forgets what a person was given; "": all. mu is held.
+func (g *Guard) dropGrants(person string, role Role) {
 	g.granted = slices.DeleteFunc(g.granted, func(x Grant) bool { return x.Person == person && (role == "" || x.Role == role) })
 }
 
@@ -112,9 +112,9 @@ func (g *Guard) whyEnded(x Grant, now time.Time) string {
 	return ""
 }
 
-// AccessList is who may do what, by the configuration and by what was given; the oldest
+// ListAccess is who may do what, by the configuration and by what was given; the oldest
 // first.
-func (g *Guard) AccessList() []Listed {
+func (g *Guard) ListAccess() []Listed {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	var out []Listed
@@ -134,9 +134,9 @@ func (g *Guard) AccessList() []Listed {
 	return out
 }
 
-// Give gives a person a role. by is GivenByCLI, GivenByWeb or a Person.ID. The error wraps
+// GiveRole gives a person a role. by is GivenByCLI, GivenByWeb or a Person.ID. The error wraps
 // sessions.ErrInvalid if the person isn't one of a platform that's on.
-func (g *Guard) Give(ctx context.Context, person string, role Role, by string) error {
+func (g *Guard) GiveRole(ctx context.Context, person string, role Role, by string) error {
 	adapter, id, ok := strings.Cut(person, ":")
 	if !ok || id == "" || g.opt.Platforms[adapter] == nil || strings.ContainsAny(id, " /\t\n") || strings.HasPrefix(id, "-") {
 		return fmt.Errorf("give access: %w: %q isn't a person of a platform that's on: telegram:123, say", sessions.ErrInvalid, person)
@@ -150,16 +150,16 @@ func (g *Guard) Give(ctx context.Context, person string, role Role, by string) e
 		return fmt.Errorf("give access to %s: %w", person, err)
 	}
 	g.mu.Lock()
-	g.put(given)
+	g.putGrant(given)
 	g.mu.Unlock()
 	g.log.Info("access was given", "person", person, "role", role, "by", by)
-	g.lookSoon()
+	g.checkGroupsSoon()
 	return nil
 }
 
-// Revoke takes back what was given to a person; role "": all of it. What the configuration
+// RevokeRoles takes back what was given to a person; role "": all of it. What the configuration
 // gives stays: rest is that. sessions.ErrUnknown: they were given nothing.
-func (g *Guard) Revoke(ctx context.Context, person string, role Role, by string) (rest Roles, err error) {
+func (g *Guard) RevokeRoles(ctx context.Context, person string, role Role, by string) (rest Roles, err error) {
 	g.mu.RLock()
 	had := slices.ContainsFunc(g.granted, func(x Grant) bool { return x.Person == person && (role == "" || x.Role == role) })
 	rest = g.config.Roles[person]
@@ -171,7 +171,7 @@ func (g *Guard) Revoke(ctx context.Context, person string, role Role, by string)
 		return nil, fmt.Errorf("take back the access of %s: %w", person, err)
 	}
 	g.mu.Lock()
-	g.drop(person, role)
+	g.dropGrants(person, role)
 	g.mu.Unlock()
 	g.log.Info("access was taken back", "person", person, "role", role, "by", by)
 	g.endPrivateMirrors(ctx)
@@ -182,7 +182,7 @@ func (g *Guard) Revoke(ctx context.Context, person string, role Role, by string)
 func (g *Guard) noteUse(ctx context.Context, ev intake.Event) {
 	g.notePrivateChat(ctx, ev)
 	now := time.Now()
-	g.users.note(Visit{Place: ev.Place, Person: ev.Person, At: now})
+	g.users.noteVisit(Visit{Place: ev.Place, Person: ev.Person, At: now})
 	g.mu.Lock()
 	note := false
 	for i := range g.granted {
@@ -225,8 +225,8 @@ type groupLooks struct {
 	last map[string]time.Time
 }
 
-// lookSoon has WatchGroups look now.
-func (g *Guard) lookSoon() {
+// checkGroupsSoon has WatchGroups look now.
+func (g *Guard) checkGroupsSoon() {
 	select {
 	case g.wake <- struct{}{}:
 	default:
@@ -259,8 +259,8 @@ func (g *Guard) WatchGroups(ctx context.Context) {
 	}
 }
 
-// due says whether it's time to look again.
-func (l *groupLooks) due(key string, now time.Time) bool {
+// isDue says whether it's time to look again.
+func (l *groupLooks) isDue(key string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if at, ok := l.last[key]; ok && now.Sub(at) < memberFor {
@@ -291,7 +291,7 @@ func (g *Guard) checkGroups(ctx context.Context, person string) {
 	g.mu.RUnlock()
 	for group := range groups {
 		reader, ok := g.opt.Platforms[group.Adapter].(MemberReader)
-		if !ok || !g.groupLooks.due(person+" "+group.String(), time.Now()) {
+		if !ok || !g.groupLooks.isDue(person+" "+group.String(), time.Now()) {
 			continue
 		}
 		call, cancel := context.WithTimeout(ctx, memberTime)
@@ -355,7 +355,7 @@ func (g *Guard) endPrivateMirrors(ctx context.Context) {
 		for _, b := range g.opt.Hub.Status(s.ID) {
 			chat := b.Target.WholeChat()
 			person := g.ownerOf(chat)
-			if !b.Open || done[chat] || person == "" || g.Knows(chat) || g.RolesOf(person).Has(Viewer) {
+			if !b.Open || done[chat] || person == "" || g.KnowsChat(chat) || g.RolesOf(person).Has(Viewer) {
 				continue
 			}
 			done[chat] = true
@@ -431,10 +431,10 @@ func (u CodeUse) Grant(c Code) Grant {
 	return x
 }
 
-// Pair makes a code that lets a person in who writes "/pair CODE" to the bot, once,
+// MakePairingCode makes a code that lets a person in who writes "/pair CODE" to the bot, once,
 // within the time that's returned; written in a group, the group too. by says who
 // made it.
-func (g *Guard) Pair(ctx context.Context, role Role, by string) (code string, expires time.Time, err error) {
+func (g *Guard) MakePairingCode(ctx context.Context, role Role, by string) (code string, expires time.Time, err error) {
 	if role, err = ParseRole(string(role)); err != nil {
 		return "", time.Time{}, fmt.Errorf("make a pairing code: %w: %w", sessions.ErrInvalid, err)
 	}
@@ -496,7 +496,7 @@ func (g *Guard) useCode(ctx context.Context, ev intake.Event) (Admission, error)
 		return Admission{}, nil
 	}
 	now := time.Now()
-	if now.Sub(ev.At) > codeFor || !g.guesses.allows(ev.Person.ID, now) {
+	if now.Sub(ev.At) > codeFor || !g.guesses.allowsGuess(ev.Person.ID, now) {
 		return Admission{}, nil
 	}
 	use := CodeUse{Key: ev.Key, Person: ev.Person, At: now}
@@ -515,7 +515,7 @@ func (g *Guard) useCode(ctx context.Context, ev intake.Event) (Admission, error)
 		return Admission{}, fmt.Errorf("use a pairing code: %w", err)
 	}
 	g.mu.Lock()
-	g.put(use.Grant(c))
+	g.putGrant(use.Grant(c))
 	if use.Chat != (adapters.Target{}) {
 		g.chats[use.Chat] = true
 	}
@@ -542,8 +542,8 @@ type guesses struct {
 	byPerson map[string]int // at most triesOverall
 }
 
-// allows says whether another code of a person is looked at.
-func (t *guesses) allows(person string, now time.Time) bool {
+// allowsGuess says whether another code of a person is looked at.
+func (t *guesses) allowsGuess(person string, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now.Sub(t.begin) >= codeFor {

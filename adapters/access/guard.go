@@ -142,12 +142,12 @@ func NewGuard(opt Options) *Guard {
 		opt: opt, log: opt.Logger, strange: strangers{logged: intake.NewSeldom(strangerEvery)}, wake: make(chan struct{}, 1),
 		chats: map[adapters.Target]bool{}, private: map[adapters.Target]string{}, was: map[string]bool{},
 	}
-	g.configure(opt.Config)
+	g.setConfig(opt.Config)
 	return g
 }
 
-// configure takes in what the configuration says. mu is held, if anybody else knows g.
-func (g *Guard) configure(to Config) {
+// setConfig takes in what the configuration says. mu is held, if anybody else knows g.
+func (g *Guard) setConfig(to Config) {
 	g.config = to
 	for person := range to.Roles {
 		g.was[person] = true
@@ -175,7 +175,7 @@ func (g *Guard) Load(ctx context.Context) error {
 	for _, c := range chats {
 		g.chats[c] = true
 	}
-	return g.users.load(ctx, s)
+	return g.users.loadVisits(ctx, s)
 }
 
 // RolesOf returns all that a person has.
@@ -194,8 +194,8 @@ func (g *Guard) RolesOf(person string) Roles {
 	return out
 }
 
-// account is the name that the configuration gives a person, over platforms; else their id.
-func (g *Guard) account(id string) string {
+// accountOf is the name that the configuration gives a person, over platforms; else their id.
+func (g *Guard) accountOf(id string) string {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	return cmp.Or(g.config.Names[id], id)
@@ -215,9 +215,9 @@ func (g *Guard) NameOf(p intake.Person) string {
 	}
 }
 
-// Knows says whether people may talk to the bot in a chat because the
+// KnowsChat says whether people may talk to the bot in a chat because the
 // configuration, a pairing or an adoption says so.
-func (g *Guard) Knows(chat adapters.Target) bool {
+func (g *Guard) KnowsChat(chat adapters.Target) bool {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	if g.chats[chat.WholeChat()] {
@@ -248,12 +248,12 @@ func (g *Guard) MoveChat(from, to adapters.Target) {
 func (g *Guard) SetAccess(to Config) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.configure(to)
-	g.lookSoon()
+	g.setConfig(to)
+	g.checkGroupsSoon()
 }
 
-// Adopt makes a chat one where people with access may talk to the bot.
-func (g *Guard) Adopt(ctx context.Context, chat adapters.Target, by string) error {
+// AdoptChat makes a chat one where people with access may talk to the bot.
+func (g *Guard) AdoptChat(ctx context.Context, chat adapters.Target, by string) error {
 	chat = chat.WholeChat()
 	if err := g.opt.Store.PutChat(ctx, chat, by, time.Now()); err != nil {
 		return fmt.Errorf("adopt chat %s: %w", chat, err)
@@ -284,7 +284,7 @@ func (g *Guard) Admit(ctx context.Context, ev intake.Event) (Admission, error) {
 		return paired, err
 	}
 	g.checkGroups(ctx, ev.Person.ID)
-	roles, why := g.Standing(ev)
+	roles, why := g.RolesAt(ev)
 	if why != "" {
 		g.noteStranger(ev, why)
 		return Admission{}, nil
@@ -293,14 +293,14 @@ func (g *Guard) Admit(ctx context.Context, ev intake.Event) (Admission, error) {
 	return Admission{Admitted: true, Roles: roles}, nil
 }
 
-// Standing is what the person of an event may do where it happened; why says that
+// RolesAt is what the person of an event may do where it happened; why says that
 // it's nothing.
-func (g *Guard) Standing(ev intake.Event) (roles Roles, why string) {
+func (g *Guard) RolesAt(ev intake.Event) (roles Roles, why string) {
 	roles = g.RolesOf(ev.Person.ID)
 	if ev.Person.ID == "" || !roles.Has(Viewer) {
 		return nil, "nobody named this person"
 	}
-	if ev.Private || g.Knows(ev.Place) || g.opt.Hub.Uses(ev.Place.Adapter, ev.Place.Chat) {
+	if ev.Private || g.KnowsChat(ev.Place) || g.opt.Hub.Uses(ev.Place.Adapter, ev.Place.Chat) {
 		return roles, ""
 	}
 	// A known person brought the bot to a chat that nobody named.
@@ -316,14 +316,14 @@ func (g *Guard) Standing(ev intake.Event) (roles Roles, why string) {
 // or writes what looks like a pairing code. For platforms where whoever does something
 // is shown at once that it was taken in.
 func (g *Guard) Admits(ev intake.Event) bool {
-	_, why := g.Standing(ev)
+	_, why := g.RolesAt(ev)
 	return why == "" || ReadCode(ev) != ""
 }
 
 // MayBind says whether a chat may mirror sessions: one that's known, or a private
 // one of a person who has access.
 func (g *Guard) MayBind(chat adapters.Target) bool {
-	return g.Knows(chat) || g.RolesOf(chat.Adapter+":"+chat.Chat).Has(Viewer)
+	return g.KnowsChat(chat) || g.RolesOf(chat.Adapter+":"+chat.Chat).Has(Viewer)
 }
 
 // strangerEvery is the time between two log lines about the same person.
@@ -359,7 +359,7 @@ type Visit struct {
 }
 
 // ForgetVisits drops what's too old to count.
-func (g *Guard) ForgetVisits(now time.Time) { g.users.forget(now.Add(-usedFor)) }
+func (g *Guard) ForgetVisits(now time.Time) { g.users.forgetVisits(now.Add(-usedFor)) }
 
 // users are who has used which places. Of a place, and of a chat with all its threads, the two
 // people are kept that have used it last: it's only asked whether it's one.
@@ -368,29 +368,29 @@ type users struct {
 	all map[adapters.Target][]Visit // the last one first
 }
 
-// load reads who has used places lately, the oldest first.
-func (u *users) load(ctx context.Context, s Store) error {
+// loadVisits reads who has used places lately, the oldest first.
+func (u *users) loadVisits(ctx context.Context, s Store) error {
 	list, err := s.Visits(ctx, time.Now().Add(-usedFor))
 	if err != nil {
 		return fmt.Errorf("load who uses places: %w", err)
 	}
 	for _, v := range list {
-		u.note(v)
+		u.noteVisit(v)
 	}
 	return nil
 }
 
-// note takes in that somebody did something.
-func (u *users) note(v Visit) {
+// noteVisit takes in that somebody did something.
+func (u *users) noteVisit(v Visit) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.noteAt(v.Place, v)
+	u.noteVisitAt(v.Place, v)
 	if chat := v.Place.WholeChat(); chat != v.Place {
-		u.noteAt(chat, v)
+		u.noteVisitAt(chat, v)
 	}
 }
 
-func (u *users) noteAt(place adapters.Target, v Visit) {
+func (u *users) noteVisitAt(place adapters.Target, v Visit) {
 	if u.all == nil {
 		u.all = map[adapters.Target][]Visit{}
 	}
@@ -398,8 +398,8 @@ func (u *users) noteAt(place adapters.Target, v Visit) {
 	u.all[place] = append([]Visit{v}, all[:min(len(all), 1)]...)
 }
 
-// at returns who has used a place since a time.
-func (u *users) at(place adapters.Target, since time.Time) []intake.Person {
+// usersOf returns who has used a place since a time.
+func (u *users) usersOf(place adapters.Target, since time.Time) []intake.Person {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	var out []intake.Person
@@ -411,8 +411,8 @@ func (u *users) at(place adapters.Target, since time.Time) []intake.Person {
 	return out
 }
 
-// forget drops what's too old to count.
-func (u *users) forget(before time.Time) {
+// forgetVisits drops what's too old to count.
+func (u *users) forgetVisits(before time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for place, uses := range u.all {
@@ -435,14 +435,14 @@ func (u *users) moveChat(from, to adapters.Target) {
 	}
 }
 
-// Users returns what those are called who have written or pressed something in a place within the
+// UsersOf returns what those are called who have written or pressed something in a place within the
 // last seven days; if nobody has, in its chat; if nobody has there either, and it's somebody's
 // private chat, who that is. Of more than two it returns the last two, and
 // whoever has several accounts once. It returns at once.
-func (g *Guard) Users(place adapters.Target, now time.Time) []string {
-	people := g.users.at(place, now.Add(-usedFor))
+func (g *Guard) UsersOf(place adapters.Target, now time.Time) []string {
+	people := g.users.usersOf(place, now.Add(-usedFor))
 	if len(people) == 0 {
-		people = g.users.at(place.WholeChat(), now.Add(-usedFor))
+		people = g.users.usersOf(place.WholeChat(), now.Add(-usedFor))
 	}
 	if len(people) == 0 {
 		g.mu.RLock()
@@ -453,7 +453,7 @@ func (g *Guard) Users(place adapters.Target, now time.Time) []string {
 	}
 	var names, known []string
 	for _, p := range people {
-		if who := g.account(p.ID); !slices.Contains(known, who) {
+		if who := g.accountOf(p.ID); !slices.Contains(known, who) {
 			known, names = append(known, who), append(names, g.NameOf(p))
 		}
 	}

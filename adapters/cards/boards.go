@@ -78,34 +78,34 @@ func (bs *boards) want(_ context.Context, now time.Time) (out []Wanted, next tim
 	if !due {
 		return nil, next, nil
 	}
-	for place, mirrored := range bs.mirrored() {
-		text := bs.text(place, mirrored)
-		list := Wanted{Spot: Spot{Kind: KindBoard, Place: place}, Class: qos.Cosmetic, Shows: DigestOf(text), Post: bs.call(adapters.Post{Text: text})}
-		switch stands := bs.clerk.reconciler.standing(list.Spot); {
+	for place, mirrored := range bs.mirroredSessions() {
+		text := bs.boardText(place, mirrored)
+		list := Wanted{Spot: Spot{Kind: KindBoard, Place: place}, Class: qos.Cosmetic, Shows: DigestOf(text), Post: bs.postOnce(adapters.Post{Text: text})}
+		switch stands := bs.clerk.reconciler.standingCard(list.Spot); {
 		case stands.Message == "" && text == noSessions:
 		case stands.Message == "" || stands.Shows != list.Shows:
 			out = append(out, list)
 		default:
 			out = append(out, Wanted{
-				Spot: Spot{Kind: KindPin, Place: place}, Class: qos.Cosmetic, Shows: "pins " + stands.Message, Post: bs.call(adapters.Post{Pin: stands.Message}),
+				Spot: Spot{Kind: KindPin, Place: place}, Class: qos.Cosmetic, Shows: "pins " + stands.Message, Post: bs.postOnce(adapters.Post{Pin: stands.Message}),
 			})
 		}
 	}
 	return out, next, nil
 }
 
-// call is a call that's made, if it can be made right now. Whether it was is looked at soon.
-func (bs *boards) call(p adapters.Post) func(context.Context) (adapters.Post, error) {
+// postOnce is a call that's made, if it can be made right now. Whether it was is looked at soon.
+func (bs *boards) postOnce(p adapters.Post) func(context.Context) (adapters.Post, error) {
 	return func(context.Context) (adapters.Post, error) {
 		bs.noteChange()
 		return p, nil
 	}
 }
 
-// mirrored are the chats that have a list, or are to have one, and the sessions on it.
-func (bs *boards) mirrored() map[adapters.Target]map[sessions.ID]bool {
+// mirroredSessions are the chats that have a list, or are to have one, and the sessions on it.
+func (bs *boards) mirroredSessions() map[adapters.Target]map[sessions.ID]bool {
 	out := map[adapters.Target]map[sessions.ID]bool{}
-	for _, place := range bs.clerk.reconciler.places(KindBoard) {
+	for _, place := range bs.clerk.reconciler.placesOf(KindBoard) {
 		out[place] = map[sessions.ID]bool{}
 	}
 	for _, b := range bs.clerk.Hub.Status("") {
@@ -121,8 +121,8 @@ func (bs *boards) mirrored() map[adapters.Target]map[sessions.ID]bool {
 	return out
 }
 
-// text is a chat's list. It has no times in it: it's edited when something has happened.
-func (bs *boards) text(place adapters.Target, mirrored map[sessions.ID]bool) string {
+// boardText is a chat's list. It has no times in it: it's edited when something has happened.
+func (bs *boards) boardText(place adapters.Target, mirrored map[sessions.ID]bool) string {
 	var all []sessions.Session
 	for _, s := range bs.clerk.Sessions.List() {
 		if mirrored[s.ID] {
@@ -175,15 +175,15 @@ func heading(s sessions.Session, asks bool) int {
 // FitList is listed, of as many sessions as fit.
 func (k *Clerk) FitList(room int, length func(string) int, all []sessions.Session, entry func(sessions.Session) string) string {
 	for most := maxListed; ; most = most * 3 / 4 {
-		if text := k.listed(all, most, entry); most < 2 || length(text) <= room {
+		if text := k.listSessions(all, most, entry); most < 2 || length(text) <= room {
 			return text
 		}
 	}
 }
 
-// listed is a list of sessions by what they are at, of at most so many. "": there are
+// listSessions is a list of sessions by what they are at, of at most so many. "": there are
 // none.
-func (k *Clerk) listed(all []sessions.Session, most int, entry func(sessions.Session) string) string {
+func (k *Clerk) listSessions(all []sessions.Session, most int, entry func(sessions.Session) string) string {
 	asks := map[sessions.ID]bool{}
 	for _, p := range k.Sessions.Prompts() {
 		asks[p.Session] = true

@@ -159,27 +159,27 @@ func (k *Clerk) Finish(ctx context.Context) {
 const finishFor = 5 * time.Second
 
 // Follow subscribes to what happens to sessions and to what was written to them. Prompts come by
-// Prompted: their secrets are masked on the way.
+// HandlePrompt: their secrets are masked on the way.
 func (k *Clerk) Follow(feed *sessions.Feed) {
-	feed.OnOutput(k.Output)
-	feed.OnSession(k.Changed)
-	feed.OnReceipt(k.ReceiptChanged)
+	feed.OnOutput(k.HandleOutput)
+	feed.OnSession(k.HandleSession)
+	feed.OnReceipt(k.HandleReceipt)
 }
 
-// Output takes in what a session did. It returns at once.
-func (k *Clerk) Output(ev sessions.OutputEvent) {
+// HandleOutput takes in what a session did. It returns at once.
+func (k *Clerk) HandleOutput(ev sessions.OutputEvent) {
 	k.missed.noteOutput(ev)
 	if ev.State != "" || ev.Complete || ev.Exit != nil {
 		k.boards.noteChange()
 	}
 }
 
-// Changed takes in that a session began, ended or has another name. It returns at once.
-func (k *Clerk) Changed(sessions.Session) { k.boards.noteChange() }
+// HandleSession takes in that a session began, ended or has another name. It returns at once.
+func (k *Clerk) HandleSession(sessions.Session) { k.boards.noteChange() }
 
-// Beside is the chat itself of a place in a thread, where what the thread doesn't take can be
+// ChatBeside is the chat itself of a place in a thread, where what the thread doesn't take can be
 // shown; zero: the place is no thread, or the chat takes nothing beside threads.
-func (k *Clerk) Beside(place adapters.Target) adapters.Target {
+func (k *Clerk) ChatBeside(place adapters.Target) adapters.Target {
 	chat := place.WholeChat()
 	if place.Thread == "" || k.Hub.Shape(chat).OnlyThreads {
 		return adapters.Target{}
@@ -187,10 +187,10 @@ func (k *Clerk) Beside(place adapters.Target) adapters.Target {
 	return chat
 }
 
-// Say answers an event with a text in Markdown.
-func (k *Clerk) Say(ev intake.Event, key string, class qos.Class, text string, buttons ...[]adapters.Button) {
+// ReplyText answers an event with a text in Markdown.
+func (k *Clerk) ReplyText(ev intake.Event, key string, class qos.Class, text string, buttons ...[]adapters.Button) {
 	err := k.PostReply(ev, adapters.Post{
-		To: ev.Place, Elsewhere: k.Beside(ev.Place), Key: key + " " + ev.Key, Class: class, ReplyTo: ev.Message, Text: text, Buttons: buttons,
+		To: ev.Place, Elsewhere: k.ChatBeside(ev.Place), Key: key + " " + ev.Key, Class: class, ReplyTo: ev.Message, Text: text, Buttons: buttons,
 	})
 	if err != nil {
 		k.Log.Warn("somebody couldn't be answered", "key", ev.Key, "target", ev.Place.String(), "err", err)
@@ -308,8 +308,8 @@ func OfferID(data string) string {
 	return id
 }
 
-// Offered reports whether a button is one that this daemon made, by its data. It reads the store.
-func (k *Clerk) Offered(ctx context.Context, data string) bool {
+// IsOffered reports whether a button is one that this daemon made, by its data. It reads the store.
+func (k *Clerk) IsOffered(ctx context.Context, data string) bool {
 	id := OfferID(data)
 	if id == "" {
 		return false
@@ -333,8 +333,8 @@ func newMoves(k *Clerk) *moves {
 	return &moves{clerk: k, wake: make(chan struct{}, 1), to: map[adapters.Target]string{}}
 }
 
-// placeNow is where a place is whose chat may have another id.
-func (ms *moves) placeNow(place adapters.Target) adapters.Target {
+// currentPlace is where a place is whose chat may have another id.
+func (ms *moves) currentPlace(place adapters.Target) adapters.Target {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
 	if to := ms.to[place.WholeChat()]; to != "" {
@@ -343,11 +343,13 @@ func (ms *moves) placeNow(place adapters.Target) adapters.Target {
 	return place
 }
 
-// PlaceNow is where a place is whose chat may have another id.
-func (k *Clerk) PlaceNow(place adapters.Target) adapters.Target { return k.moves.placeNow(place) }
+// CurrentPlace is where a place is whose chat may have another id.
+func (k *Clerk) CurrentPlace(place adapters.Target) adapters.Target {
+	return k.moves.currentPlace(place)
+}
 
-// Moved takes in that Hub.Moves has another. It returns at once.
-func (k *Clerk) Moved() {
+// FollowMoves takes in that Hub.Moves has another. It returns at once.
+func (k *Clerk) FollowMoves() {
 	select {
 	case k.moves.wake <- struct{}{}:
 	default:
@@ -404,8 +406,8 @@ func (ms *moves) followChat(ctx context.Context, m adapters.Move) error {
 	if err := k.Store.MoveChat(ctx, m.Adapter, m.From, m.To); err != nil {
 		return fmt.Errorf("have chat %s follow to %s: %w", from, m.To, err)
 	}
-	if k.Knows(from) {
-		if err := k.Adopt(ctx, to, "moved from "+m.From); err != nil {
+	if k.KnowsChat(from) {
+		if err := k.AdoptChat(ctx, to, "moved from "+m.From); err != nil {
 			return err
 		}
 	}

@@ -21,15 +21,15 @@ const anywayEvery = 20 * time.Second
 
 // anywayDue is when a held text's message is to be told the screen on which it could be
 // sent anyway; zero: it knows.
-func (t *tracked) anywayDue() time.Time {
-	if t.wanted() != ToldHeld || t.Told != ToldHeld || t.posted != ToldNothing || t.receipt.Quoted == "" || t.receipt.Quoted == t.quoted {
+func (t *trackedInput) anywayDue() time.Time {
+	if t.wantedProgress() != ToldHeld || t.Told != ToldHeld || t.posted != ToldNothing || t.receipt.Quoted == "" || t.receipt.Quoted == t.quoted {
 		return time.Time{}
 	}
 	return t.offered.Add(anywayEvery)
 }
 
 // heldButtons are those below a message that says a text is held.
-func (rs *receipts) heldButtons(ctx context.Context, t *tracked) [][]adapters.Button {
+func (rs *receipts) heldButtons(ctx context.Context, t *trackedInput) [][]adapters.Button {
 	var row []adapters.Button
 	add := func(label string, o Offer) {
 		b, err := rs.clerk.MakeOffer(ctx, t.Place, label, o)
@@ -77,7 +77,7 @@ func staleKey(key string) string { return key + " later" }
 
 // takeBackStale takes a text back that has waited too long, so that its writer can be asked.
 // It returns when that's due.
-func (rs *receipts) takeBackStale(ctx context.Context, t *tracked, now time.Time) time.Time {
+func (rs *receipts) takeBackStale(ctx context.Context, t *trackedInput, now time.Time) time.Time {
 	if s := t.receipt.State; s != sessions.ReceiptStored && s != sessions.ReceiptHeld {
 		return time.Time{}
 	}
@@ -116,12 +116,12 @@ func asTyped(text string) string {
 
 // askAboutStale asks about a text that was taken back because it waited too long. Others
 // were taken back by a person.
-func (rs *receipts) askAboutStale(ctx context.Context, t *tracked, now time.Time) time.Time {
+func (rs *receipts) askAboutStale(ctx context.Context, t *trackedInput, now time.Time) time.Time {
 	w, err := rs.clerk.Store.Waiting(ctx, staleKey(t.Key))
 	if errors.Is(err, sessions.ErrUnknown) {
 		switch {
 		case t.Told == ToldTakenBack, t.Reply == "" && t.posted != ToldHeld:
-			return rs.finish(ctx, t)
+			return rs.finishOrigin(ctx, t)
 		case t.posted != ToldTakenBack:
 			rs.tellWriter(ctx, t, ToldTakenBack, now)
 		}
@@ -137,7 +137,7 @@ func (rs *receipts) askAboutStale(ctx context.Context, t *tracked, now time.Time
 	if err == nil {
 		key := t.Key
 		p.Sent = func(_ string, err error) {
-			rs.leaveWord(func(rs *receipts) { rs.told = append(rs.told, told{key, ToldAsked, "", false, err}) })
+			rs.leaveWord(func(rs *receipts) { rs.told = append(rs.told, toldResult{key, ToldAsked, "", false, err}) })
 		}
 		err = rs.clerk.Hub.Post(p)
 	}

@@ -60,7 +60,7 @@ func (f promptFiles) want(_ context.Context, _ time.Time) (out []Wanted, next ti
 	ps.mu.Lock()
 	for _, a := range ps.asked {
 		for at, m := range a.messages {
-			if !a.Final() && at.kind != PromptReminded && m.Shows == a.wants(m) { // what's beside it comes after it
+			if !a.Final() && at.kind != PromptReminded && m.Shows == a.wantedText(m) { // what's beside it comes after it
 				open = append(open, question{a.Prompt, m.PromptMessage})
 			}
 		}
@@ -210,7 +210,7 @@ func (ps *prompts) postReminder(post adapters.Post, name string, p sessions.Prom
 		return ps.clerk.Hub.Post(post)
 	}
 	post.Text = fmt.Sprintf("**%s still waits for an answer**%s", wording.Plain(name), what)
-	post.Ring = !ps.clerk.Quiet(m.Place, p.Session, time.Now())
+	post.Ring = !ps.clerk.IsQuiet(m.Place, p.Session, time.Now())
 	return ps.clerk.Hub.Post(post)
 }
 
@@ -234,17 +234,17 @@ func (ps *prompts) postQuestion(ctx context.Context, post adapters.Post, name st
 		return err
 	}
 	if m.Message == "" && !silent {
-		if post.Ring = !ps.clerk.Quiet(m.Place, p.Session, now); !post.Ring {
+		if post.Ring = !ps.clerk.IsQuiet(m.Place, p.Session, now); !post.Ring {
 			ps.clerk.missed.noteQuiet(m.Place, p.Session, MissedQuestion)
 		}
 	}
 	return ps.clerk.Hub.Post(post)
 }
 
-// Questions says whether all open questions that are for chats can be seen in one. Where nobody
+// QuestionsHealth says whether all open questions that are for chats can be seen in one. Where nobody
 // can see one for ten seconds but on the page and at the session's own keyboard, that's Down if
 // places have refused it, and Degraded if it waits for a call.
-func (k *Clerk) Questions() intake.Health {
+func (k *Clerk) QuestionsHealth() intake.Health {
 	h, now := intake.Health{Condition: intake.Well}, time.Now()
 	hidden := 0
 	var wait waiting
@@ -257,8 +257,8 @@ func (k *Clerk) Questions() intake.Health {
 				}
 				continue
 			}
-			if place, since := a.waits(); now.Sub(since) >= intake.DownAfter && !since.IsZero() {
-				wait.add(place, since)
+			if place, since := a.waitsSince(); now.Sub(since) >= intake.DownAfter && !since.IsZero() {
+				wait.addPlace(place, since)
 			}
 		}
 	})
@@ -272,9 +272,9 @@ func (k *Clerk) Questions() intake.Health {
 	return h
 }
 
-// waits is where a question that nobody sees is to be shown first, and since when; a zero time:
+// waitsSince is where a question that nobody sees is to be shown first, and since when; a zero time:
 // it's seen, or no chat is to show it. mu is held.
-func (a *asked) waits() (place adapters.Target, since time.Time) {
+func (a *asked) waitsSince() (place adapters.Target, since time.Time) {
 	if a.Final() || a.isShown(adapters.Target{}) {
 		return adapters.Target{}, time.Time{}
 	}
@@ -293,7 +293,7 @@ type waiting struct {
 	since time.Time
 }
 
-func (w *waiting) add(place adapters.Target, since time.Time) {
+func (w *waiting) addPlace(place adapters.Target, since time.Time) {
 	if w.n++; w.n == 1 || since.Before(w.since) {
 		w.place, w.since = place, since
 	}
@@ -368,7 +368,7 @@ func (k *Clerk) question(place adapters.Target, id sessions.ID) string {
 				a = newAsked(p)
 				ps.asked[p.ID] = a
 			}
-			a.message(place, PromptAsked, time.Now())
+			a.messageAt(place, PromptAsked, time.Now())
 			message = a.messages[spot{place, PromptAsked}].Message
 		})
 		what := "the question"

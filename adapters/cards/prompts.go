@@ -146,8 +146,8 @@ type shown struct {
 	gone   bool      // it was in that group
 }
 
-// refused says that the place has refused the message in every form, and that it's nowhere.
-func (m *shown) refused() bool { return m.tries > 0 && m.Message == "" }
+// isRefused says that the place has refused the message in every form, and that it's nowhere.
+func (m *shown) isRefused() bool { return m.tries > 0 && m.Message == "" }
 
 // sentPrompt is what came of a post.
 type sentPrompt struct {
@@ -165,19 +165,19 @@ func newPrompts(k *Clerk) *prompts {
 	}
 }
 
-// Prompted takes in how a question stands: each change, in order. It returns at once.
-func (k *Clerk) Prompted(p sessions.Prompt) {
+// HandlePrompt takes in how a question stands: each change, in order. It returns at once.
+func (k *Clerk) HandlePrompt(p sessions.Prompt) {
 	k.prompts.leaveWord(func(ps *prompts) { ps.changed = append(ps.changed, p) })
 	k.boards.noteChange()
 }
 
-// Placed takes in that a session is shown at a place where it wasn't: what it asks is
+// HandlePlaced takes in that a session is shown at a place where it wasn't: what it asks is
 // shown there, too. It returns at once.
-func (k *Clerk) Placed(id sessions.ID) {
+func (k *Clerk) HandlePlaced(id sessions.ID) {
 	k.prompts.leaveWord(func(ps *prompts) {
 		for _, a := range ps.asked {
 			for _, m := range a.messages {
-				if a.Session == id && m.refused() {
+				if a.Session == id && m.isRefused() {
 					m.retry = time.Time{}
 				}
 			}
@@ -206,13 +206,13 @@ func (ps *prompts) leaveWord(word func(*prompts)) {
 
 // run shows questions until ctx ends.
 func (ps *prompts) run(ctx context.Context) {
-	if ps.clerk.loadAtLast(ctx, "load where questions are shown", ps.load) != nil {
+	if ps.clerk.loadAtLast(ctx, "load where questions are shown", ps.loadMessages) != nil {
 		return
 	}
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		timer.Reset(time.Until(ps.round(ctx)))
+		timer.Reset(time.Until(ps.runRound(ctx)))
 		select {
 		case <-ctx.Done():
 			return
@@ -222,8 +222,8 @@ func (ps *prompts) run(ctx context.Context) {
 	}
 }
 
-// load takes up what the last run left.
-func (ps *prompts) load(ctx context.Context) error {
+// loadMessages takes up what the last run left.
+func (ps *prompts) loadMessages(ctx context.Context) error {
 	kept, err := ps.clerk.Store.PromptMessages(ctx)
 	if err != nil {
 		return err
@@ -267,9 +267,9 @@ func newAsked(p sessions.Prompt) *asked {
 	return &asked{Prompt: p, messages: map[spot]*shown{}, bound: map[adapters.BindingID]adapters.Target{}}
 }
 
-// round takes in what was left, shows what's to be shown, and returns when it's needed
+// runRound takes in what was left, shows what's to be shown, and returns when it's needed
 // again.
-func (ps *prompts) round(ctx context.Context) time.Time {
+func (ps *prompts) runRound(ctx context.Context) time.Time {
 	ps.mu.Lock()
 	sent := ps.sent
 	ps.sent = nil
@@ -303,7 +303,7 @@ func (ps *prompts) round(ctx context.Context) time.Time {
 	now := time.Now()
 	next := now.Add(time.Hour)
 	for _, id := range ids {
-		if due := ps.advance(ctx, id, now); !due.IsZero() && due.Before(next) {
+		if due := ps.advanceQuestion(ctx, id, now); !due.IsZero() && due.Before(next) {
 			next = due
 		}
 	}
@@ -316,7 +316,7 @@ func (ps *prompts) confirmSent(s sentPrompt) []PromptMessage {
 	if a == nil || errors.Is(s.err, adapters.ErrReplaced) {
 		return nil
 	}
-	m := ps.sentAt(a, s)
+	m := ps.messageSent(a, s)
 	if m == nil {
 		return nil
 	}
@@ -341,35 +341,35 @@ func (ps *prompts) confirmSent(s sentPrompt) []PromptMessage {
 	return []PromptMessage{m.PromptMessage}
 }
 
-// sentAt is the message that a post was for; nil: none any more. The chat may have got another id
+// messageSent is the message that a post was for; nil: none any more. The chat may have got another id
 // while it was under way. mu is held.
-func (ps *prompts) sentAt(a *asked, s sentPrompt) *shown {
+func (ps *prompts) messageSent(a *asked, s sentPrompt) *shown {
 	m := a.messages[s.at]
 	if m == nil { // moveChat has heard of that
 		now := s.at
 		now.place.Chat = ps.moves[s.at.place.WholeChat()]
 		if m = a.messages[now]; m != nil && m.Place.Chat != s.chat && m.Message == "" {
-			m.leave() // it's in the group that's gone
+			m.postAnew() // it's in the group that's gone
 			return nil
 		}
 		return m
 	}
 	if m.Place.Chat != s.chat { // the platform has said so, and moveChat will hear of it
-		a.move(s.at, s.chat)
+		a.moveMessage(s.at, s.chat)
 	}
 	return m
 }
 
-// move has a message be about a chat's new id. mu is held.
-func (a *asked) move(at spot, to string) {
+// moveMessage has a message be about a chat's new id. mu is held.
+func (a *asked) moveMessage(at spot, to string) {
 	m := a.messages[at]
 	delete(a.messages, at)
 	m.Place.Chat = to
 	a.messages[spot{m.Place, m.Kind}] = m
 }
 
-// leave has a message that's in a group that's gone be posted anew; a reminder isn't.
-func (m *shown) leave() {
+// postAnew has a message that's in a group that's gone be posted anew; a reminder isn't.
+func (m *shown) postAnew() {
 	m.Message, m.Shows, m.silent, m.gone, m.since = "", "", true, true, time.Now()
 	if m.Kind != PromptReminded {
 		m.posted = ""
@@ -394,8 +394,8 @@ func (ps *prompts) showElsewhere(a *asked, m *shown, why error) {
 		return
 	}
 	clear(a.bound) // the session may get a thread yet
-	if chat := ps.clerk.Beside(m.Place); chat != (adapters.Target{}) {
-		a.message(chat, PromptAsked, now)
+	if chat := ps.clerk.ChatBeside(m.Place); chat != (adapters.Target{}) {
+		a.messageAt(chat, PromptAsked, now)
 	}
 }
 
@@ -404,7 +404,7 @@ func (ps *prompts) showElsewhere(a *asked, m *shown, why error) {
 func (ps *prompts) triesOther(m *shown, before time.Time) bool {
 	for _, a := range ps.asked {
 		for at, other := range a.messages {
-			if other != m && other.refused() && other.why == m.why && at.isIn(m.Place) && !a.Final() && !other.retry.After(before) {
+			if other != m && other.isRefused() && other.why == m.why && at.isIn(m.Place) && !a.Final() && !other.retry.After(before) {
 				return true
 			}
 		}
@@ -416,7 +416,7 @@ func (ps *prompts) triesOther(m *shown, before time.Time) bool {
 func (ps *prompts) retryRefused(chat adapters.Target) {
 	for _, a := range ps.asked {
 		for at, m := range a.messages {
-			if m.refused() && at.isIn(chat) {
+			if m.isRefused() && at.isIn(chat) {
 				m.retry = time.Time{}
 			}
 		}
@@ -431,8 +431,8 @@ func openAs(checked []int) string {
 	return fmt.Sprint("open ", checked)
 }
 
-// wants is what a message about the question is to say.
-func (a *asked) wants(m *shown) string {
+// wantedText is what a message about the question is to say.
+func (a *asked) wantedText(m *shown) string {
 	switch {
 	case a.Final():
 		return closedAs
@@ -455,13 +455,13 @@ func (a *asked) extent() string {
 	return strings.TrimRight(" "+out, " ")
 }
 
-// done says that no message is left to be changed.
-func (a *asked) done() bool {
+// isDone says that no message is left to be changed.
+func (a *asked) isDone() bool {
 	if !a.Final() {
 		return false
 	}
 	for _, m := range a.messages {
-		if !m.Closed && !m.refused() {
+		if !m.Closed && !m.isRefused() {
 			return false
 		}
 	}
@@ -483,9 +483,9 @@ func (ps *prompts) keepBegun(ctx context.Context, m *shown) {
 	}
 }
 
-// advance shows what's to be shown of a question now. It returns when to look again;
+// advanceQuestion shows what's to be shown of a question now. It returns when to look again;
 // zero: when something changes.
-func (ps *prompts) advance(ctx context.Context, id string, now time.Time) time.Time {
+func (ps *prompts) advanceQuestion(ctx context.Context, id string, now time.Time) time.Time {
 	ps.mu.Lock()
 	a := ps.asked[id]
 	ps.mu.Unlock()
@@ -512,7 +512,7 @@ func (ps *prompts) advance(ctx context.Context, id string, now time.Time) time.T
 			next = m.retry
 		}
 	}
-	if a.done() {
+	if a.isDone() {
 		delete(ps.asked, id)
 	}
 	return next
@@ -538,10 +538,10 @@ func (ps *prompts) findPlaces(a *asked, now time.Time) time.Time {
 			continue
 		}
 		a.bound[b.Binding.ID] = b.Target
-		a.message(b.Target, PromptAsked, now).silent = shown || a.follows
+		a.messageAt(b.Target, PromptAsked, now).silent = shown || a.follows
 	}
 	if to := ps.to; to != (adapters.Target{}) && a.isHidden() && a.messages[spot{to, PromptAsked}] == nil {
-		a.message(to, PromptEscalated, now)
+		a.messageAt(to, PromptEscalated, now)
 	}
 	if ps.remind <= 0 || a.State != sessions.PromptOpen {
 		return next
@@ -551,18 +551,18 @@ func (ps *prompts) findPlaces(a *asked, now time.Time) time.Time {
 	}
 	for at, m := range a.messages {
 		if at.kind == PromptAsked && m.Message != "" {
-			a.message(at.place, PromptReminded, now)
+			a.messageAt(at.place, PromptReminded, now)
 		}
 	}
 	if to := ps.to; to != (adapters.Target{}) && a.messages[spot{to, PromptAsked}] == nil {
-		a.message(to, PromptEscalated, now)
+		a.messageAt(to, PromptEscalated, now)
 	}
 	return next
 }
 
-// message returns a message about the question, and makes it if there's none yet. mu is
+// messageAt returns a message about the question, and makes it if there's none yet. mu is
 // held.
-func (a *asked) message(place adapters.Target, kind PromptKind, now time.Time) *shown {
+func (a *asked) messageAt(place adapters.Target, kind PromptKind, now time.Time) *shown {
 	at := spot{place, kind}
 	if a.messages[at] == nil {
 		a.messages[at] = &shown{PromptMessage: PromptMessage{Prompt: a.ID, Session: a.Session, Place: place, Kind: kind, At: now}, since: now}
@@ -577,14 +577,14 @@ func (ps *prompts) toPost(a *asked, now time.Time) []*shown {
 	var out []*shown
 	all := slices.SortedFunc(maps.Values(a.messages), func(x, y *shown) int { return cmp.Or(cmp.Compare(x.tries, y.tries), x.At.Compare(y.At)) })
 	for _, m := range all {
-		want := a.wants(m)
+		want := a.wantedText(m)
 		switch {
 		case want == closedAs && (m.posted == "" || m.gone && m.Message == ""):
 			m.Closed = true // it was never asked there
 			continue
 		case m.posted == want, m.retry.After(now):
 			continue
-		case m.refused() && (a.isShown(m.Place) || a.isTried(m.Place)):
+		case m.isRefused() && (a.isShown(m.Place) || a.isTried(m.Place)):
 			continue // another place of the chat shows it, or may
 		}
 		m.before, m.posted = m.posted, want
@@ -604,8 +604,8 @@ func (ps *prompts) moveChat(from, to adapters.Target) {
 				if !at.isIn(from) {
 					continue
 				}
-				if a.move(at, to.Chat); m.Message != "" {
-					m.leave()
+				if a.moveMessage(at, to.Chat); m.Message != "" {
+					m.postAnew()
 				}
 			}
 		}

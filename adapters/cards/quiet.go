@@ -99,25 +99,25 @@ func zone(name string) (*time.Location, error) {
 	return time.LoadLocation(name)
 }
 
-// Quiet says whether nothing of a session may ring in a place now: because the
+// IsQuiet says whether nothing of a session may ring in a place now: because the
 // session is muted there, or the thread, or the whole chat, or one of them has quiet
 // hours. It returns at once.
-func (k *Clerk) Quiet(place adapters.Target, session sessions.ID, now time.Time) bool {
-	_, quiet := k.quietBy(place, session, now)
+func (k *Clerk) IsQuiet(place adapters.Target, session sessions.ID, now time.Time) bool {
+	_, quiet := k.findQuiet(place, session, now)
 	return quiet
 }
 
-// quietBy is Quiet, with the widest place whose preference it is.
-func (k *Clerk) quietBy(place adapters.Target, session sessions.ID, now time.Time) (adapters.Target, bool) {
+// findQuiet is IsQuiet, with the widest place whose preference it is.
+func (k *Clerk) findQuiet(place adapters.Target, session sessions.ID, now time.Time) (adapters.Target, bool) {
 	for _, at := range [...]preferenceKey{{place.WholeChat(), ""}, {place.WholeChat(), session}, {place, ""}, {place, session}} {
-		if k.Preference(at.place, at.session).quiet(now) {
+		if k.Preference(at.place, at.session).isQuiet(now) {
 			return at.place, true
 		}
 	}
 	return adapters.Target{}, false
 }
 
-func (p Preference) quiet(now time.Time) bool {
+func (p Preference) isQuiet(now time.Time) bool {
 	if now.Before(p.MutedUntil) {
 		return true
 	}
@@ -193,7 +193,7 @@ func (m *missed) noteOutput(ev sessions.OutputEvent) {
 // once.
 func (m *missed) noteQuiet(place adapters.Target, id sessions.ID, what MissedKind) {
 	now := time.Now()
-	if at, quiet := m.clerk.quietBy(place, id, now); quiet {
+	if at, quiet := m.clerk.findQuiet(place, id, now); quiet {
 		m.leaveWord(func() {
 			m.notes = append(m.notes, Missed{Place: at, Session: id, What: what, Times: 1, At: now})
 		})
@@ -210,7 +210,7 @@ func (m *missed) leaveWord(word func()) {
 // want implements cardKind: it keeps what was left, and wants what's due be told.
 func (m *missed) want(ctx context.Context, now time.Time) (out []Wanted, next time.Time, err error) {
 	next = now.Add(missedEvery)
-	if err := m.keepHeard(ctx, now); err != nil {
+	if err := m.keepNotes(ctx, now); err != nil {
 		return nil, next, err
 	}
 	all, err := m.clerk.Store.Missed(ctx)
@@ -225,11 +225,13 @@ func (m *missed) want(ctx context.Context, now time.Time) (out []Wanted, next ti
 		for n < len(all) && all[n].Place == all[0].Place {
 			n++
 		}
-		due := slices.DeleteFunc(slices.Clone(all[:n]), func(x Missed) bool { return m.clerk.Quiet(x.Place, x.Session, now) })
+		due := slices.DeleteFunc(slices.Clone(all[:n]), func(x Missed) bool { return m.clerk.IsQuiet(x.Place, x.Session, now) })
 		if len(due) > 0 {
 			out = append(out, Wanted{
 				Spot: Spot{Kind: KindMissed, Place: all[0].Place}, Class: qos.Final, Shows: "told", Once: true,
-				Post:  func(context.Context) (adapters.Post, error) { return adapters.Post{Text: m.text(due), Ring: true}, nil },
+				Post: func(context.Context) (adapters.Post, error) {
+					return adapters.Post{Text: m.missedText(due), Ring: true}, nil
+				},
 				Stood: func(ctx context.Context) error { return m.clerk.Store.DropMissed(ctx, due) },
 			})
 		}
@@ -238,14 +240,14 @@ func (m *missed) want(ctx context.Context, now time.Time) (out []Wanted, next ti
 	return out, next, nil
 }
 
-// keepHeard keeps what was left. What can't be kept is tried again.
-func (m *missed) keepHeard(ctx context.Context, now time.Time) error {
+// keepNotes keeps what was left. What can't be kept is tried again.
+func (m *missed) keepNotes(ctx context.Context, now time.Time) error {
 	m.mu.Lock()
 	heard, notes := m.heard, m.notes
 	m.heard, m.notes = nil, nil
 	m.mu.Unlock()
 	for _, ev := range heard {
-		notes = append(notes, m.findQuiet(ctx, ev, now)...)
+		notes = append(notes, m.findMissed(ctx, ev, now)...)
 	}
 	for i, n := range notes {
 		if err := m.clerk.Store.AddMissed(ctx, n); err != nil {
@@ -258,8 +260,8 @@ func (m *missed) keepHeard(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// findQuiet is what of an event would have rung where its session is mirrored.
-func (m *missed) findQuiet(ctx context.Context, ev sessions.OutputEvent, now time.Time) []Missed {
+// findMissed is what of an event would have rung where its session is mirrored.
+func (m *missed) findMissed(ctx context.Context, ev sessions.OutputEvent, now time.Time) []Missed {
 	what := MissedTurn
 	switch {
 	case ev.Exit != nil:
@@ -270,7 +272,7 @@ func (m *missed) findQuiet(ctx context.Context, ev sessions.OutputEvent, now tim
 	var out []Missed
 	seen := map[adapters.Target]bool{}
 	for _, b := range m.clerk.Hub.Status(ev.Session) {
-		at, quiet := m.clerk.quietBy(b.Target, ev.Session, now)
+		at, quiet := m.clerk.findQuiet(b.Target, ev.Session, now)
 		if !b.Open || !quiet || seen[at] || what == MissedTurn && !m.wouldRing(ctx, ev, b.Target) {
 			continue
 		}
@@ -289,8 +291,8 @@ func (m *missed) wouldRing(ctx context.Context, ev sessions.OutputEvent, place a
 	return rings || err != nil
 }
 
-// text tells what was missed in one place.
-func (m *missed) text(due []Missed) string {
+// missedText tells what was missed in one place.
+func (m *missed) missedText(due []Missed) string {
 	place := due[0].Place
 	var order []sessions.ID
 	lines := map[sessions.ID][]string{}
@@ -301,7 +303,7 @@ func (m *missed) text(due []Missed) string {
 		if lines[x.Session] == nil {
 			order = append(order, x.Session)
 		}
-		lines[x.Session] = append(lines[x.Session], x.words())
+		lines[x.Session] = append(lines[x.Session], x.describe())
 	}
 	var b strings.Builder
 	b.WriteString("**While you were away:**\n\n")
@@ -327,8 +329,8 @@ func (m *missed) text(due []Missed) string {
 	return strings.TrimSpace(b.String())
 }
 
-// words say what was missed.
-func (x Missed) words() string {
+// describe says what was missed.
+func (x Missed) describe() string {
 	one, many := "a turn ended", "%d turns ended"
 	switch x.What {
 	case MissedQuestion:

@@ -99,11 +99,11 @@ type receipts struct {
 
 	mu      sync.Mutex
 	changed []sessions.Receipt
-	told    []told
+	told    []toldResult
 	moves   []adapters.Move
 
 	// Owned by run's goroutine.
-	open  map[string]*tracked          // by key
+	open  map[string]*trackedInput     // by key
 	plain map[adapters.Target]refusals // of reactions, by chat
 }
 
@@ -113,15 +113,15 @@ type refusals struct {
 	last  time.Time
 }
 
-// enough says that nothing but refusals is to be expected: one may have been for a message
+// areEnough says that nothing but refusals is to be expected: one may have been for a message
 // that's gone.
-func (r refusals) enough(now time.Time) bool { return r.times >= 2 && now.Sub(r.last) < plainFor }
+func (r refusals) areEnough(now time.Time) bool { return r.times >= 2 && now.Sub(r.last) < plainFor }
 
 // plainFor is for how long a chat that takes no reactions isn't asked to take one again.
 const plainFor = time.Hour
 
-// told is what came of a post.
-type told struct {
+// toldResult is what came of a post.
+type toldResult struct {
 	key     string
 	what    Progress
 	message string // of a text
@@ -129,8 +129,8 @@ type told struct {
 	err     error
 }
 
-// tracked is an input whose writer isn't told all yet.
-type tracked struct {
+// trackedInput is an input whose writer isn't told all yet.
+type trackedInput struct {
 	Origin
 	receipt sessions.Receipt
 	since   time.Time // when the receipt came into its state
@@ -144,11 +144,11 @@ type tracked struct {
 }
 
 func newReceipts(k *Clerk) *receipts {
-	return &receipts{clerk: k, wake: make(chan struct{}, 1), open: map[string]*tracked{}, plain: map[adapters.Target]refusals{}}
+	return &receipts{clerk: k, wake: make(chan struct{}, 1), open: map[string]*trackedInput{}, plain: map[adapters.Target]refusals{}}
 }
 
-// ReceiptChanged takes in how far an input is. It returns at once.
-func (k *Clerk) ReceiptChanged(r sessions.Receipt) {
+// HandleReceipt takes in how far an input is. It returns at once.
+func (k *Clerk) HandleReceipt(r sessions.Receipt) {
 	if r.Key != "" {
 		k.receipts.leaveWord(func(rs *receipts) { rs.changed = append(rs.changed, r) })
 	}
@@ -167,13 +167,13 @@ func (rs *receipts) leaveWord(word func(*receipts)) {
 
 // run tells writers until ctx ends.
 func (rs *receipts) run(ctx context.Context) {
-	if rs.clerk.loadAtLast(ctx, "load what writers weren't told yet", rs.load) != nil {
+	if rs.clerk.loadAtLast(ctx, "load what writers weren't told yet", rs.loadOrigins) != nil {
 		return
 	}
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		next := rs.round(ctx)
+		next := rs.runRound(ctx)
 		timer.Reset(time.Until(next))
 		select {
 		case <-ctx.Done():
@@ -184,14 +184,14 @@ func (rs *receipts) run(ctx context.Context) {
 	}
 }
 
-// load takes up what the last run left.
-func (rs *receipts) load(ctx context.Context) error {
+// loadOrigins takes up what the last run left.
+func (rs *receipts) loadOrigins(ctx context.Context) error {
 	list, err := rs.clerk.Store.OpenOrigins(ctx)
 	if err != nil {
 		return err
 	}
 	for _, o := range list {
-		t := &tracked{Origin: o}
+		t := &trackedInput{Origin: o}
 		if o.Receipt == "" {
 			rs.open[o.Key] = t // its event comes again
 			continue
@@ -211,16 +211,16 @@ func (rs *receipts) load(ctx context.Context) error {
 	return nil
 }
 
-// round takes in what was left, tells what's to be told, and returns when it's needed
+// runRound takes in what was left, tells what's to be told, and returns when it's needed
 // again.
-func (rs *receipts) round(ctx context.Context) time.Time {
+func (rs *receipts) runRound(ctx context.Context) time.Time {
 	rs.mu.Lock()
 	changed, said, moves := rs.changed, rs.told, rs.moves
 	rs.changed, rs.told, rs.moves = nil, nil, nil
 	rs.mu.Unlock()
 	for _, m := range moves {
 		for _, t := range rs.open {
-			t.follow(m)
+			t.followMove(m)
 		}
 	}
 	for _, r := range changed {
@@ -234,7 +234,7 @@ func (rs *receipts) round(ctx context.Context) time.Time {
 	now := time.Now()
 	next := now.Add(time.Hour)
 	for _, t := range rs.open {
-		if due := rs.advance(ctx, t, now); !due.IsZero() && due.Before(next) {
+		if due := rs.advanceInput(ctx, t, now); !due.IsZero() && due.Before(next) {
 			next = due
 		}
 		if t.Done {
@@ -244,9 +244,9 @@ func (rs *receipts) round(ctx context.Context) time.Time {
 	return next
 }
 
-// follow has what's told of an input follow its chat to another id, where messages have other numbers.
+// followMove has what's told of an input follow its chat to another id, where messages have other numbers.
 // What's told of a text that's held is told anew: what can be done about it stands below that.
-func (t *tracked) follow(m adapters.Move) {
+func (t *trackedInput) followMove(m adapters.Move) {
 	if t.Place.Adapter != m.Adapter || t.Place.Chat != m.From {
 		return
 	}
@@ -271,7 +271,7 @@ func (rs *receipts) noteReceipt(ctx context.Context, r sessions.Receipt) {
 			return
 		}
 		o.Done = false // it was delivered after all
-		t = &tracked{Origin: o}
+		t = &trackedInput{Origin: o}
 		rs.open[r.Key] = t
 	}
 	if r.UpdatedAt.Before(t.receipt.UpdatedAt) {
@@ -288,7 +288,7 @@ func (rs *receipts) noteReceipt(ctx context.Context, r sessions.Receipt) {
 }
 
 // confirmTold takes in that something was told, or can't be.
-func (rs *receipts) confirmTold(ctx context.Context, t *tracked, s told) {
+func (rs *receipts) confirmTold(ctx context.Context, t *trackedInput, s toldResult) {
 	if errors.Is(s.err, adapters.ErrReplaced) {
 		return
 	}
@@ -316,14 +316,14 @@ func (rs *receipts) confirmTold(ctx context.Context, t *tracked, s told) {
 
 // keepOrigin stores an origin. If that fails, something may be told once more after a
 // restart.
-func (rs *receipts) keepOrigin(ctx context.Context, t *tracked) {
+func (rs *receipts) keepOrigin(ctx context.Context, t *trackedInput) {
 	if err := rs.clerk.Store.PutOrigin(ctx, t.Origin); err != nil {
 		rs.clerk.Log.Error("keep what a writer was told", "receipt", t.Receipt, "err", err)
 	}
 }
 
-// wanted is what the writer is to know now.
-func (t *tracked) wanted() Progress {
+// wantedProgress is what the writer is to know now.
+func (t *trackedInput) wantedProgress() Progress {
 	switch t.receipt.State {
 	case sessions.ReceiptStored:
 		return ToldStored
@@ -354,10 +354,10 @@ func (t *tracked) wanted() Progress {
 	return t.Told // there's no receipt yet
 }
 
-// advance tells a writer what's to be told now. It returns when to look again; zero:
+// advanceInput tells a writer what's to be told now. It returns when to look again; zero:
 // when something changes.
-func (rs *receipts) advance(ctx context.Context, t *tracked, now time.Time) time.Time {
-	want := t.wanted()
+func (rs *receipts) advanceInput(ctx context.Context, t *trackedInput, now time.Time) time.Time {
+	want := t.wantedProgress()
 	anyway := t.anywayDue()
 	switch {
 	case now.Before(t.retry):
@@ -366,15 +366,15 @@ func (rs *receipts) advance(ctx context.Context, t *tracked, now time.Time) time
 		return rs.askAboutStale(ctx, t, now)
 	case want == ToldAnswered && t.Told != ToldQueued && t.Told != ToldFailed && (!t.doubted || t.Reply == "" || t.receipt.Unverified()), (want == ToldSubmitted || want == ToldQueued) && now.Sub(t.receipt.UpdatedAt) > answerFor:
 		if want == ToldAnswered && !t.receipt.Unverified() {
-			rs.react(t, want)
+			rs.postReaction(t, want)
 		}
-		return rs.finish(ctx, t)
+		return rs.finishOrigin(ctx, t)
 	case t.Told == want && (want == ToldFailed || want == ToldTakenBack || want == ToldPassed), t.Told == ToldAsked:
-		return rs.finish(ctx, t)
+		return rs.finishOrigin(ctx, t)
 	case want == ToldStored || want == ToldTyped:
 		due := t.since.Add(cosmeticAfter)
 		if !now.Before(due) && t.posted != want && t.Told == ToldNothing {
-			rs.react(t, want)
+			rs.postReaction(t, want)
 		}
 		return earlier(due, now, rs.takeBackStale(ctx, t, now))
 	case want != t.Told && want != t.posted, want == ToldSubmitted && t.doubted && !t.receipt.Unverified(), want == ToldHeld && t.behind && t.receipt.Behind == "", !anyway.IsZero() && !now.Before(anyway):
@@ -394,16 +394,16 @@ func earlier(a, now, b time.Time) time.Time {
 	return a
 }
 
-func (rs *receipts) finish(ctx context.Context, t *tracked) time.Time {
+func (rs *receipts) finishOrigin(ctx context.Context, t *trackedInput) time.Time {
 	t.Done = true
 	rs.keepOrigin(ctx, t)
 	return time.Time{}
 }
 
-// react puts a reaction to the message, if that costs nobody anything.
-func (rs *receipts) react(t *tracked, what Progress) {
+// postReaction puts a reaction to the message, if that costs nobody anything.
+func (rs *receipts) postReaction(t *trackedInput, what Progress) {
 	t.posted = what
-	if t.Message == "" || rs.plain[t.Place.WholeChat()].enough(time.Now()) {
+	if t.Message == "" || rs.plain[t.Place.WholeChat()].areEnough(time.Now()) {
 		return
 	}
 	// Nobody misses it.
@@ -413,14 +413,14 @@ func (rs *receipts) react(t *tracked, what Progress) {
 }
 
 // tellWriter tells a writer something that matters.
-func (rs *receipts) tellWriter(ctx context.Context, t *tracked, what Progress, now time.Time) {
+func (rs *receipts) tellWriter(ctx context.Context, t *trackedInput, what Progress, now time.Time) {
 	p := adapters.Post{
 		To: t.Place, Key: "receipt " + t.Key, Class: qos.Interactive, Session: t.Session, ReplyTo: t.Message, Message: t.Reply,
 	}
 	switch what {
 	case ToldSubmitted:
 		p.Class = qos.Stream
-		t.words = t.words || rs.plain[t.Place.WholeChat()].enough(now)
+		t.words = t.words || rs.plain[t.Place.WholeChat()].areEnough(now)
 		unverified := t.receipt.Unverified()
 		switch {
 		case t.Told == ToldFailed:
@@ -480,7 +480,7 @@ func (rs *receipts) tellWriter(ctx context.Context, t *tracked, what Progress, n
 		if !text {
 			message = ""
 		}
-		rs.leaveWord(func(rs *receipts) { rs.told = append(rs.told, told{key, what, message, !text, err}) })
+		rs.leaveWord(func(rs *receipts) { rs.told = append(rs.told, toldResult{key, what, message, !text, err}) })
 	}
 	if err := rs.clerk.Hub.Post(p); err != nil {
 		rs.clerk.Log.Warn("a writer couldn't be told how far a text is; it's tried again", "receipt", t.Receipt, "err", err)

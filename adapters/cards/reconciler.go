@@ -150,13 +150,13 @@ func (r *reconciler) moveChat(m adapters.Move) {
 
 // run reconciles until ctx ends.
 func (r *reconciler) run(ctx context.Context) {
-	if r.clerk.loadAtLast(ctx, "load which cards stand", r.load) != nil {
+	if r.clerk.loadAtLast(ctx, "load which cards stand", r.loadCards) != nil {
 		return
 	}
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		timer.Reset(time.Until(r.round(ctx, time.Now())))
+		timer.Reset(time.Until(r.runRound(ctx, time.Now())))
 		select {
 		case <-ctx.Done():
 			return
@@ -166,8 +166,8 @@ func (r *reconciler) run(ctx context.Context) {
 	}
 }
 
-// load reads what stands.
-func (r *reconciler) load(ctx context.Context) error {
+// loadCards reads what stands.
+func (r *reconciler) loadCards(ctx context.Context) error {
 	all, err := r.clerk.Store.Standings(ctx)
 	if err != nil {
 		return err
@@ -179,9 +179,9 @@ func (r *reconciler) load(ctx context.Context) error {
 	return nil
 }
 
-// round compares what stands with what's wanted, makes the calls that are due, and returns when
+// runRound compares what stands with what's wanted, makes the calls that are due, and returns when
 // the next round is.
-func (r *reconciler) round(ctx context.Context, now time.Time) time.Time {
+func (r *reconciler) runRound(ctx context.Context, now time.Time) time.Time {
 	r.takeSent(ctx, now)
 	next := now.Add(time.Hour)
 	by := func(at time.Time) {
@@ -201,17 +201,17 @@ func (r *reconciler) round(ctx context.Context, now time.Time) time.Time {
 				c = &card{Standing: Standing{Spot: w.Spot}}
 				r.cards[w.Spot] = c
 			}
-			r.reconcile(ctx, c, w, now)
+			r.reconcileCard(ctx, c, w, now)
 			by(c.retry)
 		}
 	}
 	return next
 }
 
-// reconcile makes the call that a card needs, if any does.
-func (r *reconciler) reconcile(ctx context.Context, c *card, w Wanted, now time.Time) {
+// reconcileCard makes the call that a card needs, if any does.
+func (r *reconciler) reconcileCard(ctx context.Context, c *card, w Wanted, now time.Time) {
 	if c.Shows != w.Shows && !c.waits && !now.Before(c.retry) {
-		if err := r.post(ctx, c, w); err != nil {
+		if err := r.postCard(ctx, c, w); err != nil {
 			r.clerk.Log.Warn("a card couldn't be posted; it's tried again", "kind", w.Kind, "session", w.Session, "target", w.Place.String(), "err", err)
 			r.noteFailure(c, err, now)
 		}
@@ -221,8 +221,8 @@ func (r *reconciler) reconcile(ctx context.Context, c *card, w Wanted, now time.
 	}
 }
 
-// post makes a call for a card.
-func (r *reconciler) post(ctx context.Context, c *card, w Wanted) error {
+// postCard makes a call for a card.
+func (r *reconciler) postCard(ctx context.Context, c *card, w Wanted) error {
 	p, err := w.Post(ctx)
 	if err != nil {
 		return err
@@ -267,7 +267,7 @@ func (r *reconciler) takeSent(ctx context.Context, now time.Time) {
 	r.mu.Unlock()
 	for _, s := range sent {
 		if c := r.cards[s.wanted.Spot]; c != nil && !errors.Is(s.err, adapters.ErrReplaced) {
-			r.confirm(ctx, c, s, now)
+			r.confirmCard(ctx, c, s, now)
 		}
 	}
 	for _, m := range moves {
@@ -279,8 +279,8 @@ func (r *reconciler) takeSent(ctx context.Context, now time.Time) {
 	}
 }
 
-// confirm takes in what came of a call for a card.
-func (r *reconciler) confirm(ctx context.Context, c *card, s sentCard, now time.Time) {
+// confirmCard takes in what came of a call for a card.
+func (r *reconciler) confirmCard(ctx context.Context, c *card, s sentCard, now time.Time) {
 	c.waits = false
 	if s.err != nil && s.wanted.Class == qos.Cosmetic {
 		r.confirmCosmetic(ctx, c, s.err, now)
@@ -331,16 +331,16 @@ func (r *reconciler) confirmCosmetic(ctx context.Context, c *card, why error, no
 	}
 }
 
-// standing is what's known of a card.
-func (r *reconciler) standing(at Spot) Standing {
+// standingCard is what's known of a card.
+func (r *reconciler) standingCard(at Spot) Standing {
 	if c := r.cards[at]; c != nil {
 		return c.Standing
 	}
 	return Standing{Spot: at}
 }
 
-// places are those that have cards of a kind, or had some.
-func (r *reconciler) places(kind Kind) (out []adapters.Target) {
+// placesOf are those that have cards of a kind, or had some.
+func (r *reconciler) placesOf(kind Kind) (out []adapters.Target) {
 	for at := range r.cards {
 		if at.Kind == kind {
 			out = append(out, at.Place)

@@ -30,8 +30,8 @@ const (
 
 // replies have what answers people be seen. The Outbox has other forms of what a place refuses, and
 // the chat of a thread; what's refused in all of those is tried again, and from the second time on
-// in the private chat of who asked, too. What answers an event is kept with it until it's seen
-// : what the Outbox has is in memory. It's safe for concurrent use.
+// in the private chat of who asked, too. What answers an event is kept with it until it's seen:
+// what the Outbox has is in memory. It's safe for concurrent use.
 type replies struct {
 	clerk *Clerk
 	wake  chan struct{}
@@ -74,18 +74,18 @@ func (k *Clerk) PostReply(ev intake.Event, p adapters.Post) error {
 	rs.mu.Unlock()
 	kept := rs.keepReply(ev, &p, "")
 	r := &refusedReply{post: p, person: ev.Person.ID, kept: kept}
-	err := rs.clerk.Hub.Post(rs.watched(r, p))
+	err := rs.clerk.Hub.Post(rs.watchPost(r, p))
 	if err != nil {
-		rs.neverQueued(kept, err)
+		rs.noteUnqueued(kept, err)
 	}
 	return err
 }
 
-// watched is a reply's post whose refusal is heard of.
-func (rs *replies) watched(r *refusedReply, p adapters.Post) adapters.Post {
+// watchPost is a reply's post whose refusal is heard of.
+func (rs *replies) watchPost(r *refusedReply, p adapters.Post) adapters.Post {
 	sent := r.post.Sent
 	p.Sent = func(message string, err error) {
-		if rs.noteTry(r, err, time.Now()) {
+		if rs.noteReplyTry(r, err, time.Now()) {
 			return
 		}
 		rs.noteSeen(r.kept, err)
@@ -96,8 +96,8 @@ func (rs *replies) watched(r *refusedReply, p adapters.Post) adapters.Post {
 	return p
 }
 
-// noteTry takes in what came of a try, and reports whether there'll be another.
-func (rs *replies) noteTry(r *refusedReply, err error, now time.Time) (again bool) {
+// noteReplyTry takes in what came of a try, and reports whether there'll be another.
+func (rs *replies) noteReplyTry(r *refusedReply, err error, now time.Time) (again bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	at := slices.Index(rs.refused, r)
@@ -117,7 +117,7 @@ func (rs *replies) noteTry(r *refusedReply, err error, now time.Time) (again boo
 	}
 	if at < 0 {
 		rs.refused = append(rs.refused, r)
-		rs.makeRoom()
+		rs.dropOldest()
 	}
 	r.post.Again = r.post.Again || errors.Is(err, adapters.ErrMaybeSent)
 	r.why, r.next = err, now.Add(min(replyRetryFirst<<min(r.tries, 6), replyRetryMost))
@@ -126,8 +126,8 @@ func (rs *replies) noteTry(r *refusedReply, err error, now time.Time) (again boo
 	return true
 }
 
-// makeRoom gives the oldest up where too many wait. mu is held.
-func (rs *replies) makeRoom() {
+// dropOldest gives the oldest up where too many wait. mu is held.
+func (rs *replies) dropOldest() {
 	bytes := 0
 	for i, r := range slices.Backward(rs.refused) {
 		if bytes += r.post.Size(); bytes > maxReplyBytes || len(rs.refused)-i > maxReplies {
@@ -143,11 +143,11 @@ func (rs *replies) makeRoom() {
 
 // run posts what an earlier run left, and tries again what was refused, until ctx ends.
 func (rs *replies) run(ctx context.Context) {
-	if rs.clerk.loadAtLast(ctx, "answers that nobody has seen can't be posted again", rs.load) != nil {
+	if rs.clerk.loadAtLast(ctx, "answers that nobody has seen can't be posted again", rs.loadReplies) != nil {
 		return
 	}
 	for {
-		rest := rs.retry(time.Now())
+		rest := rs.retryDue(time.Now())
 		if rs.dropSeen(ctx) {
 			rest = min(rest, dropAgain)
 		}
@@ -163,8 +163,8 @@ func (rs *replies) run(ctx context.Context) {
 	}
 }
 
-// retry tries what's due, and returns for how long there's nothing more to do.
-func (rs *replies) retry(now time.Time) time.Duration {
+// retryDue tries what's due, and returns for how long there's nothing more to do.
+func (rs *replies) retryDue(now time.Time) time.Duration {
 	rs.mu.Lock()
 	var due []*refusedReply
 	rest := replyFor
@@ -180,9 +180,9 @@ func (rs *replies) retry(now time.Time) time.Duration {
 	}
 	rs.mu.Unlock()
 	for _, r := range due {
-		err := rs.clerk.Hub.Post(rs.watched(r, rs.nextTry(r)))
+		err := rs.clerk.Hub.Post(rs.watchPost(r, rs.nextTry(r)))
 		if err != nil {
-			rs.noteTry(r, err, now)
+			rs.noteReplyTry(r, err, now)
 		}
 	}
 	return rest
@@ -203,9 +203,9 @@ func (rs *replies) nextTry(r *refusedReply) adapters.Post {
 	return p
 }
 
-// Replies says whether what answers people can be shown. What's refused wherever it's tried for ten
+// RepliesHealth says whether what answers people can be shown. What's refused wherever it's tried for ten
 // seconds is Down, and what has waited for a call so long is Degraded.
-func (k *Clerk) Replies() intake.Health {
+func (k *Clerk) RepliesHealth() intake.Health {
 	h, now := intake.Health{Condition: intake.Well}, time.Now()
 	hidden, wait := k.replies.findHidden(now)
 	if len(hidden) > 0 {
@@ -233,7 +233,7 @@ func (rs *replies) findHidden(now time.Time) (refused []refusedReply, wait waiti
 	}
 	for slot, all := range rs.waiting {
 		if k := all[0]; !slices.ContainsFunc(all, func(k *keptReply) bool { return tried[k] }) && now.Sub(k.since) >= intake.DownAfter {
-			wait.add(slot.to, k.since)
+			wait.addPlace(slot.to, k.since)
 		}
 	}
 	return refused, wait
@@ -313,8 +313,8 @@ func (k *Clerk) BeginHandling(key string, again bool) (end func()) {
 	}
 }
 
-// Unseen returns what answers an event and isn't seen yet, to be kept. Call wrote when it is.
-func (k *Clerk) Unseen(key string) (kept []Reply, wrote func()) {
+// UnseenReplies returns what answers an event and isn't seen yet, to be kept. Call wrote when it is.
+func (k *Clerk) UnseenReplies(key string) (kept []Reply, wrote func()) {
 	rs := k.replies
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -329,7 +329,7 @@ func (k *Clerk) Unseen(key string) (kept []Reply, wrote func()) {
 		defer rs.mu.Unlock()
 		for _, x := range all {
 			if x.written = true; x.seen {
-				rs.drop(x)
+				rs.dropReply(x)
 			}
 		}
 	}
@@ -392,7 +392,7 @@ func (rs *replies) noteSeenLocked(k *keptReply) {
 	}
 	for _, k := range waiting[:at+1] {
 		if k.seen = true; k.written {
-			rs.drop(k)
+			rs.dropReply(k)
 		}
 	}
 	if rs.waiting[k.slot] = waiting[at+1:]; at+1 == len(waiting) {
@@ -414,8 +414,8 @@ func (rs *replies) moveReply(k *keptReply, slot replySlot) {
 	rs.waiting[slot] = append(rs.waiting[slot], k)
 }
 
-// drop leaves to run that a kept reply is dropped. mu is held.
-func (rs *replies) drop(k *keptReply) {
+// dropReply leaves to run that a kept reply is dropped. mu is held.
+func (rs *replies) dropReply(k *keptReply) {
 	rs.drops = append(rs.drops, k.ID)
 	rs.lookSoon()
 }
@@ -448,17 +448,17 @@ func (rs *replies) dropSeen(ctx context.Context) (left bool) {
 	return true
 }
 
-// neverQueued is what it means for a kept reply that its post wasn't queued: the next start posts it, if
+// noteUnqueued is what it means for a kept reply that its post wasn't queued: the next start posts it, if
 // that's because this one ends.
-func (rs *replies) neverQueued(k *keptReply, err error) {
+func (rs *replies) noteUnqueued(k *keptReply, err error) {
 	if !errors.Is(err, qos.ErrDraining) && !errors.Is(err, qos.ErrStopped) {
 		rs.noteSeen(k, err)
 	}
 }
 
-// load posts what an earlier run left: each says that it may be there already. Of those that stand at
+// loadReplies posts what an earlier run left: each says that it may be there already. Of those that stand at
 // one place the newest counts.
-func (rs *replies) load(ctx context.Context) error {
+func (rs *replies) loadReplies(ctx context.Context) error {
 	if rs.loaded { // run was begun anew
 		return nil
 	}
@@ -477,11 +477,11 @@ func (rs *replies) load(ctx context.Context) error {
 		k := &keptReply{Reply: r, since: time.Now(), written: true}
 		if err := json.Unmarshal(r.Post, &p); err != nil {
 			rs.clerk.Log.Error("an answer that was kept can't be read", "err", err)
-			rs.drop(k)
+			rs.dropReply(k)
 			continue
 		}
-		if now := rs.clerk.moves.placeNow(p.To); now != p.To { // messages have other numbers there
-			p.To, p.Elsewhere, p.Message, p.ReplyTo = now, rs.clerk.moves.placeNow(p.Elsewhere), "", ""
+		if now := rs.clerk.moves.currentPlace(p.To); now != p.To { // messages have other numbers there
+			p.To, p.Elsewhere, p.Message, p.ReplyTo = now, rs.clerk.moves.currentPlace(p.Elsewhere), "", ""
 		}
 		k.slot = replySlot{p.To, p.Key}
 		for _, old := range rs.waiting[k.slot] {
@@ -494,14 +494,14 @@ func (rs *replies) load(ctx context.Context) error {
 	rs.mu.Unlock()
 	for _, k := range kept {
 		if p, ok := newest[k]; ok {
-			rs.repost(k, p)
+			rs.repostReply(k, p)
 		}
 	}
 	return nil
 }
 
-// repost posts what was kept.
-func (rs *replies) repost(k *keptReply, p keptPost) {
+// repostReply posts what was kept.
+func (rs *replies) repostReply(k *keptReply, p keptPost) {
 	post := adapters.Post{
 		To: p.To, Elsewhere: p.Elsewhere, Key: p.Key, Class: qos.Interactive, Session: k.Session, Message: p.Message, ReplyTo: p.ReplyTo,
 		Text: p.Text, Numbered: p.Numbered, Nonce: p.Nonce, Menus: p.Menus, Buttons: p.Buttons, Again: true,
@@ -528,15 +528,15 @@ func (rs *replies) repost(k *keptReply, p keptPost) {
 		rs.noteSeen(k, nil)
 	}
 	if err := rs.clerk.Hub.Post(sign); err != nil {
-		rs.neverQueued(k, err)
+		rs.noteUnqueued(k, err)
 	}
 }
 
 // postWatched posts a kept reply, which is tried again if it's refused.
 func (rs *replies) postWatched(k *keptReply, p adapters.Post, person string) {
 	r := &refusedReply{post: p, person: person, kept: k}
-	if err := rs.clerk.Hub.Post(rs.watched(r, p)); err != nil {
+	if err := rs.clerk.Hub.Post(rs.watchPost(r, p)); err != nil {
 		rs.clerk.Log.Warn("somebody couldn't be answered", "target", p.To.String(), "err", err)
-		rs.neverQueued(k, err)
+		rs.noteUnqueued(k, err)
 	}
 }

@@ -41,8 +41,8 @@ func newSessionCards(k *Clerk) *sessionCards {
 	return &sessionCards{clerk: k, replies: map[sessions.ID]begunReply{}}
 }
 
-// TellBegun tells who did something that a session has begun of it, and where its thread is as soon as it's made.
-func (k *Clerk) TellBegun(ev intake.Event, id sessions.ID, post adapters.Post) {
+// ReplyBegun tells who did something that a session has begun of it, and where its thread is as soon as it's made.
+func (k *Clerk) ReplyBegun(ev intake.Event, id sessions.ID, post adapters.Post) {
 	kept := k.replies.keepReply(ev, &post, "")
 	cs := k.sessionCards
 	cs.mu.Lock()
@@ -61,15 +61,15 @@ func (cs *sessionCards) want(_ context.Context, now time.Time) (out []Wanted, ne
 		out = append(out, Wanted{
 			Spot: Spot{KindSession, string(s.ID), st.Target}, Session: s.ID, Class: qos.Interactive, Shows: "stands",
 			Post:     func(ctx context.Context) (adapters.Post, error) { return cs.clerk.sessionCard(ctx, s, st.Target) },
-			UnderWay: func() { cs.tellWhere(s, st.Target, st.Astray) },
+			UnderWay: func() { cs.replyWhere(s, st.Target, st.Astray) },
 		})
 	}
-	return out, cs.tellDue(now), nil
+	return out, cs.replyDue(now), nil
 }
 
-// tellDue tells those who began a session that has no thread yet, and returns when the next is due;
+// replyDue tells those who began a session that has no thread yet, and returns when the next is due;
 // zero: none is.
-func (cs *sessionCards) tellDue(now time.Time) (next time.Time) {
+func (cs *sessionCards) replyDue(now time.Time) (next time.Time) {
 	cs.mu.Lock()
 	var due []begunReply
 	for id, r := range cs.replies {
@@ -145,8 +145,8 @@ func HowToWrite(s sessions.Session) string {
 	return does + " /help says what else you can do."
 }
 
-// tellWhere tells who began a session where its thread is, or why it's shown astray.
-func (cs *sessionCards) tellWhere(s sessions.Session, at adapters.Target, astray string) {
+// replyWhere tells who began a session where its thread is, or why it's shown astray.
+func (cs *sessionCards) replyWhere(s sessions.Session, at adapters.Target, astray string) {
 	cs.mu.Lock()
 	r, ok := cs.replies[s.ID]
 	delete(cs.replies, s.ID)

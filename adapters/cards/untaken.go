@@ -54,9 +54,9 @@ func newUntaken() *untaken {
 	}
 }
 
-// TellUntaken tells a person that no session takes a text of theirs, and why. shared says that others read
+// ReplyUntaken tells a person that no session takes a text of theirs, and why. shared says that others read
 // what the bot gets: the person may well talk to one of their sessions.
-func (k *Clerk) TellUntaken(ev intake.Event, why string, shared bool) {
+func (k *Clerk) ReplyUntaken(ev intake.Event, why string, shared bool) {
 	u, chat, now := k.untaken, ev.Place.WholeChat(), time.Now()
 	topic := ev.Place.String() + " " + ev.Person.ID + " " + why
 	told := u.told
@@ -67,21 +67,21 @@ func (k *Clerk) TellUntaken(ev intake.Event, why string, shared bool) {
 	u.mu.Lock()
 	u.texts++
 	n := u.texts
-	words = words || ev.Message == "" || u.words[topic] != nil || u.signs[chat] >= maxSigns || u.plain[chat].enough(now)
+	words = words || ev.Message == "" || u.words[topic] != nil || u.signs[chat] >= maxSigns || u.plain[chat].areEnough(now)
 	if !words {
 		u.signs[chat]++
 	}
 	u.mu.Unlock()
 	if words {
-		k.sayUntaken(ev, n, topic, why, nil)
+		k.replyUntaken(ev, n, topic, why, nil)
 		return
 	}
 	sign := adapters.Post{To: ev.Place, Key: "untaken " + ev.Key, Class: qos.Interactive, ReplyTo: ev.Message, Reaction: untakenSign}
 	kept := k.replies.keepReply(ev, &sign, why)
 	sign.Again = false // it's there once, however often it's put there
 	sign.Sent = func(_ string, err error) {
-		if u.signed(chat, err); err != nil {
-			k.sayUntaken(ev, n, topic, why, kept)
+		if u.confirmSign(chat, err); err != nil {
+			k.replyUntaken(ev, n, topic, why, kept)
 			return
 		}
 		k.replies.noteSeen(kept, nil)
@@ -91,8 +91,8 @@ func (k *Clerk) TellUntaken(ev intake.Event, why string, shared bool) {
 	}
 }
 
-// signed takes in what came of a sign.
-func (u *untaken) signed(chat adapters.Target, err error) {
+// confirmSign takes in what came of a sign.
+func (u *untaken) confirmSign(chat adapters.Target, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.signs[chat]--; u.signs[chat] <= 0 {
@@ -105,8 +105,8 @@ func (u *untaken) signed(chat adapters.Target, err error) {
 	u.plain[chat] = refusals{u.plain[chat].times + 1, time.Now()}
 }
 
-// SayCommon answers what others got, too, who use the same bot, with what each of them says.
-func (k *Clerk) SayCommon(ev intake.Event, text string) {
+// ReplyCommon answers what others got, too, who use the same bot, with what each of them says.
+func (k *Clerk) ReplyCommon(ev intake.Event, text string) {
 	key := "common " + ev.Key
 	err := k.PostReply(ev, adapters.Post{
 		To: ev.Place, Key: key, Class: qos.Interactive, ReplyTo: ev.Message, Text: text, Nonce: commonNonce(ev, key),
@@ -126,9 +126,9 @@ func commonNonce(ev intake.Event, key string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// sayUntaken says it in words of the n-th text that's told of. While those wait, they take in what else
+// replyUntaken says it in words of the n-th text that's told of. While those wait, they take in what else
 // the person writes. sign is the answer that they take the place of; nil: none.
-func (k *Clerk) sayUntaken(ev intake.Event, n uint64, topic, why string, sign *keptReply) {
+func (k *Clerk) replyUntaken(ev intake.Event, n uint64, topic, why string, sign *keptReply) {
 	u := k.untaken
 	u.mu.Lock()
 	w := u.words[topic]
@@ -143,7 +143,7 @@ func (k *Clerk) sayUntaken(ev intake.Event, n uint64, topic, why string, sign *k
 	texts, last := w.texts, w.last
 	u.mu.Unlock()
 	post := adapters.Post{
-		To: ev.Place, Elsewhere: k.Beside(ev.Place), Key: w.key, Class: qos.Interactive, ReplyTo: last, Text: why,
+		To: ev.Place, Elsewhere: k.ChatBeside(ev.Place), Key: w.key, Class: qos.Interactive, ReplyTo: last, Text: why,
 		Nonce: commonNonce(ev, w.key),
 	}
 	if texts > 1 {
@@ -167,7 +167,7 @@ func (k *Clerk) sayUntaken(ev intake.Event, n uint64, topic, why string, sign *k
 		over(err)
 	}
 	if err := k.Hub.Post(post); err != nil {
-		k.replies.neverQueued(kept, err)
+		k.replies.noteUnqueued(kept, err)
 		over(err)
 		k.Log.Warn("somebody couldn't be answered", "key", ev.Key, "target", ev.Place.String(), "err", err)
 	}

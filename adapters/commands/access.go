@@ -21,18 +21,18 @@ func accessCommand() command {
 			words := strings.Fields(a.args)
 			switch {
 			case len(words) == 0:
-				return a.reply(accessText(a.runner.AccessList(), time.Now()))
+				return a.replyText(accessText(a.runner.ListAccess(), time.Now()))
 			case words[0] == "grant" && len(words) == 3:
-				if err := a.runner.Give(a.Ctx, words[1], access.Role(strings.ToLower(words[2])), a.Event.Person.ID); err != nil {
+				if err := a.runner.GiveRole(a.Ctx, words[1], access.Role(strings.ToLower(words[2])), a.Event.Person.ID); err != nil {
 					return err
 				}
-				return a.reply(wording.Plain(words[1] + " may do what the role " + strings.ToLower(words[2]) + " says."))
+				return a.replyText(wording.Plain(words[1] + " may do what the role " + strings.ToLower(words[2]) + " says."))
 			case words[0] == "revoke" && len(words) == 2:
-				rest, err := a.runner.Revoke(a.Ctx, words[1], "", a.Event.Person.ID)
+				rest, err := a.runner.RevokeRoles(a.Ctx, words[1], "", a.Event.Person.ID)
 				if err != nil {
 					return err
 				}
-				return a.reply(wording.Plain(RevokedText(words[1], rest)))
+				return a.replyText(wording.Plain(RevokedText(words[1], rest)))
 			}
 			return errors.New("write /access, /access grant PERSON ROLE, or /access revoke PERSON; a person is telegram:123 or discord:456")
 		},
@@ -104,16 +104,16 @@ func pairCommand() command {
 		role:        access.Admin,
 		run: func(a *Ask) error {
 			if !a.Event.Private {
-				return a.reply("A code lets whoever reads it in: ask for one in a private chat with the bot, or with `panebridge pair` in a terminal.")
+				return a.replyText("A code lets whoever reads it in: ask for one in a private chat with the bot, or with `panebridge pair` in a terminal.")
 			}
 			if access.ReadCode(a.Event) != "" {
-				return a.reply("That code isn't valid, or not any more.")
+				return a.replyText("That code isn't valid, or not any more.")
 			}
 			role, err := access.ParseRole(strings.ToLower(a.args))
 			if err != nil {
 				return err
 			}
-			code, _, err := a.runner.Pair(a.Ctx, role, a.Event.Person.ID)
+			code, _, err := a.runner.MakePairingCode(a.Ctx, role, a.Event.Person.ID)
 			if err != nil {
 				return err
 			}

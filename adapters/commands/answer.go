@@ -21,13 +21,13 @@ import (
 // writingFor is for how long somebody's next message is the answer to a question.
 const writingFor = time.Hour
 
-// giveAnswer answers a question, and returns what the person is told. An error says why
+// sendAnswer answers a question, and returns what the person is told. An error says why
 // nothing of it counts.
 //
 // Whose answer counts is the Manager's to say, for all platforms, the page and the
 // keyboard alike. So the buttons of a question aren't used up when they're pressed: one
 // whose press failed could never be answered by them again.
-func (r *Runner) giveAnswer(ctx context.Context, ev intake.Event, id string, ans sessions.Answer) (string, error) {
+func (r *Runner) sendAnswer(ctx context.Context, ev intake.Event, id string, ans sessions.Answer) (string, error) {
 	ans.Author, ans.Name, ans.Origin = ev.Person.ID, r.NameOf(ev.Person), ev.Place.String()
 	p, err := r.Sessions.Answer(ctx, id, ans)
 	switch {
@@ -49,12 +49,12 @@ func (r *Runner) giveAnswer(ctx context.Context, ev intake.Event, id string, ans
 	}
 }
 
-func (a *Ask) giveAnswer(id string, ans sessions.Answer) error {
-	text, err := a.runner.giveAnswer(a.Ctx, a.Event, id, ans)
+func (a *Ask) sendAnswer(id string, ans sessions.Answer) error {
+	text, err := a.runner.sendAnswer(a.Ctx, a.Event, id, ans)
 	if err != nil {
 		return err
 	}
-	return a.Answer(text)
+	return a.AnswerPress(text)
 }
 
 // promptArgs reads the arguments of an option's button.
@@ -70,7 +70,7 @@ func answerOption(a *Ask) error {
 	if err != nil {
 		return err
 	}
-	return a.giveAnswer(id, sessions.Answer{Options: []int{i}})
+	return a.sendAnswer(id, sessions.Answer{Options: []int{i}})
 }
 
 // toggleOption chooses an option, or takes that back.
@@ -101,7 +101,7 @@ func sendChosen(a *Ask) error {
 	case err != nil:
 		return err
 	}
-	return a.giveAnswer(a.args, sessions.Answer{Options: chosen})
+	return a.sendAnswer(a.args, sessions.Answer{Options: chosen})
 }
 
 // whyClosed says why a question takes no answer.
@@ -127,7 +127,7 @@ func writeAnswer(a *Ask) error {
 	if err != nil {
 		return err
 	}
-	return a.reply(
+	return a.replyText(
 		fmt.Sprintf("%s, your next message here is the answer to %s.", wording.Bold(a.personName()), wording.Bold(a.Session.Name)),
 		[]adapters.Button{cancel},
 	)
@@ -138,7 +138,7 @@ func cancelWriting(a *Ask) error {
 	if err := a.runner.Store.DropWriter(a.Ctx, a.Event.Place, a.Event.Person.ID); err != nil {
 		return err
 	}
-	return a.Replace("Canceled: what you write here isn't the answer.")
+	return a.ReplaceText("Canceled: what you write here isn't the answer.")
 }
 
 // AnswerQuestion takes a text as the answer to a question: it answers the question's
@@ -168,7 +168,7 @@ func (r *Runner) AnswerQuestion(ctx context.Context, ev intake.Event, s intake.S
 		return Result{}, false, fmt.Errorf("look for a question: %w", err)
 	}
 	if chosen, ok := r.OptionsIn(p, ev.Place, s.Text); ok && w.Prompt == "" && err == nil && !p.Final() {
-		d, err = r.answerWith(ctx, ev, s, roles, p, sessions.Answer{Options: chosen})
+		d, err = r.answerPrompt(ctx, ev, s, roles, p, sessions.Answer{Options: chosen})
 		return d, true, err
 	}
 	if w.Prompt == "" && err == nil && !p.Final() && p.Dialog.Text == "" {
@@ -179,15 +179,15 @@ func (r *Runner) AnswerQuestion(ctx context.Context, ev intake.Event, s intake.S
 		text = text[1:]
 	}
 	p.ID = id
-	d, err = r.answerWith(ctx, ev, s, roles, p, sessions.Answer{Text: text})
+	d, err = r.answerPrompt(ctx, ev, s, roles, p, sessions.Answer{Text: text})
 	if err == nil && w.Prompt != "" {
 		err = r.Store.DropWriter(ctx, ev.Place, ev.Person.ID)
 	}
 	return d, true, err
 }
 
-// answerWith answers a question with what was written, and says what came of it.
-func (r *Runner) answerWith(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles, p sessions.Prompt, ans sessions.Answer) (Result, error) {
+// answerPrompt answers a question with what was written, and says what came of it.
+func (r *Runner) answerPrompt(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles, p sessions.Prompt, ans sessions.Answer) (Result, error) {
 	d, may := Result{What: "answer"}, cards.RoleToAnswer(p)
 	var why string
 	switch {
@@ -199,18 +199,18 @@ func (r *Runner) answerWith(ctx context.Context, ev intake.Event, s intake.Said,
 		why, d.Outcome = "A question takes a text alone.", "file"
 	}
 	if why == "" {
-		said, err := r.giveAnswer(ctx, ev, p.ID, ans)
+		said, err := r.sendAnswer(ctx, ev, p.ID, ans)
 		if ctx.Err() != nil || errors.Is(err, sessions.ErrUnavailable) {
 			return Result{}, err
 		}
 		if err == nil {
 			d.Outcome = "done"
-			r.Say(ev, "answer", qos.Interactive, wording.Plain(said))
+			r.ReplyText(ev, "answer", qos.Interactive, wording.Plain(said))
 			return d, nil
 		}
 		why, d.Outcome = wording.Sentence(err.Error()), "failed"
 	}
-	r.Say(ev, "answer", qos.Interactive, wording.Plain("Nothing was typed. "+why))
+	r.ReplyText(ev, "answer", qos.Interactive, wording.Plain("Nothing was typed. "+why))
 	return d, nil
 }
 
@@ -246,7 +246,7 @@ func answerChosen(a *Ask) error {
 	case len(chosen) != 1:
 		return fmt.Errorf("%w: one option is to be chosen, not %d", sessions.ErrInvalid, len(chosen))
 	}
-	return a.giveAnswer(id, sessions.Answer{Options: chosen})
+	return a.sendAnswer(id, sessions.Answer{Options: chosen})
 }
 
 // chooseOptions has exactly those options of a menu be chosen that were.
@@ -278,7 +278,7 @@ func reviveAgent(a *Ask) error {
 	if err != nil {
 		return err
 	}
-	return a.Answer("It's being started; your text follows when it takes it.")
+	return a.AnswerPress("It's being started; your text follows when it takes it.")
 }
 
 // sendAnyway sends a text that only a dialog's words hold, on the screen that the button
@@ -295,17 +295,17 @@ func sendAnyway(a *Ask) error {
 	if err != nil {
 		return err
 	}
-	return a.Answer("Sent anyway.")
+	return a.AnswerPress("Sent anyway.")
 }
 
 // takeBack takes an input back that isn't typed yet.
 func takeBack(a *Ask) error {
 	_, err := a.runner.Sessions.Cancel(a.Ctx, a.Offered.Args)
 	if errors.Is(err, sessions.ErrConflict) {
-		return a.Answer("It's too late for that.")
+		return a.AnswerPress("It's too late for that.")
 	}
 	if err != nil {
 		return err
 	}
-	return a.Answer("Taken back.")
+	return a.AnswerPress("Taken back.")
 }

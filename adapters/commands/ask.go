@@ -37,9 +37,9 @@ func (r *Runner) NewAsk(ctx context.Context, ev intake.Event, roles access.Roles
 	return &Ask{runner: r, Ctx: ctx, Event: ev, Roles: roles}
 }
 
-// reply queues a message of class interactive, as an answer to the asking one. What
+// replyText queues a message of class interactive, as an answer to the asking one. What
 // it says is Markdown; see wording.Plain.
-func (a *Ask) reply(markdown string, buttons ...[]adapters.Button) error {
+func (a *Ask) replyText(markdown string, buttons ...[]adapters.Button) error {
 	return a.post(adapters.Post{Text: markdown, Buttons: buttons})
 }
 
@@ -55,13 +55,13 @@ func (a *Ask) fillPost(p adapters.Post) adapters.Post {
 		p.To = a.Event.Place
 	}
 	if p.Message == "" && p.Reaction == "" && p.Pin == "" {
-		p.Elsewhere = a.runner.Beside(p.To)
+		p.Elsewhere = a.runner.ChatBeside(p.To)
 	}
 	if p.Key == "" {
 		p.Key = fmt.Sprintf("reply %s %d", a.Event.Key, a.replies)
 		a.replies++
 	}
-	if p.ReplyTo == "" && p.Message == "" && !a.pressed() && p.To == a.Event.Place {
+	if p.ReplyTo == "" && p.Message == "" && !a.isPress() && p.To == a.Event.Place {
 		p.ReplyTo = a.Event.Message
 	}
 	if p.Session == "" {
@@ -71,26 +71,26 @@ func (a *Ask) fillPost(p adapters.Post) adapters.Post {
 	return p
 }
 
-// Replace changes the message below which the pressed button stands. For a command
+// ReplaceText changes the message below which the pressed button stands. For a command
 // it's a reply.
-func (a *Ask) Replace(markdown string, buttons ...[]adapters.Button) error {
+func (a *Ask) ReplaceText(markdown string, buttons ...[]adapters.Button) error {
 	return a.post(a.replacement(markdown, buttons...))
 }
 
 // replacement is what replace posts.
 func (a *Ask) replacement(markdown string, buttons ...[]adapters.Button) adapters.Post {
 	p := adapters.Post{Text: markdown, Buttons: buttons}
-	if a.pressed() {
+	if a.isPress() {
 		p.Key, p.Message = "replace "+a.Event.Message, a.Event.Message
 	}
 	return p
 }
 
-// Answer tells the person who pressed a button what came of it, in passing. For a
+// AnswerPress tells the person who pressed a button what came of it, in passing. For a
 // command it's a reply.
-func (a *Ask) Answer(text string) error {
-	if !a.pressed() {
-		return a.reply(wording.Plain(text))
+func (a *Ask) AnswerPress(text string) error {
+	if !a.isPress() {
+		return a.replyText(wording.Plain(text))
 	}
 	a.answered = true
 	a.runner.answerPress(a.Ctx, a.Event, text)
@@ -104,7 +104,7 @@ func (a *Ask) makeOffer(label string, o cards.Offer) (adapters.Button, error) {
 	return a.runner.MakeOffer(a.Ctx, a.Event.Place, label, o)
 }
 
-func (a *Ask) pressed() bool {
+func (a *Ask) isPress() bool {
 	_, ok := a.Event.Action.(intake.Pressed)
 	return ok
 }
@@ -143,11 +143,11 @@ func (a *Ask) showLines(heading string, lines []string, name string, buttons ...
 	if len(file) <= shape.MaxFile {
 		return a.post(adapters.Post{Text: heading, Buttons: buttons, File: &adapters.File{Name: name, Data: file}})
 	}
-	return a.post(adapters.Post{Text: a.lastOf(heading, lines), Buttons: buttons})
+	return a.post(adapters.Post{Text: a.cutToLast(heading, lines), Buttons: buttons})
 }
 
-// lastOf is the last of these lines, as many as go into one message.
-func (a *Ask) lastOf(heading string, lines []string) string {
+// cutToLast is the last of these lines, as many as go into one message.
+func (a *Ask) cutToLast(heading string, lines []string) string {
 	shape := a.runner.Hub.Shape(a.Event.Place)
 	heading += " Only the last fit here."
 	from, size := len(lines), shape.Len(heading+"\n\n"+wording.Code(""))
@@ -160,9 +160,9 @@ func (a *Ask) lastOf(heading string, lines []string) string {
 
 var errUnnamed = errors.New("there's no session of that name; /sessions shows those there are")
 
-// nothingElse says what's wrong if there's more behind a command that takes nothing but
+// checkNoArgs says what's wrong if there's more behind a command that takes nothing but
 // a session's name: it would be done to another one than was meant.
-func (a *Ask) nothingElse() error {
+func (a *Ask) checkNoArgs() error {
 	if a.args != "" {
 		return errUnnamed
 	}

@@ -55,7 +55,7 @@ func runBind(a *Ask) error {
 		case len(here) > 1:
 			return a.AskWhich("Which session?", a.runner.SessionsAt(a.Event.Place, func(adapters.Binding) bool { return true }), a.bindOffer())
 		default:
-			return a.anySession()
+			return a.askAnySession()
 		}
 	}
 	return a.bindSession(how)
@@ -66,8 +66,8 @@ func (a *Ask) bindOffer() cards.Offer {
 	return cards.Offer{Do: "command", Args: "bind " + a.args, Person: a.Event.Person.ID, Single: true, Group: "which " + a.Event.Key}
 }
 
-// anySession asks which of all sessions.
-func (a *Ask) anySession() error {
+// askAnySession asks which of all sessions.
+func (a *Ask) askAnySession() error {
 	living := slices.DeleteFunc(a.runner.Sessions.List(), func(s sessions.Session) bool { return s.State == sessions.StateEnded })
 	if len(living) == 0 {
 		return errors.New("there's no session; /new begins one")
@@ -133,8 +133,8 @@ func (a *Ask) bindSession(how binding) error {
 			return err
 		}
 	}
-	if !a.Event.Private && !a.runner.Knows(a.Event.Place) && a.Roles.Has(access.Admin) {
-		if err := a.runner.Adopt(a.Ctx, a.Event.Place, a.Event.Person.ID); err != nil {
+	if !a.Event.Private && !a.runner.KnowsChat(a.Event.Place) && a.Roles.Has(access.Admin) {
+		if err := a.runner.AdoptChat(a.Ctx, a.Event.Place, a.Event.Person.ID); err != nil {
 			return err
 		}
 	}
@@ -147,7 +147,7 @@ func (a *Ask) bindSession(how binding) error {
 	} else {
 		text += " What's written there isn't typed."
 	}
-	return a.Replace(text)
+	return a.ReplaceText(text)
 }
 
 // boundHere is the session's binding that was asked for in this place, or that's here
@@ -174,7 +174,7 @@ func viewText(v adapters.View) string {
 }
 
 func runUnbind(a *Ask) error {
-	if err := a.nothingElse(); err != nil {
+	if err := a.checkNoArgs(); err != nil {
 		return err
 	}
 	b, err := a.bindingHere()
@@ -184,7 +184,7 @@ func runUnbind(a *Ask) error {
 	if err := a.runner.Hub.Unbind(a.Ctx, b.ID); err != nil {
 		return err
 	}
-	return a.Replace(wording.Bold(a.Session.Name) + " isn't mirrored here any more; it goes on. /bind takes it up again.")
+	return a.ReplaceText(wording.Bold(a.Session.Name) + " isn't mirrored here any more; it goes on. /bind takes it up again.")
 }
 
 // bindingHere is the binding of the session and this place.
@@ -219,7 +219,7 @@ func viewCommand() command {
 			if _, err := a.runner.Hub.Bind(a.Ctx, b.Session, b.Target, v, b.Input); err != nil {
 				return err
 			}
-			return a.Replace("Of " + wording.Bold(a.Session.Name) + " this place shows " + viewText(v))
+			return a.ReplaceText("Of " + wording.Bold(a.Session.Name) + " this place shows " + viewText(v))
 		},
 	}
 }
@@ -242,14 +242,14 @@ func reopenMirror(a *Ask) error {
 		}
 		a.Session = s
 	}
-	rest := a.resting()
+	rest := a.restingBindings()
 	switch {
 	case len(rest) == 0 && a.Session.ID != "":
 		return fmt.Errorf("nothing of %s rests in this chat", a.Session.Name)
 	case len(rest) == 0:
 		return errors.New("nothing rests here")
 	case len(rest) > 1 && a.Session.ID == "":
-		return a.whichRests(rest)
+		return a.askWhichRests(rest)
 	}
 	for _, st := range rest {
 		if st.Target.Thread != "" {
@@ -265,12 +265,12 @@ func reopenMirror(a *Ask) error {
 	if err != nil {
 		return err
 	}
-	return a.Replace(wording.Bold(s.Name) + " goes on where it was.")
+	return a.ReplaceText(wording.Bold(s.Name) + " goes on where it was.")
 }
 
-// resting are the bindings that rest: in this thread, or, asked for outside of one, in
+// restingBindings are the bindings that rest: in this thread, or, asked for outside of one, in
 // this chat; of a session that was named, anywhere in this chat.
-func (a *Ask) resting() []adapters.BindingStatus {
+func (a *Ask) restingBindings() []adapters.BindingStatus {
 	var out []adapters.BindingStatus
 	place := a.Event.Place
 	for _, st := range a.runner.Hub.Status(a.Session.ID) {
@@ -287,7 +287,7 @@ func (a *Ask) resting() []adapters.BindingStatus {
 	return out
 }
 
-func (a *Ask) whichRests(rest []adapters.BindingStatus) error {
+func (a *Ask) askWhichRests(rest []adapters.BindingStatus) error {
 	var of []sessions.Session
 	for _, st := range rest {
 		s, err := a.runner.Sessions.Get(string(st.Binding.Session))

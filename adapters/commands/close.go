@@ -27,7 +27,7 @@ func closeCommand() command {
 }
 
 func askClose(a *Ask) error {
-	if err := a.nothingElse(); err != nil {
+	if err := a.checkNoArgs(); err != nil {
 		return err
 	}
 	if a.Session.State == sessions.StateEnded {
@@ -56,7 +56,7 @@ func askClose(a *Ask) error {
 	default:
 		text += "Its pane and its program end."
 	}
-	return a.Replace(text, []adapters.Button{yes, no})
+	return a.ReplaceText(text, []adapters.Button{yes, no})
 }
 
 func closeConfirmed(a *Ask) error {
@@ -65,10 +65,10 @@ func closeConfirmed(a *Ask) error {
 		return err
 	}
 	a.Session = sessions.Session{} // what belongs to a session that's gone isn't sent any more
-	return a.Replace(wording.Bold(s.Name) + " was closed by " + wording.Plain(a.personName()) + ".")
+	return a.ReplaceText(wording.Bold(s.Name) + " was closed by " + wording.Plain(a.personName()) + ".")
 }
 
-func keepOpen(a *Ask) error { return a.Replace(wording.Bold(a.Session.Name) + " goes on.") }
+func keepOpen(a *Ask) error { return a.ReplaceText(wording.Bold(a.Session.Name) + " goes on.") }
 
 // restartCommand ends a session's program and starts it anew, after asking if it's at
 // work.
@@ -82,7 +82,7 @@ func restartCommand() command {
 }
 
 func askRestart(a *Ask) error {
-	if err := a.nothingElse(); err != nil {
+	if err := a.checkNoArgs(); err != nil {
 		return err
 	}
 	switch a.Session.State {
@@ -108,12 +108,12 @@ func askRestart(a *Ask) error {
 	if a.Session.State == sessions.StateWaiting {
 		what = "It's waiting for an answer."
 	}
-	return a.Replace("End the program of "+wording.Bold(a.Session.Name)+" and start it anew? "+what, []adapters.Button{yes, no})
+	return a.ReplaceText("End the program of "+wording.Bold(a.Session.Name)+" and start it anew? "+what, []adapters.Button{yes, no})
 }
 
 func restartConfirmed(a *Ask) error { return restartSession(a) }
 
-func leaveRunning(a *Ask) error { return a.Replace(wording.Bold(a.Session.Name) + " goes on.") }
+func leaveRunning(a *Ask) error { return a.ReplaceText(wording.Bold(a.Session.Name) + " goes on.") }
 
 func restartSession(a *Ask) error {
 	was := a.Session
@@ -125,5 +125,5 @@ func restartSession(a *Ask) error {
 		return a.mirrorNewSession(s)
 	}
 	a.runner.Hub.Focus(s.ID)
-	return a.Replace("The program of " + wording.Bold(s.Name) + " was started anew by " + wording.Plain(a.personName()) + ".")
+	return a.ReplaceText("The program of " + wording.Bold(s.Name) + " was started anew by " + wording.Plain(a.personName()) + ".")
 }

@@ -81,9 +81,9 @@ const maxCandidates = 25
 // folders, and takes no slot. Candidates' labels are masked; one whose value has a secret in
 // it isn't offered.
 func (r *Runner) Complete(ev intake.Event, name, param, begun string) []intake.Candidate {
-	roles, why := r.Standing(ev)
+	roles, why := r.RolesAt(ev)
 	c, ok := r.commands[name]
-	if why != "" || !ok || !roles.Has(c.needs(ev)) {
+	if why != "" || !ok || !roles.Has(c.neededRole(ev)) {
 		return nil
 	}
 	var all []intake.Candidate

@@ -113,7 +113,7 @@ func (a *Ask) pressAndSay(keys []string) error {
 }
 
 func (a *Ask) sayPressed(keys []string) error {
-	return a.Replace("Pressed " + wording.Plain(strings.Join(keys, " ")) + " in " + wording.Bold(a.Session.Name) + ".")
+	return a.ReplaceText("Pressed " + wording.Plain(strings.Join(keys, " ")) + " in " + wording.Bold(a.Session.Name) + ".")
 }
 
 // showKeyboard replies with a keyboard, below the last rows of the screen.
@@ -136,7 +136,7 @@ func (a *Ask) showKeyboard() error {
 	}
 	last := len(rows) - 1
 	rows[last] = append(rows[last], look)
-	return a.reply(a.lastRows(), rows...)
+	return a.replyText(a.lastRows(), rows...)
 }
 
 // pressKey presses the key of a button.
@@ -150,7 +150,7 @@ func pressKey(a *Ask) error {
 	for _, row := range keyboard {
 		for _, k := range row {
 			if k.name == a.args {
-				return a.Answer(k.label)
+				return a.AnswerPress(k.label)
 			}
 		}
 	}
@@ -210,7 +210,7 @@ func stopCommand() command {
 		role:        access.Operator,
 		session:     true,
 		run: func(a *Ask) error {
-			if err := a.nothingElse(); err != nil {
+			if err := a.checkNoArgs(); err != nil {
 				return err
 			}
 			keys, err := a.interruptProgram()
@@ -229,7 +229,7 @@ func escCommand() command {
 		role:        access.Operator,
 		session:     true,
 		run: func(a *Ask) error {
-			if err := a.nothingElse(); err != nil {
+			if err := a.checkNoArgs(); err != nil {
 				return err
 			}
 			return a.pressAndSay([]string{"Escape"})

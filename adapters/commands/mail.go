@@ -43,16 +43,16 @@ type Member struct {
 type Mail interface {
 	// Letters returns what waits for a person, the newest first.
 	Letters(ctx context.Context, person string) ([]Letter, error)
-	// Write sends a letter to a session, and returns why the session wasn't told of it;
+	// WriteLetter sends a letter to a session, and returns why the session wasn't told of it;
 	// "": it was. The same key is sent once.
-	Write(ctx context.Context, person, to, text, key string) (l Letter, why string, err error)
-	// Answer sends an answer to who wrote a letter, and settles that. It's as Write.
-	Answer(ctx context.Context, person, id, text, key string) (l Letter, why string, err error)
-	// Settle says that a letter needs nothing more of its recipient.
-	Settle(ctx context.Context, person, id string) error
-	// Shown keeps which message in a chat shows a letter; LetterAt is the letter that one
+	WriteLetter(ctx context.Context, person, to, text, key string) (l Letter, why string, err error)
+	// AnswerLetter sends an answer to who wrote a letter, and settles that. It's as Write.
+	AnswerLetter(ctx context.Context, person, id, text, key string) (l Letter, why string, err error)
+	// SettleLetter says that a letter needs nothing more of its recipient.
+	SettleLetter(ctx context.Context, person, id string) error
+	// KeepShown keeps which message in a chat shows a letter; LetterAt is the letter that one
 	// shows, sessions.ErrUnknown if it shows none.
-	Shown(ctx context.Context, place adapters.Target, message, id string) error
+	KeepShown(ctx context.Context, place adapters.Target, message, id string) error
 	LetterAt(ctx context.Context, place adapters.Target, message string) (id string, err error)
 	Fleets(ctx context.Context) ([]Fleet, error)
 }
@@ -60,9 +60,9 @@ type Mail interface {
 // errNoMail says that there's no mail here.
 var errNoMail = errors.New("there's no mail here")
 
-// Deliver shows a letter to a person at a place, with a button to answer it. sent is
+// DeliverLetter shows a letter to a person at a place, with a button to answer it. sent is
 // called once, when it's there or can't be; it must return at once.
-func (r *Runner) Deliver(ctx context.Context, place adapters.Target, person string, l Letter, sent func(message string, err error)) error {
+func (r *Runner) DeliverLetter(ctx context.Context, place adapters.Target, person string, l Letter, sent func(message string, err error)) error {
 	row, err := r.letterButtons(ctx, place, person, l.ID)
 	if err != nil {
 		return err
@@ -108,23 +108,23 @@ func (r *Runner) AnswerLetter(ctx context.Context, ev intake.Event, s intake.Sai
 	case err != nil:
 		return Result{}, false, fmt.Errorf("look for the letter that is answered: %w", err)
 	case !roles.Has(access.Operator):
-		r.Say(ev, "letter", qos.Interactive, "Answering takes the role operator.")
+		r.ReplyText(ev, "letter", qos.Interactive, "Answering takes the role operator.")
 		return Refused("role"), true, nil
 	}
 	a := r.NewAsk(ctx, ev, roles)
-	if err := a.answerWith(id, s.Text); err != nil {
-		return Result{What: "mail", Outcome: "failed"}, true, a.reply(wording.Plain(wording.Sentence(err.Error())))
+	if err := a.answerLetter(id, s.Text); err != nil {
+		return Result{What: "mail", Outcome: "failed"}, true, a.replyText(wording.Plain(wording.Sentence(err.Error())))
 	}
 	return Result{What: "mail", Outcome: id}, true, nil
 }
 
-// answerWith answers a letter.
-func (a *Ask) answerWith(id, text string) error {
-	l, why, err := a.runner.Mail.Answer(a.Ctx, a.Event.Person.ID, id, text, a.Event.Key)
+// answerLetter answers a letter.
+func (a *Ask) answerLetter(id, text string) error {
+	l, why, err := a.runner.Mail.AnswerLetter(a.Ctx, a.Event.Person.ID, id, text, a.Event.Key)
 	if err != nil {
 		return err
 	}
-	return a.reply(letterSent(l, why))
+	return a.replyText(letterSent(l, why))
 }
 
 // letterSent says what became of a letter.
@@ -157,7 +157,7 @@ const shownTime = 30 * time.Second
 func (r *Runner) letterShown(place adapters.Target, message, id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), shownTime)
 	defer cancel()
-	if err := r.Mail.Shown(ctx, place, message, id); err != nil {
+	if err := r.Mail.KeepShown(ctx, place, message, id); err != nil {
 		r.Log.Warn("an answer to a message won't be known as one to a letter", "target", place.String(), "err", err)
 	}
 }
@@ -167,10 +167,10 @@ func donePressed(a *Ask) error {
 	if a.runner.Mail == nil {
 		return errNoMail
 	}
-	if err := a.runner.Mail.Settle(a.Ctx, a.Event.Person.ID, a.Offered.Args); err != nil {
+	if err := a.runner.Mail.SettleLetter(a.Ctx, a.Event.Person.ID, a.Offered.Args); err != nil {
 		return err
 	}
-	return a.Answer("Done.")
+	return a.AnswerPress("Done.")
 }
 
 // mailCommand shows what agents have written to a person, and writes to them.
@@ -190,13 +190,13 @@ func mailCommand() command {
 			case text == "":
 				return errors.New("write /mail, a session's name (or the id of what you answer), and the text")
 			case isLetterID(to):
-				return a.answerWith(to, text)
+				return a.answerLetter(to, text)
 			}
-			l, why, err := a.runner.Mail.Write(a.Ctx, a.Event.Person.ID, to, text, a.Event.Key)
+			l, why, err := a.runner.Mail.WriteLetter(a.Ctx, a.Event.Person.ID, to, text, a.Event.Key)
 			if err != nil {
 				return err
 			}
-			return a.reply(letterSent(l, why))
+			return a.replyText(letterSent(l, why))
 		},
 	}
 }
@@ -216,10 +216,10 @@ func showLetters(a *Ask) error {
 		return err
 	}
 	if len(letters) == 0 {
-		return a.reply("Nothing is waiting for you.")
+		return a.replyText("Nothing is waiting for you.")
 	}
 	if !a.Event.Private {
-		return a.reply(fmt.Sprintf("%d wait for you. They're shown in your private chat with the bot: write /mail there.", len(letters)))
+		return a.replyText(fmt.Sprintf("%d wait for you. They're shown in your private chat with the bot: write /mail there.", len(letters)))
 	}
 	for i := min(len(letters), mostLetters) - 1; i >= 0; i-- { // the newest comes last
 		l, place := letters[i], a.Event.Place
@@ -237,7 +237,7 @@ func showLetters(a *Ask) error {
 		}
 	}
 	if more := len(letters) - mostLetters; more > 0 {
-		return a.reply(fmt.Sprintf("%d older ones wait, too.", more))
+		return a.replyText(fmt.Sprintf("%d older ones wait, too.", more))
 	}
 	return nil
 }
@@ -271,9 +271,9 @@ func fleetCommand() command {
 				b.WriteString("\n")
 			}
 			if b.Len() == 0 {
-				return a.reply("There's no such fleet. On the machine, `panebridge fleet new NAME` makes one.")
+				return a.replyText("There's no such fleet. On the machine, `panebridge fleet new NAME` makes one.")
 			}
-			return a.reply(strings.TrimSpace(b.String()))
+			return a.replyText(strings.TrimSpace(b.String()))
 		},
 	}
 }

@@ -50,7 +50,7 @@ func muteNow(a *Ask) error {
 			text += fmt.Sprintf(" Turns of less than %s that end well are silent where nobody but who asked for them uses the place.", wording.ShortAge(after))
 		}
 	}
-	return a.Replace(what + ": " + text)
+	return a.ReplaceText(what + ": " + text)
 }
 
 var errMute = errors.New("write /mute (until /mute off), /mute 1h (or 30m, 2d), /mute 22:00-07:00, /mute 22:00-07:00 Europe/Berlin, or /mute off; " +

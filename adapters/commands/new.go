@@ -56,7 +56,7 @@ func newSession(a *Ask) error {
 		return a.beginSession(c, folder)
 	}
 	if rest == a.args && !strings.ContainsAny(word, "/~") {
-		return a.whichAgent(c, word, strings.TrimSpace(behind))
+		return a.askWhichAgent(c, word, strings.TrimSpace(behind))
 	}
 	return a.offerLikelyFolders(c, rest, err)
 }
@@ -70,9 +70,9 @@ func namedAgent(agents []string, typed string) (string, bool) {
 	return shellName, slices.Contains(shells, strings.ToLower(typed)) && slices.Contains(agents, shellName)
 }
 
-// whichAgent says that there's no agent of a name that was typed, and offers those there
+// askWhichAgent says that there's no agent of a name that was typed, and offers those there
 // are, for the folder that was typed behind it.
-func (a *Ask) whichAgent(c choice, name, behind string) error {
+func (a *Ask) askWhichAgent(c choice, name, behind string) error {
 	agents := a.runner.agentNames()
 	text := "There's neither an agent nor a folder of that name; the agents are " + wording.Plain(strings.Join(agents, ", ")) +
 		", and a folder begins with / or ~/, or is one below " + wording.Plain(a.runner.ShownPath(a.runner.baseFolder())) + "."
@@ -92,7 +92,7 @@ func (a *Ask) whichAgent(c choice, name, behind string) error {
 		}
 		all = append(all, b)
 	}
-	return a.reply(text, slices.Collect(slices.Chunk(all, agentsInRow))...)
+	return a.replyText(text, slices.Collect(slices.Chunk(all, agentsInRow))...)
 }
 
 // nearest are names, those first that begin as what was typed.
@@ -126,7 +126,7 @@ func (a *Ask) offerLikelyFolders(c choice, typed string, why error) error {
 	if err != nil {
 		return err
 	}
-	return a.reply(wording.Plain(wording.Sentence(why.Error())), append(rows, []adapters.Button{b})...)
+	return a.replyText(wording.Plain(wording.Sentence(why.Error())), append(rows, []adapters.Button{b})...)
 }
 
 // foldersLike are folders that a path that was typed may be the beginning of: those
@@ -241,16 +241,16 @@ func (a *Ask) mirrorNewSession(s sessions.Session) error {
 		text += " Its " + shape.Threads + " is on its way: write to it there."
 	}
 	if err != nil {
-		return a.Replace(text)
+		return a.ReplaceText(text)
 	}
 	if !shape.OwnThread {
 		row, err := a.runner.SessionButtons(a.Ctx, s, to)
 		if err != nil {
 			return err
 		}
-		return a.Replace(fmt.Sprintf("%s It's %s.\n\n%s", text, wording.Plain(cards.KindText(s)), cards.HowToWrite(s)), row)
+		return a.ReplaceText(fmt.Sprintf("%s It's %s.\n\n%s", text, wording.Plain(cards.KindText(s)), cards.HowToWrite(s)), row)
 	}
-	a.runner.TellBegun(a.Event, s.ID, a.fillPost(a.replacement(text)))
+	a.runner.ReplyBegun(a.Event, s.ID, a.fillPost(a.replacement(text)))
 	return nil
 }
 
@@ -340,7 +340,7 @@ func (a *Ask) offerFolders(c choice) error {
 	if err != nil {
 		return err
 	}
-	return a.Replace(whereToWork(c.Agent)+a.runner.noAgents(), append(rows, []adapters.Button{b})...)
+	return a.ReplaceText(whereToWork(c.Agent)+a.runner.noAgents(), append(rows, []adapters.Button{b})...)
 }
 
 // recentFolders are the folders of the newest sessions that are still there.
@@ -458,7 +458,7 @@ func browseFolders(a *Ask) error {
 	if pages > 1 {
 		text += fmt.Sprintf(", page %d of %d", c.Page+1, pages)
 	}
-	return a.Replace(text+". "+whereToWork(c.Agent), append(rows, turn)...)
+	return a.ReplaceText(text+". "+whereToWork(c.Agent), append(rows, turn)...)
 }
 
 // turnButtons is the row of buttons that leads elsewhere.

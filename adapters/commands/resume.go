@@ -102,7 +102,7 @@ func (a *Ask) offerConversations(c choice) error {
 		return err
 	}
 	if len(all) == 0 {
-		return a.Replace("There are no conversations"+where+".", []adapters.Button{anew})
+		return a.ReplaceText("There are no conversations"+where+".", []adapters.Button{anew})
 	}
 	var text strings.Builder
 	text.WriteString("Conversations" + where + ":")
@@ -123,7 +123,7 @@ func (a *Ask) offerConversations(c choice) error {
 		}
 		rows = append(rows, []adapters.Button{b})
 	}
-	return a.Replace(text.String(), append(rows, []adapters.Button{anew})...)
+	return a.ReplaceText(text.String(), append(rows, []adapters.Button{anew})...)
 }
 
 // findByConversation finds the living session that has a conversation.

@@ -162,8 +162,8 @@ type command struct {
 	run func(a *Ask) error
 }
 
-// needs is the role that a command takes where it was asked for.
-func (c command) needs(ev intake.Event) access.Role {
+// neededRole is the role that a command takes where it was asked for.
+func (c command) neededRole(ev intake.Event) access.Role {
 	if ev.Private && c.private != "" {
 		return c.private
 	}
@@ -220,8 +220,8 @@ func Commands() []intake.CommandInfo {
 	return out
 }
 
-// Concerns reports whether a command's arguments name one of the sessions there are here.
-func (r *Runner) Concerns(ev intake.Event) bool {
+// NamesSession reports whether a command's arguments name one of the sessions there are here.
+func (r *Runner) NamesSession(ev intake.Event) bool {
 	said, _ := ev.Action.(intake.Said)
 	_, args, _ := intake.ReadCommand(said.Text)
 	return slices.ContainsFunc(strings.Fields(args), func(word string) bool {
@@ -236,11 +236,11 @@ func (r *Runner) RunCommand(ctx context.Context, ev intake.Event, name, args str
 	c, ok := r.commands[name]
 	switch {
 	case !ok:
-		return Refused("unknown command"), a.reply("There's no command /" + wording.Plain(name) + ". /help shows those there are; to pass it on to the session, write //" + wording.Plain(name) + ".")
-	case !roles.Has(c.needs(ev)):
-		return Result{What: name, Outcome: "role"}, a.reply("/" + wording.Plain(name) + " takes the role " + string(c.needs(ev)) + ".")
+		return Refused("unknown command"), a.replyText("There's no command /" + wording.Plain(name) + ". /help shows those there are; to pass it on to the session, write //" + wording.Plain(name) + ".")
+	case !roles.Has(c.neededRole(ev)):
+		return Result{What: name, Outcome: "role"}, a.replyText("/" + wording.Plain(name) + " takes the role " + string(c.neededRole(ev)) + ".")
 	case again && !c.repeat:
-		return Result{What: name, Outcome: "unsure"}, a.reply("panebridge stopped while it did this. Look whether it's done before you send it again.")
+		return Result{What: name, Outcome: "unsure"}, a.replyText("panebridge stopped while it did this. Look whether it's done before you send it again.")
 	}
 	if c.session {
 		if err := a.chooseSession(); err != nil {
@@ -251,7 +251,7 @@ func (r *Runner) RunCommand(ctx context.Context, ev intake.Event, name, args str
 	if err := c.run(a); err != nil {
 		d.Outcome = "failed"
 		r.Log.Info("a command failed", "command", name, "target", ev.Place.String(), "err", err)
-		return d, a.reply(wording.Plain(wording.Sentence(err.Error())))
+		return d, a.replyText(wording.Plain(wording.Sentence(err.Error())))
 	}
 	return d, nil
 }
@@ -286,13 +286,13 @@ func (a *Ask) chooseSession() error {
 // askWhichSession says why there's no session, or asks which.
 func (r *Runner) askWhichSession(a *Ask, name string, why error) error {
 	if !errors.Is(why, errSeveralSessions) {
-		return a.reply(wording.Plain(wording.Sentence(why.Error())))
+		return a.replyText(wording.Plain(wording.Sentence(why.Error())))
 	}
 	err := a.AskWhich("Which session?", r.SessionsAt(a.Event.Place, func(b adapters.Binding) bool { return !b.Unbound }), cards.Offer{
 		Do: "command", Args: name + " " + a.args, Person: a.Event.Person.ID, Single: true, Group: "which " + a.Event.Key,
 	})
 	if err != nil {
-		return a.reply(wording.Plain(wording.Sentence(err.Error())))
+		return a.replyText(wording.Plain(wording.Sentence(err.Error())))
 	}
 	return nil
 }
@@ -315,7 +315,7 @@ func (a *Ask) AskWhich(question string, of []sessions.Session, o cards.Offer) er
 		}
 		rows = append(rows, []adapters.Button{b})
 	}
-	return a.reply(question, rows...)
+	return a.replyText(question, rows...)
 }
 
 // runChosen runs a command for the session that was chosen.
@@ -325,7 +325,7 @@ func runChosen(a *Ask) error {
 	if !ok {
 		return fmt.Errorf("%w command /%s", sessions.ErrUnknown, name)
 	}
-	if need := c.needs(a.Event); !a.Roles.Has(need) {
+	if need := c.neededRole(a.Event); !a.Roles.Has(need) {
 		return fmt.Errorf("/%s takes the role %s", name, need)
 	}
 	a.args = strings.TrimSpace(args)
@@ -348,35 +348,35 @@ func (r *Runner) PressButton(ctx context.Context, ev intake.Event, p intake.Pres
 	a := &Ask{runner: r, Ctx: ctx, Event: ev, Roles: roles, Again: again}
 	id := cards.OfferID(p.Data)
 	if id == "" {
-		return Refused("forged"), a.Answer("This button isn't one of panebridge's.")
+		return Refused("forged"), a.AnswerPress("This button isn't one of panebridge's.")
 	}
 	o, err := r.Store.Offer(ctx, id)
 	if errors.Is(err, sessions.ErrUnknown) {
-		return Refused("unknown offer"), a.Answer("This button has expired.")
+		return Refused("unknown offer"), a.AnswerPress("This button has expired.")
 	}
 	if err != nil {
 		return Result{}, fmt.Errorf("look for an offer: %w", err)
 	}
 	d := Result{What: o.Do, Session: o.Session}
-	o.Place = r.PlaceNow(o.Place) // it may have been made while its chat moved
+	o.Place = r.CurrentPlace(o.Place) // it may have been made while its chat moved
 	if ev.Place == o.Place.WholeChat() {
 		// Of a message that's too old, Telegram doesn't say in which topic it stands
 		// (core.telegram.org/bots/api#inaccessiblemessage).
 		ev.Place = o.Place
 		a.Event = ev
 	}
-	if why, text := r.refusal(ev, o, roles); why != "" {
+	if why, text := r.refusePress(ev, o, roles); why != "" {
 		d.Outcome = why
-		return d, a.Answer(text)
+		return d, a.AnswerPress(text)
 	}
 	do, ok := r.buttons[o.Do]
 	if !ok {
 		d.Outcome = "unknown handler"
-		return d, a.Answer("This button is of another version of panebridge; ask for a new one.")
+		return d, a.AnswerPress("This button is of another version of panebridge; ask for a new one.")
 	}
 	if again && !do.repeat {
 		d.Outcome = "unsure"
-		return d, a.Answer("panebridge stopped while it did this; look whether it's done.")
+		return d, a.AnswerPress("panebridge stopped while it did this; look whether it's done.")
 	}
 	if o.Single {
 		used, err := r.Store.TakeOffer(ctx, id, cards.Use{Key: ev.Key, By: a.personName(), At: time.Now()})
@@ -385,7 +385,7 @@ func (r *Runner) PressButton(ctx context.Context, ev intake.Event, p intake.Pres
 		}
 		if used.Key != ev.Key {
 			d.Outcome = "used"
-			return d, a.Answer("Already used by " + used.By + ".")
+			return d, a.AnswerPress("Already used by " + used.By + ".")
 		}
 	}
 	a.Offered, a.args = o, o.Args
@@ -393,7 +393,7 @@ func (r *Runner) PressButton(ctx context.Context, ev intake.Event, p intake.Pres
 		s, err := r.Sessions.Get(string(o.Session))
 		if err != nil {
 			d.Outcome = "no session"
-			return d, a.Answer("That session isn't there any more.")
+			return d, a.AnswerPress("That session isn't there any more.")
 		}
 		a.Session = s
 	}
@@ -404,7 +404,7 @@ func (r *Runner) PressButton(ctx context.Context, ev intake.Event, p intake.Pres
 		}
 		d.Outcome = "failed"
 		r.Log.Info("a pressed button failed", "do", o.Do, "target", ev.Place.String(), "err", err)
-		return d, a.Answer(wording.Sentence(err.Error()))
+		return d, a.AnswerPress(wording.Sentence(err.Error()))
 	}
 	if !a.answered {
 		r.answerPress(ctx, ev, "")
@@ -412,9 +412,9 @@ func (r *Runner) PressButton(ctx context.Context, ev intake.Event, p intake.Pres
 	return d, nil
 }
 
-// refusal says why a person may not press a button here and now, for the log and
+// refusePress says why a person may not press a button here and now, for the log and
 // for the person; "": they may.
-func (r *Runner) refusal(ev intake.Event, o cards.Offer, roles access.Roles) (why, text string) {
+func (r *Runner) refusePress(ev intake.Event, o cards.Offer, roles access.Roles) (why, text string) {
 	now := time.Now()
 	switch {
 	case o.Place != ev.Place:

@@ -151,7 +151,7 @@ func showHistory(a *Ask) error {
 		return err
 	}
 	if len(lines) == 0 {
-		return a.reply(wording.Bold(a.Session.Name) + " has printed nothing yet.")
+		return a.replyText(wording.Bold(a.Session.Name) + " has printed nothing yet.")
 	}
 	texts := make([]string, len(lines))
 	for i, l := range lines {
@@ -207,7 +207,7 @@ func searchLog(a *Ask) error {
 	case err != nil:
 		return err
 	case len(lines) == 0:
-		return a.reply("Nothing that " + wording.Bold(a.Session.Name) + " printed has that text in it.")
+		return a.replyText("Nothing that " + wording.Bold(a.Session.Name) + " printed has that text in it.")
 	}
 	heading := fmt.Sprintf("%d lines of %s", len(lines), wording.Bold(a.Session.Name))
 	switch {

@@ -31,7 +31,7 @@ func statusCommand() command {
 			if calls := a.statusOfCalls(now); calls != "" {
 				parts = append(parts, calls)
 			}
-			return a.reply(strings.Join(append(parts, a.statusOfPerson()), "\n\n"))
+			return a.replyText(strings.Join(append(parts, a.statusOfPerson()), "\n\n"))
 		},
 	}
 }
@@ -47,7 +47,7 @@ func (a *Ask) statusOfBindings() string {
 		if err != nil {
 			continue
 		}
-		lines = append(lines, "- "+wording.Bold(s.Name)+", "+string(s.State)+": "+bindingState(st)+a.waiting(s.ID))
+		lines = append(lines, "- "+wording.Bold(s.Name)+", "+string(s.State)+": "+bindingState(st)+a.waitingTexts(s.ID))
 	}
 	if len(lines) == 0 {
 		return "No session is mirrored here."
@@ -55,8 +55,8 @@ func (a *Ask) statusOfBindings() string {
 	return "Mirrored here:\n\n" + strings.Join(lines, "\n")
 }
 
-// waiting says what wasn't typed into a session yet, and why not; "": there's nothing.
-func (a *Ask) waiting(id sessions.ID) string {
+// waitingTexts says what wasn't typed into a session yet, and why not; "": there's nothing.
+func (a *Ask) waitingTexts(id sessions.ID) string {
 	list := a.runner.Sessions.Waiting(id)
 	if len(list) == 0 {
 		return ""
@@ -186,21 +186,21 @@ func sessionsCommand() command {
 
 func listSessions(a *Ask) error {
 	refresh := adapters.Button{Label: "Refresh", Data: cards.OfferPrefix + a.Offered.ID}
-	if !a.pressed() {
+	if !a.isPress() {
 		var err error
 		if refresh, err = a.makeOffer("Refresh", cards.Offer{Do: "sessions", Role: access.Viewer, Expires: time.Now().Add(pinnedFor)}); err != nil {
 			return err
 		}
 	}
-	return a.Replace(a.runner.overview(a.Event.Place, time.Now()), []adapters.Button{refresh})
+	return a.ReplaceText(a.runner.listText(a.Event.Place, time.Now()), []adapters.Button{refresh})
 }
 
-// overview is the list, as it's shown in a place.
-func (r *Runner) overview(place adapters.Target, now time.Time) string {
+// listText is the list, as it's shown in a place.
+func (r *Runner) listText(place adapters.Target, now time.Time) string {
 	foot := "As of " + wording.Clock(now) + "."
 	shape := r.Hub.Shape(place)
 	list := r.FitList(shape.MaxLen-shape.Len(foot)-cards.SpareUnits, shape.Len, r.Sessions.List(), func(s sessions.Session) string {
-		return r.entry(place, s, now)
+		return r.sessionEntry(place, s, now)
 	})
 	if list == "" {
 		list = "There's no session. /new begins one.\n\n"
@@ -208,8 +208,8 @@ func (r *Runner) overview(place adapters.Target, now time.Time) string {
 	return list + foot
 }
 
-// entry is a session's line in the list.
-func (r *Runner) entry(place adapters.Target, s sessions.Session, now time.Time) string {
+// sessionEntry is a session's line in the list.
+func (r *Runner) sessionEntry(place adapters.Target, s sessions.Session, now time.Time) string {
 	name := wording.Plain(s.Name)
 	if link := r.LinkTo(place, s.ID); link != "" {
 		name = "[" + name + "](<" + link + ">)"
@@ -254,7 +254,7 @@ func helpCommand() command {
 			var b strings.Builder
 			others := false
 			for _, c := range commands() {
-				if !a.Roles.Has(c.needs(a.Event)) {
+				if !a.Roles.Has(c.neededRole(a.Event)) {
 					others = true
 					continue
 				}
@@ -273,7 +273,7 @@ func helpCommand() command {
 			if others {
 				b.WriteString("\n\nThere are other commands, for other roles.")
 			}
-			return a.reply(b.String())
+			return a.replyText(b.String())
 		},
 	}
 }

@@ -100,7 +100,7 @@ func hostile(t *testing.T, s *platformtest.Siege) {
 			Side: platformtest.Side{
 				Name: "discord", Platform: a.Platform(notes), Decode: discord.Decode,
 				Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
-					g = a.Gateway(discord.GatewayOptions{Keeper: q, Notes: notes, Knows: in.Knows, Admits: in.Admits, Complete: in.Complete})
+					g = a.Gateway(discord.GatewayOptions{Keeper: q, Notes: notes, Knows: in.KnowsChat, Admits: in.Admits, Complete: in.Complete})
 					return g
 				},
 			},

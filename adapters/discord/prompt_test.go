@@ -50,7 +50,7 @@ func (w *world) office(channel, dir string) *office {
 		return platformtest.Side{
 			Name: "discord", Platform: o.bot.Platform(o.notes), Decode: discord.Decode,
 			Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
-				return o.bot.Gateway(discord.GatewayOptions{Keeper: q, Notes: o.notes, Knows: in.Knows, Admits: in.Admits, Complete: in.Complete, Offered: in.Offered, Mirrored: o.mirrored})
+				return o.bot.Gateway(discord.GatewayOptions{Keeper: q, Notes: o.notes, Knows: in.KnowsChat, Admits: in.Admits, Complete: in.Complete, Offered: in.IsOffered, Mirrored: o.mirrored})
 			},
 		}
 	})

@@ -205,7 +205,7 @@ func (w *world) pairAt(person, code, chat string) {
 
 func (w *world) code(role access.Role) string {
 	w.Helper()
-	code, _, err := w.in.Pair(w.Context(), role, "cli")
+	code, _, err := w.in.MakePairingCode(w.Context(), role, "cli")
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestPairingLetsAPersonInOnce(t *testing.T) {
 		w.pass(5 * time.Second)
 		w.wantTyped("typed by a friend now", "and after a restart")
 		w.wantPosts("👍", "👍")
-		if _, err := w.in.Revoke(w.Context(), evil, "", "cli"); err != nil {
+		if _, err := w.in.RevokeRoles(w.Context(), evil, "", "cli"); err != nil {
 			w.Fatal(err)
 		}
 		w.say(evil, "not any more")
@@ -246,7 +246,7 @@ func TestPairingInAGroupMakesItKnown(t *testing.T) {
 		ev.Place.Chat = "-77"
 		w.do(ev)
 		w.wantPosts("/help")
-		if !w.in.Knows(ev.Place) {
+		if !w.in.KnowsChat(ev.Place) {
 			w.Error("the chat isn't known")
 		}
 	})
@@ -294,10 +294,10 @@ func TestCodesAreRandomAndFew(t *testing.T) {
 			}
 			seen[code] = true
 		}
-		if _, _, err := w.in.Pair(w.Context(), "", "cli"); err == nil {
+		if _, _, err := w.in.MakePairingCode(w.Context(), "", "cli"); err == nil {
 			w.Error("there's a 21st code")
 		}
-		if _, _, err := w.in.Pair(w.Context(), "king", "cli"); err == nil {
+		if _, _, err := w.in.MakePairingCode(w.Context(), "king", "cli"); err == nil {
 			w.Error("there's a role king")
 		}
 		data, err := os.ReadFile(filepath.Join(w.dir, "db-wal"))

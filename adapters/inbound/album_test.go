@@ -41,7 +41,7 @@ func (w *world) intake(m *journaltest.Memory) (q *intake.Queue, end func()) {
 	in, ended := w.in, make(chan error)
 	ctx, cancel := context.WithCancel(context.Background())
 	q = intake.NewQueue(intake.QueueOptions{
-		Journal: m.Process(), Handle: in.Handle, GaveUp: in.GaveUp,
+		Journal: m.Process(), Handle: in.Handle, GaveUp: in.HandleGivenUp,
 		Decode: func(raw []byte) (intake.Event, bool, error) {
 			var e struct {
 				intake.Event

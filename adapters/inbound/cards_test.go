@@ -25,7 +25,7 @@ func (w *world) threaded(id sessions.ID, thread string) adapters.Target {
 	}
 	w.hub.threads[id] = thread
 	w.hub.mu.Unlock()
-	w.in.Placed(id)
+	w.in.HandlePlaced(id)
 	synctest.Wait()
 	return at
 }
@@ -121,7 +121,7 @@ func TestWhatWasMissedIsToldWhateverHappens(t *testing.T) {
 	inWorld(t, func(w *world) {
 		agent := w.bound("agent")
 		miss := func() {
-			w.in.Output(sessions.OutputEvent{Session: agent, Complete: true})
+			w.in.HandleOutput(sessions.OutputEvent{Session: agent, Complete: true})
 			synctest.Wait()
 		}
 		w.say(ann, "/mute 1h")

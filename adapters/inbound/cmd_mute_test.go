@@ -16,7 +16,7 @@ func TestMute(t *testing.T) {
 		now := func(d time.Duration) time.Time { return time.Now().Add(d) }
 		quiet := func(want bool, at time.Time) {
 			w.Helper()
-			if got := w.in.Quiet(group, id, at); got != want {
+			if got := w.in.IsQuiet(group, id, at); got != want {
 				w.Errorf("quiet at %s: %v", at, got)
 			}
 		}
@@ -48,7 +48,7 @@ func TestMute(t *testing.T) {
 		w.ask(ann, "/mute off")
 		w.wantSaid(w.ask(ann, "/mute other"), "**other**: nothing rings until /mute off.")
 		quiet(false, now(0))
-		if !w.in.Quiet(group, other, now(1000*time.Hour)) {
+		if !w.in.IsQuiet(group, other, now(1000*time.Hour)) {
 			w.Error("the session isn't muted")
 		}
 		for text, want := range map[string]string{
@@ -68,7 +68,7 @@ func TestAViewerMutesTheirPrivateChat(t *testing.T) {
 		ev.Place, ev.Private = adapters.Target{Adapter: "chat", Chat: "2"}, true
 		w.do(ev)
 		w.wantPosts("nothing rings until")
-		if !w.in.Quiet(ev.Place, id, time.Now()) || w.in.Quiet(group, id, time.Now()) {
+		if !w.in.IsQuiet(ev.Place, id, time.Now()) || w.in.IsQuiet(group, id, time.Now()) {
 			w.Error("not the private chat alone is quiet")
 		}
 	})

@@ -367,8 +367,8 @@ func TestBindingAndViews(t *testing.T) {
 		ev := w.event(cleo, intake.Said{Text: "/bind agent"})
 		ev.Place = elsewhere
 		w.do(ev)
-		if b := w.hub.bindings; len(b) != 2 || b[1].Target != elsewhere || b[1].Session != id || !w.in.Knows(elsewhere) {
-			w.Errorf("bindings %+v, known: %v", b, w.in.Knows(elsewhere))
+		if b := w.hub.bindings; len(b) != 2 || b[1].Target != elsewhere || b[1].Session != id || !w.in.KnowsChat(elsewhere) {
+			w.Errorf("bindings %+v, known: %v", b, w.in.KnowsChat(elsewhere))
 		}
 	})
 }

@@ -38,7 +38,7 @@ func (w *world) sayIn(place adapters.Target, person, text string) {
 // pair has a person use a code of somebody's.
 func (w *world) pair(place adapters.Target, person string, role access.Role, by string) {
 	w.Helper()
-	code, _, err := w.in.Pair(context.Background(), role, by)
+	code, _, err := w.in.MakePairingCode(context.Background(), role, by)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func (w *world) may(person string) bool {
 }
 
 func (w *world) listed(person string) []access.Listed {
-	return slices.DeleteFunc(w.in.AccessList(), func(l access.Listed) bool { return l.Person != person })
+	return slices.DeleteFunc(w.in.ListAccess(), func(l access.Listed) bool { return l.Person != person })
 }
 
 func TestWhatWasGivenIsListedAndTakenBack(t *testing.T) {
@@ -89,15 +89,15 @@ func TestWhatWasGivenIsListedAndTakenBack(t *testing.T) {
 		if !w.may(fay) {
 			t.Error("what was given by name gives nothing")
 		}
-		rest, err := w.in.Revoke(t.Context(), ann, "", "cli")
+		rest, err := w.in.RevokeRoles(t.Context(), ann, "", "cli")
 		if err != nil || !maps.Equal(rest, roles(access.Operator)) || !w.may(ann) {
 			t.Errorf("the configuration's: %v, %v", rest, err)
 		}
-		if _, err := w.in.Revoke(t.Context(), gus, "", "cli"); !errors.Is(err, sessions.ErrUnknown) {
+		if _, err := w.in.RevokeRoles(t.Context(), gus, "", "cli"); !errors.Is(err, sessions.ErrUnknown) {
 			t.Errorf("nobody's: %v", err)
 		}
 		for _, wrong := range []string{"", "fay", "chat:", "other:1", "chat:-5", "chat:1 2", "chat:1/2"} {
-			if err := w.in.Give(t.Context(), wrong, access.Viewer, "cli"); !errors.Is(err, sessions.ErrInvalid) {
+			if err := w.in.GiveRole(t.Context(), wrong, access.Viewer, "cli"); !errors.Is(err, sessions.ErrInvalid) {
 				t.Errorf("given to %q: %v", wrong, err)
 			}
 		}
@@ -202,7 +202,7 @@ func TestWhatAnExAdminGaveIsVoid(t *testing.T) {
 				t.Errorf("%s goes on: %+v", who, w.listed(who))
 			}
 		}
-		if err := w.in.Give(t.Context(), fay, access.Admin, "cli"); err != nil {
+		if err := w.in.GiveRole(t.Context(), fay, access.Admin, "cli"); err != nil {
 			t.Fatal(err)
 		}
 		if w.may(cleo) == false || !w.may(gus) || !w.may(fay) {
@@ -225,7 +225,7 @@ func TestAccessHistories(t *testing.T) {
 			config, grants, void := map[string]access.Roles{}, map[string]map[access.Role]given{}, map[string]bool{}
 			w.chat.with(func(c *chat) { c.gone = map[string]bool{} })
 			for _, p := range people {
-				_, _ = w.in.Revoke(context.Background(), p, "", "cli")
+				_, _ = w.in.RevokeRoles(context.Background(), p, "", "cli")
 				grants[p] = map[access.Role]given{}
 			}
 			w.in.SetAccess(access.Config{Roles: config, Chats: []adapters.Target{group}})
@@ -264,7 +264,7 @@ func TestAccessHistories(t *testing.T) {
 					w.pair(place, p, role, by)
 					grants[p][role] = given{role, by, inGroup}
 				case 3:
-					_, _ = w.in.Revoke(context.Background(), p, role, "cli")
+					_, _ = w.in.RevokeRoles(context.Background(), p, role, "cli")
 					delete(grants[p], role)
 				case 4:
 					void[p] = true
@@ -292,7 +292,7 @@ func TestAccessHistories(t *testing.T) {
 					want = want || admin(g.by)
 				}
 				if got := w.may(p); got != want {
-					rt.Fatalf("%s may: %v, want %v; %+v", p, got, want, w.in.AccessList())
+					rt.Fatalf("%s may: %v, want %v; %+v", p, got, want, w.in.ListAccess())
 				}
 			}
 		})

@@ -205,7 +205,7 @@ func (in *Inbound) Handle(ctx context.Context, ev intake.Event) error {
 		return err
 	case who.Paired:
 		return in.recordWhole(ctx, ev, Entry{Kind: "pair", What: string(who.Role), Outcome: "done"}, func() {
-			in.Say(ev, "paired", qos.Interactive, who.Welcome)
+			in.ReplyText(ev, "paired", qos.Interactive, who.Welcome)
 		})
 	case !who.Admitted:
 		return nil
@@ -223,7 +223,7 @@ func (in *Inbound) Handle(ctx context.Context, ev intake.Event) error {
 		return nil
 	}
 	defer in.BeginHandling(ev.Key, before != nil)()
-	d, err := in.dispatch(ctx, ev, who.Roles, before != nil)
+	d, err := in.dispatchEvent(ctx, ev, who.Roles, before != nil)
 	if err != nil && (d.Outcome == "" || ctx.Err() != nil) {
 		return fmt.Errorf("handle %s: %w", ev.Key, err)
 	}
@@ -237,9 +237,9 @@ func (in *Inbound) Handle(ctx context.Context, ev intake.Event) error {
 	return in.endEntry(ctx, entry)
 }
 
-// dispatch does what a person asks for who was let in. again says that it was begun
+// dispatchEvent does what a person asks for who was let in. again says that it was begun
 // before.
-func (in *Inbound) dispatch(ctx context.Context, ev intake.Event, roles access.Roles, again bool) (commands.Result, error) {
+func (in *Inbound) dispatchEvent(ctx context.Context, ev intake.Event, roles access.Roles, again bool) (commands.Result, error) {
 	switch a := ev.Action.(type) {
 	case intake.Said:
 		return in.handleText(ctx, ev, a, roles, again, false)
@@ -252,11 +252,11 @@ func (in *Inbound) dispatch(ctx context.Context, ev intake.Event, roles access.R
 	}
 }
 
-// GaveUp tells who did something that it couldn't be handled, after many tries. It
+// HandleGivenUp tells who did something that it couldn't be handled, after many tries. It
 // returns at once; see QueueOptions.GaveUp.
-func (in *Inbound) GaveUp(ev intake.Event) {
-	if _, why := in.Standing(ev); why == "" {
-		in.Say(ev, "gave up", qos.Interactive, "This couldn't be done, though it was tried for minutes. The daemon's log says why.")
+func (in *Inbound) HandleGivenUp(ev intake.Event) {
+	if _, why := in.RolesAt(ev); why == "" {
+		in.ReplyText(ev, "gave up", qos.Interactive, "This couldn't be done, though it was tried for minutes. The daemon's log says why.")
 	}
 }
 
@@ -343,10 +343,10 @@ func (in *Inbound) restThread(ctx context.Context, ev intake.Event, rest bool) e
 	return errors.Join(errs...)
 }
 
-// Expired says in each of a platform's chats whose texts go to sessions that what was written
+// TellExpired says in each of a platform's chats whose texts go to sessions that what was written
 // between two times is gone: nobody was there to read it for longer than the platform keeps it.
 // What it was nobody knows.
-func (in *Inbound) Expired(adapter string, from, to time.Time) error {
+func (in *Inbound) TellExpired(adapter string, from, to time.Time) error {
 	told := map[adapters.Target]bool{}
 	var errs []error
 	for _, st := range in.opt.Hub.Status("") {
@@ -449,7 +449,7 @@ func (in *Inbound) recordWhole(ctx context.Context, ev intake.Event, as Entry, a
 
 // endEntry writes what became of an event, with what answers it.
 func (in *Inbound) endEntry(ctx context.Context, e Entry) error {
-	replies, wrote := in.Unseen(e.Key)
+	replies, wrote := in.UnseenReplies(e.Key)
 	if err := in.opt.Store.EndEntry(ctx, e, replies); err != nil {
 		return fmt.Errorf("write the audit log: %w", err)
 	}

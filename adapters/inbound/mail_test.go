@@ -33,7 +33,7 @@ func (m *letters) Letters(context.Context, string) ([]commands.Letter, error) {
 	return m.waiting, nil
 }
 
-func (m *letters) Write(_ context.Context, person, to, text, key string) (commands.Letter, string, error) {
+func (m *letters) WriteLetter(_ context.Context, person, to, text, key string) (commands.Letter, string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if to == "nobody" {
@@ -46,9 +46,9 @@ func (m *letters) Write(_ context.Context, person, to, text, key string) (comman
 	return commands.Letter{ID: "m_00000000ff", To: to, Text: text}, m.why, nil
 }
 
-func (m *letters) Answer(ctx context.Context, person, id, text, key string) (commands.Letter, string, error) {
-	l, why, err := m.Write(ctx, person, "agent", text, key)
-	return l, why, joinErr(err, m.Settle(ctx, person, id))
+func (m *letters) AnswerLetter(ctx context.Context, person, id, text, key string) (commands.Letter, string, error) {
+	l, why, err := m.WriteLetter(ctx, person, "agent", text, key)
+	return l, why, joinErr(err, m.SettleLetter(ctx, person, id))
 }
 
 func joinErr(a, b error) error {
@@ -58,14 +58,14 @@ func joinErr(a, b error) error {
 	return b
 }
 
-func (m *letters) Settle(_ context.Context, _, id string) error {
+func (m *letters) SettleLetter(_ context.Context, _, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.done = append(m.done, id)
 	return nil
 }
 
-func (m *letters) Shown(_ context.Context, _ adapters.Target, message, id string) error {
+func (m *letters) KeepShown(_ context.Context, _ adapters.Target, message, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.shown[message] = id
@@ -103,7 +103,7 @@ var letter = commands.Letter{ID: "m_0123456789", From: "tester", To: "ann", Text
 func TestLetterIsAnswered(t *testing.T) {
 	inMail(t, func(w *world, m *letters) {
 		place := adapters.Target{Adapter: "chat", Chat: "1"}
-		if err := w.in.Deliver(w.Context(), place, ann, letter, func(string, error) {}); err != nil {
+		if err := w.in.DeliverLetter(w.Context(), place, ann, letter, func(string, error) {}); err != nil {
 			w.Fatal(err)
 		}
 		posts := w.wantPosts("✉ **tester** writes (m_0123456789):\n\nmay I *drop* the tables?")

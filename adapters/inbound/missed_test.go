@@ -20,7 +20,7 @@ func TestWhatWasMissedIsTold(t *testing.T) {
 		topic := adapters.Target{Adapter: "chat", Chat: "-1", Thread: "7"}
 		w.bind(other, topic, true)
 		ends := func(id sessions.ID) {
-			w.in.Output(sessions.OutputEvent{Session: id, Complete: true})
+			w.in.HandleOutput(sessions.OutputEvent{Session: id, Complete: true})
 			synctest.Wait()
 		}
 		ends(agent)
@@ -33,7 +33,7 @@ func TestWhatWasMissedIsTold(t *testing.T) {
 			ends(agent)
 		}
 		w.hub.brief = map[int64]bool{9: true} // which wouldn't have rung
-		w.in.Output(sessions.OutputEvent{Session: agent, Complete: true, Turn: sessions.Turn{Number: 9}})
+		w.in.HandleOutput(sessions.OutputEvent{Session: agent, Complete: true, Turn: sessions.Turn{Number: 9}})
 		synctest.Wait()
 		ends(other)
 		p := w.question("pr_1", permission())
@@ -41,7 +41,7 @@ func TestWhatWasMissedIsTold(t *testing.T) {
 			t.Error("it rang")
 		}
 		w.restart()
-		w.in.Output(sessions.OutputEvent{Session: other, Exit: &sessions.Exit{}})
+		w.in.HandleOutput(sessions.OutputEvent{Session: other, Exit: &sessions.Exit{}})
 		w.pass(58 * time.Minute)
 		w.wantPosts()
 		w.pass(4 * time.Minute)
@@ -70,7 +70,7 @@ func TestUnmutingTells(t *testing.T) {
 		agent := w.bound("agent")
 		w.say(ann, "/mute agent")
 		w.hub.take()
-		w.in.Output(sessions.OutputEvent{Session: agent, State: sessions.StateError})
+		w.in.HandleOutput(sessions.OutputEvent{Session: agent, State: sessions.StateError})
 		w.pass(10 * 24 * time.Hour)
 		w.wantPosts()
 		w.say(ann, "/mute agent off")

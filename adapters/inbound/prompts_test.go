@@ -61,7 +61,7 @@ func TestARefusedQuestionIsShown(t *testing.T) {
 			}
 			p := w.question("pr_1", permission())
 			w.pass(15 * time.Second)
-			health := w.in.Questions()
+			health := w.in.QuestionsHealth()
 			if !all {
 				if posts := w.wantPosts("agent asks for permission"); posts[0].To != group || !posts[0].Ring || health.Condition != intake.Well {
 					t.Errorf("got %+v, health %+v", posts[0], health)
@@ -77,8 +77,8 @@ func TestARefusedQuestionIsShown(t *testing.T) {
 			}
 			refusing.Store(false)
 			w.pass(time.Minute)
-			if w.wantPosts("agent asks for permission"); w.in.Questions().Condition != intake.Well {
-				t.Errorf("health %+v, want it well", w.in.Questions())
+			if w.wantPosts("agent asks for permission"); w.in.QuestionsHealth().Condition != intake.Well {
+				t.Errorf("health %+v, want it well", w.in.QuestionsHealth())
 			}
 		})
 	}
@@ -479,7 +479,7 @@ func TestAPlaceThatComesLaterShowsTheQuestion(t *testing.T) {
 		first := w.wantPosts("asks for permission")
 		other := adapters.Target{Adapter: "chat", Chat: "-2"}
 		w.bind(p.Session, other, true)
-		w.in.Placed(p.Session)
+		w.in.HandlePlaced(p.Session)
 		synctest.Wait()
 		posts := w.wantPosts("asks for permission")
 		if posts[0].To != other || !posts[0].Ring || !slices.Contains(labels(posts), "Yes") {
@@ -488,8 +488,8 @@ func TestAPlaceThatComesLaterShowsTheQuestion(t *testing.T) {
 		w.hub.mu.Lock()
 		w.hub.bindings[1].Target.Thread = "7"
 		w.hub.mu.Unlock()
-		w.in.Placed(p.Session)
-		w.in.Placed(p.Session)
+		w.in.HandlePlaced(p.Session)
+		w.in.HandlePlaced(p.Session)
 		synctest.Wait()
 		posts = w.wantPosts("asks for permission")
 		if posts[0].To.Thread != "7" || posts[0].Ring || posts[0].Message != "" {
@@ -512,7 +512,7 @@ func TestAQuestionThatIsNotSeenWhole(t *testing.T) {
 			t.Errorf("buttons are %q", got)
 		}
 		p.Dialog.Cut, p.Dialog.Unseen = false, false
-		w.in.Prompted(p)
+		w.in.HandlePrompt(p)
 		w.pass(time.Second)
 		posts = w.wantPosts("asks for permission")
 		if got := labels(posts); posts[0].Message == "" || posts[0].Ring || !slices.Contains(got, "Yes") || strings.Contains(posts[0].Text, "Not all") {
@@ -570,11 +570,11 @@ func TestAllOfAQuestionComesAsAFile(t *testing.T) {
 		if len(posts) != 2 || posts[0].File != nil || posts[1].File == nil || string(posts[1].File.Data) != d.Whole+"\n" || posts[1].Ring {
 			t.Fatalf("got %+v", posts)
 		}
-		w.in.Prompted(p) // nothing new
+		w.in.HandlePrompt(p) // nothing new
 		w.pass(time.Second)
 		w.wantPosts()
 		p.Dialog.Disputed, p.Dialog.Unseen = true, true
-		w.in.Prompted(p)
+		w.in.HandlePrompt(p)
 		w.pass(time.Second)
 		posts = w.hub.take()
 		if len(posts) != 2 || !strings.Contains(posts[0].Text, "isn’t in the agent’s own record") || !strings.Contains(string(posts[1].File.Data), "rm -rf build") {

@@ -33,7 +33,7 @@ func TestQuiet(t *testing.T) {
 		}
 		want := func(place adapters.Target, s sessions.ID, at time.Time, quiet bool) {
 			w.Helper()
-			if got := w.in.Quiet(place, s, at); got != quiet {
+			if got := w.in.IsQuiet(place, s, at); got != quiet {
 				w.Errorf("%s, %s at %s: quiet is %v", place, s, at, got)
 			}
 		}

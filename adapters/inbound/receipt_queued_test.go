@@ -44,7 +44,7 @@ func inBusy(t *testing.T, test func(b *busy)) {
 func (b *busy) output(ev sessions.OutputEvent) {
 	ev.Session, ev.Turn.Number = b.id, b.turn
 	b.manager.Output(ev)
-	b.in.Output(ev)
+	b.in.HandleOutput(ev)
 	synctest.Wait()
 }
 

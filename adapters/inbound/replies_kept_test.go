@@ -35,7 +35,7 @@ func TestAPairingIsAnsweredOverKills(t *testing.T) {
 	for at, survived := 1, false; !survived; at++ {
 		inWorld(t, func(w *world) {
 			a := &answered{world: w}
-			code, _, err := w.in.Pair(w.Context(), access.Viewer, "cli")
+			code, _, err := w.in.MakePairingCode(w.Context(), access.Viewer, "cli")
 			if err != nil {
 				w.Fatal(err)
 			}

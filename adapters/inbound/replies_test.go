@@ -60,7 +60,7 @@ func TestARefusedReplyIsSeen(t *testing.T) {
 			for range 100 {
 				w.pass(time.Second)
 				seen, since := len(w.hub.seen()) == replies, time.Since(began)
-				if red := w.in.Replies().Condition == intake.Down; red && (seen || since < 10*time.Second) || !red && !seen && since > 12*time.Second {
+				if red := w.in.RepliesHealth().Condition == intake.Down; red && (seen || since < 10*time.Second) || !red && !seen && since > 12*time.Second {
 					rt.Errorf("after %s seen: %v, red: %v", since, seen, red)
 				}
 			}
@@ -78,7 +78,7 @@ func TestARefusedReplyIsSeen(t *testing.T) {
 					rt.Errorf("%+v: seen is %+v", f, p)
 				}
 			}
-			if h := w.in.Replies(); h.Condition != intake.Well {
+			if h := w.in.RepliesHealth(); h.Condition != intake.Well {
 				rt.Errorf("health is %+v", h)
 			}
 		})

@@ -25,10 +25,10 @@ func (in *Inbound) handleText(ctx context.Context, ev intake.Event, s intake.Sai
 	if name, args, ok := intake.ReadCommand(s.Text); ok {
 		switch {
 		case len(s.Files) > 0:
-			in.Say(ev, "hint", qos.Interactive, "A file goes to a session, not with a command. To pass the text on as it is, begin it with //.")
+			in.ReplyText(ev, "hint", qos.Interactive, "A file goes to a session, not with a command. To pass the text on as it is, begin it with //.")
 			return commands.Refused("command with a file"), nil
 		case ev.Common:
-			in.SayCommon(ev, "Several programs use this bot, so a command that's written as a text isn't done here. Choose it from Discord's list of commands: then one of them does it.")
+			in.ReplyCommon(ev, "Several programs use this bot, so a command that's written as a text isn't done here. Choose it from Discord's list of commands: then one of them does it.")
 			return commands.Refused("common"), nil
 		case stale:
 			return in.askStale(ctx, ev, s)
@@ -51,17 +51,17 @@ func (in *Inbound) handleText(ctx context.Context, ev intake.Event, s intake.Sai
 		if ev.Common {
 			return commands.Refused("role"), nil // in the eyes of another they may have it
 		}
-		in.tellRole(ev)
+		in.hintRole(ev)
 		return commands.Refused("role"), nil
 	}
-	to, err := in.sessionFor(ctx, ev, s)
+	to, err := in.sessionsFor(ctx, ev, s)
 	switch {
 	case err != nil:
 		return commands.Result{}, err
 	case len(to) == 0 && ev.Common && !in.opt.Hub.Shape(ev.Place).OwnThread:
 		return commands.Refused("common"), nil // another may show a session here
 	case len(to) == 0:
-		in.TellUntaken(ev, in.whyNone(ev), in.sharer(ev.Place.Adapter) != "")
+		in.ReplyUntaken(ev, in.whyNoSession(ev), in.sharerOf(ev.Place.Adapter) != "")
 		return commands.Refused("no session"), nil
 	case stale:
 		return in.askStale(ctx, ev, s)
@@ -75,10 +75,10 @@ func (in *Inbound) handleText(ctx context.Context, ev intake.Event, s intake.Sai
 // takesInput says whether what's written at a binding's target is typed.
 func takesInput(b adapters.Binding) bool { return b.Input && b.Active() }
 
-// sessionFor finds the session that a text is for: the one of the place; of several
+// sessionsFor finds the session that a text is for: the one of the place; of several
 // the one whose output it answers; else all that it could be: where its thread isn't named, those too
 // that can't be shown at the moment.
-func (in *Inbound) sessionFor(ctx context.Context, ev intake.Event, s intake.Said) ([]sessions.Session, error) {
+func (in *Inbound) sessionsFor(ctx context.Context, ev intake.Event, s intake.Said) ([]sessions.Session, error) {
 	takes := takesInput
 	if in.opt.Hub.Unnamed(ev.Place) {
 		takes = func(b adapters.Binding) bool { return b.Input }
@@ -104,8 +104,8 @@ func (in *Inbound) sessionFor(ctx context.Context, ev intake.Event, s intake.Sai
 	return bound, nil
 }
 
-// whyNone says why a text goes to no session, and what to do.
-func (in *Inbound) whyNone(ev intake.Event) string {
+// whyNoSession says why a text goes to no session, and what to do.
+func (in *Inbound) whyNoSession(ev intake.Event) string {
 	place := ev.Place
 	for _, b := range in.opt.Hub.At(place) {
 		switch {
@@ -120,14 +120,14 @@ func (in *Inbound) whyNone(ev intake.Event) string {
 	if ev.Common {
 		return "No session takes what's written here: write in a session's own thread. /new begins one, /help shows the rest."
 	}
-	if other := in.sharer(place.Adapter); other != "" {
+	if other := in.sharerOf(place.Adapter); other != "" {
 		return "No session of this panebridge is bound to this place. " + wording.Plain(other) + " shares its bot: if it shows a session here, it doesn't read what's written, and nothing was typed. End one of the two, or give each a bot of its own."
 	}
 	return "No session is bound to this place. /new begins one, /bind takes one that runs, /help shows the rest."
 }
 
-// sharer is who else uses a platform's bot, to begin a sentence with; "": nobody is known to.
-func (in *Inbound) sharer(adapter string) string {
+// sharerOf is who else uses a platform's bot, to begin a sentence with; "": nobody is known to.
+func (in *Inbound) sharerOf(adapter string) string {
 	if in.opt.Shared == nil {
 		return ""
 	}
@@ -152,7 +152,7 @@ func (in *Inbound) askSession(ctx context.Context, ev intake.Event, s intake.Sai
 func (in *Inbound) inputChosen(a *commands.Ask) error {
 	w, err := in.opt.Store.Waiting(a.Ctx, a.Offered.Args)
 	if errors.Is(err, sessions.ErrUnknown) {
-		return a.Answer("It was sent already.")
+		return a.AnswerPress("It was sent already.")
 	}
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (in *Inbound) inputChosen(a *commands.Ask) error {
 	if err := in.runWaiting(a, w, a.Session); err != nil {
 		return err
 	}
-	return a.Replace("For " + wording.Plain(a.Session.Name) + ".")
+	return a.ReplaceText("For " + wording.Plain(a.Session.Name) + ".")
 }
 
 // runWaiting types a text that waited, and forgets it.
@@ -186,7 +186,7 @@ func (in *Inbound) typeText(ctx context.Context, ev intake.Event, s intake.Said,
 			return commands.Result{}, err
 		}
 		if problem != "" {
-			in.Say(ev, "refused", qos.Interactive, "Nothing was typed. "+wording.Plain(problem))
+			in.ReplyText(ev, "refused", qos.Interactive, "Nothing was typed. "+wording.Plain(problem))
 			d.Outcome = "file refused"
 			return d, nil
 		}
@@ -203,12 +203,12 @@ func (in *Inbound) typeText(ctx context.Context, ev intake.Event, s intake.Said,
 	case errors.Is(err, sessions.ErrUnavailable), ctx.Err() != nil && err != nil:
 		return commands.Result{}, fmt.Errorf("type into %s: %w", to.ID, err)
 	case err != nil:
-		in.Say(ev, "refused", qos.Interactive, "Not typed. "+wording.Plain(wording.Sentence(err.Error())))
+		in.ReplyText(ev, "refused", qos.Interactive, "Not typed. "+wording.Plain(wording.Sentence(err.Error())))
 		d.Outcome = "refused"
 		return d, in.opt.Store.DropOrigin(ctx, ev.Key)
 	}
 	in.opt.Hub.Focus(to.ID)
-	in.ReceiptChanged(r)
+	in.HandleReceipt(r)
 	d.Outcome = r.ID
 	return d, nil
 }
@@ -224,17 +224,17 @@ func (in *Inbound) handleEdit(ctx context.Context, ev intake.Event, e intake.Edi
 		in.early.keepText(ev, e.Text, time.Now())
 		return commands.Refused("ignored"), nil
 	}
-	in.Say(ev, "edited", qos.Interactive, "Edits aren't sent again: the session gets the text as it was first. To correct it, write a new message.")
+	in.ReplyText(ev, "edited", qos.Interactive, "Edits aren't sent again: the session gets the text as it was first. To correct it, write a new message.")
 	return commands.Refused("told"), nil
 }
 
 // roleHintEvery is the least time between two times that a person is told in a place that it takes a role to type.
 const roleHintEvery = time.Hour
 
-// tellRole tells a person that they may not type, unless they were told lately.
-func (in *Inbound) tellRole(ev intake.Event) {
+// hintRole tells a person that they may not type, unless they were told lately.
+func (in *Inbound) hintRole(ev intake.Event) {
 	if in.roleHints.Due(ev.Place.String()+" "+ev.Person.ID, time.Now()) {
-		in.Say(ev, "hint", qos.Interactive, "You may look here, but not type: that takes the role operator.")
+		in.ReplyText(ev, "hint", qos.Interactive, "You may look here, but not type: that takes the role operator.")
 	}
 }
 
@@ -308,7 +308,7 @@ func (in *Inbound) askStale(ctx context.Context, ev intake.Event, s intake.Said)
 func (in *Inbound) runStale(a *commands.Ask) error {
 	w, err := in.opt.Store.Waiting(a.Ctx, a.Offered.Args)
 	if errors.Is(err, sessions.ErrUnknown) {
-		return a.Answer("It was run or skipped already.")
+		return a.AnswerPress("It was run or skipped already.")
 	}
 	if err != nil {
 		return err
@@ -325,7 +325,7 @@ func (in *Inbound) runStale(a *commands.Ask) error {
 		if err := in.runWaiting(a, w, s); err != nil {
 			return err
 		}
-		return a.Replace("Run.")
+		return a.ReplaceText("Run.")
 	}
 	d, err := in.handleText(a.Ctx, w.Event(), w.Said, a.Roles, a.Again, true)
 	if d.Outcome == "" {
@@ -334,7 +334,7 @@ func (in *Inbound) runStale(a *commands.Ask) error {
 	if d.Outcome != askedWhich { // then it waits for the session
 		err = errors.Join(err, in.opt.Store.DropWaiting(a.Ctx, w.Key))
 	}
-	return errors.Join(err, a.Replace("Run."))
+	return errors.Join(err, a.ReplaceText("Run."))
 }
 
 // skipStale forgets an old message.
@@ -342,5 +342,5 @@ func (in *Inbound) skipStale(a *commands.Ask) error {
 	if err := in.opt.Store.DropWaiting(a.Ctx, a.Offered.Args); err != nil {
 		return err
 	}
-	return a.Replace("Skipped.")
+	return a.ReplaceText("Skipped.")
 }

@@ -373,8 +373,8 @@ func TestEditsAreNotSentAgain(t *testing.T) {
 // Who wrote something that can't be handled hears of it, strangers don't.
 func TestGivenUp(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.in.GaveUp(w.event("telegram:404", intake.Said{Text: "who's there?"}))
-		w.in.GaveUp(w.event(ann, intake.Said{Text: "run the tests"}))
+		w.in.HandleGivenUp(w.event("telegram:404", intake.Said{Text: "who's there?"}))
+		w.in.HandleGivenUp(w.event(ann, intake.Said{Text: "run the tests"}))
 		w.wantPosts("couldn't be done")
 	})
 }

@@ -66,7 +66,7 @@ func TestAllOfAChatFollowsWhenItMoves(t *testing.T) {
 				w.Errorf("%q goes to %s", p.Text+p.Reaction, p.To)
 			}
 		}
-		if !w.in.Quiet(moved, "", time.Now()) {
+		if !w.in.IsQuiet(moved, "", time.Now()) {
 			w.Error("the chat isn't muted any more")
 		}
 	})
@@ -103,20 +103,20 @@ func TestAChatIsFollowedOnceWhoeverSaysThatItMoved(t *testing.T) {
 					_ = w.in.Handle(w.Context(), ev)
 				default:
 					w.hub.learn(adapters.Move{Adapter: "chat", From: group.Chat, To: to.Chat})
-					w.in.Moved()
+					w.in.FollowMoves()
 				}
 				if w.pass(time.Minute); w.process.killed() || random.IntN(4) == 0 {
 					w.restart()
 				}
 			}
 			w.hub.learn(adapters.Move{Adapter: "chat", From: group.Chat, To: to.Chat}) // the platform says so again and again
-			w.in.Moved()
+			w.in.FollowMoves()
 			w.restart()
 			w.pass(time.Minute)
 			if n := len(w.hub.moved); n == 0 || n > 1+kills {
 				w.Errorf("it was followed %d times, with %d kills", n, kills)
 			}
-			if !w.in.Knows(to) || !w.in.Quiet(to, "", time.Now()) {
+			if !w.in.KnowsChat(to) || !w.in.IsQuiet(to, "", time.Now()) {
 				w.Error("the chat isn't known, or isn't muted any more")
 			}
 			grants, err := w.store.Grants(w.Context())

@@ -30,7 +30,7 @@ func TestWhoUsesAPlace(t *testing.T) {
 		want := func(place adapters.Target, names ...string) {
 			t.Helper()
 			for range 2 {
-				if got := w.in.Users(place, time.Now()); !slices.Equal(got, names) {
+				if got := w.in.UsersOf(place, time.Now()); !slices.Equal(got, names) {
 					t.Errorf("%s is used by %q, want %q", place, got, names)
 				}
 				w.restart()
@@ -54,7 +54,7 @@ func TestWhoUsesAPlace(t *testing.T) {
 		want(other, "Somebody", "Ann") // it's Bob's no more
 		at(topic, "", intake.ChatMoved{To: "-100"})
 		topic.Chat = "-100"
-		if got := w.in.Users(topic, time.Now()); !slices.Equal(got, []string{"Somebody", "Ann"}) {
+		if got := w.in.UsersOf(topic, time.Now()); !slices.Equal(got, []string{"Somebody", "Ann"}) {
 			t.Errorf("where the chat has moved it's used by %q", got)
 		}
 	})
@@ -69,7 +69,7 @@ func TestAPrivateChatIsItsPersons(t *testing.T) {
 		w.do(ev)
 		w.pass(300 * 24 * time.Hour)
 		w.restart()
-		if got := w.in.Users(private, time.Now()); len(got) != 1 {
+		if got := w.in.UsersOf(private, time.Now()); len(got) != 1 {
 			t.Errorf("it's used by %q", got)
 		}
 	})
@@ -80,7 +80,7 @@ func TestTwoOfOneNameAreTwo(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for i, person := range []string{ann, dora} {
 			w.say(person, "hello")
-			if got := w.in.Users(group, time.Now()); len(got) != i+1 {
+			if got := w.in.UsersOf(group, time.Now()); len(got) != i+1 {
 				t.Errorf("after %d of them have written: %q", i+1, fmt.Sprint(got))
 			}
 		}

@@ -33,7 +33,7 @@ func TestWhatWaitsForACallIsSaid(t *testing.T) {
 				w.say(ann, "/nonsense")
 				check := func(when string, want intake.Condition) {
 					t.Helper()
-					for what, h := range map[string]intake.Health{"question": w.in.Questions(), "answer": w.in.Replies()} {
+					for what, h := range map[string]intake.Health{"question": w.in.QuestionsHealth(), "answer": w.in.RepliesHealth()} {
 						if h.Condition != want || (want != intake.Well) != (strings.Contains(h.Detail, c.want) && strings.Contains(h.Detail, "1 ")) {
 							t.Errorf("%s, of the %s: %+v", when, what, h)
 						}

@@ -140,9 +140,9 @@ func (w *world) start() {
 	if in, err = inbound.New(opt); err != nil {
 		w.Fatal(err)
 	}
-	opts.Feed.OnReceipt(in.ReceiptChanged)
+	opts.Feed.OnReceipt(in.HandleReceipt)
 	w.in = in
-	w.asks.Tell(in.Prompted)
+	w.asks.Tell(in.HandlePrompt)
 	if err := errors.Join(w.manager.Load(context.Background()), in.Load(context.Background())); err != nil {
 		w.Fatal(err)
 	}

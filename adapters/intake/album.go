@@ -58,9 +58,9 @@ func joined(parts []Event) Event {
 	return e
 }
 
-// first returns the updates that are a place's next event, and until when more of them
+// firstUpdates returns the updates that are a place's next event, and until when more of them
 // are waited for.
-func (l *lane) first() (of []int64, until time.Time) {
+func (l *lane) firstUpdates() (of []int64, until time.Time) {
 	front := l.waiting[0]
 	of, until = []int64{front.seq}, front.until
 	if front.album == "" {
@@ -77,34 +77,34 @@ func (l *lane) first() (of []int64, until time.Time) {
 	return of, until
 }
 
-// drop takes out what was settled, the first among it.
-func (l *lane) drop(settled []int64) {
+// dropUpdates takes out what was settled, the first among it.
+func (l *lane) dropUpdates(settled []int64) {
 	l.waiting = l.waiting[1:]
 	if len(settled) > 1 {
 		l.waiting = slices.DeleteFunc(l.waiting, func(t ticket) bool { return slices.Contains(settled, t.seq) })
 	}
 }
 
-// album loads the other parts of an album. If it was begun before, those that weren't
+// loadAlbum loads the other parts of an album. If it was begun before, those that weren't
 // there then aren't among them.
-func (q *Queue) album(ctx context.Context, first Update, others []int64) (parts []Update, events []Event, err error) {
+func (q *Queue) loadAlbum(ctx context.Context, first Update, others []int64) (parts []Update, events []Event, err error) {
 	for _, seq := range others {
-		u, there, err := q.load(ctx, seq)
+		u, there, err := q.loadUpdate(ctx, seq)
 		if err != nil {
 			return nil, nil, err
 		}
 		if !there || first.Tries > 0 && u.Tries == 0 {
 			continue
 		}
-		if e, ok, err := q.decode(u); ok && err == nil {
+		if e, ok, err := q.decodeUpdate(u); ok && err == nil {
 			parts, events = append(parts, u), append(events, e)
 		}
 	}
 	return parts, events, nil
 }
 
-// begin counts a try of an update and marks the other parts of its album.
-func (q *Queue) begin(ctx context.Context, first Update, parts []Update) error {
+// countTry counts a try of an update and marks the other parts of its album.
+func (q *Queue) countTry(ctx context.Context, first Update, parts []Update) error {
 	for _, u := range parts {
 		if u.Tries > 0 {
 			continue

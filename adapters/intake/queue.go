@@ -160,7 +160,7 @@ func (q *Queue) Keep(ctx context.Context, updates []Update) error {
 	}
 	tickets := make([]ticket, 0, len(fresh))
 	for _, u := range fresh {
-		tickets = append(tickets, q.ticket(u, now.Add(albumWithin)))
+		tickets = append(tickets, q.ticketOf(u, now.Add(albumWithin)))
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -174,9 +174,9 @@ func (q *Queue) Keep(ctx context.Context, updates []Update) error {
 	return nil
 }
 
-// ticket finds an update's place. All that isn't an event shares one that's none.
-func (q *Queue) ticket(u Update, until time.Time) ticket {
-	e, ok, err := q.decode(u)
+// ticketOf finds an update's place. All that isn't an event shares one that's none.
+func (q *Queue) ticketOf(u Update, until time.Time) ticket {
+	e, ok, err := q.decodeUpdate(u)
 	if err != nil || !ok {
 		return ticket{seq: u.Seq}
 	}
@@ -195,23 +195,23 @@ func (q *Queue) Stats() Stats {
 func (q *Queue) Run(ctx context.Context) error {
 	var children sync.WaitGroup
 	defer children.Wait()
-	children.Go(func() { q.forget(ctx) })
-	q.scan(ctx)
+	children.Go(func() { q.forgetOld(ctx) })
+	q.loadWaiting(ctx)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	running := 0
 	for ctx.Err() == nil {
-		q.admit()
+		q.admitArrived()
 		now := time.Now()
 		for ; running < q.opts.Places; running++ {
-			l, first := q.order.next(now)
+			l, first := q.order.takeNext(now)
 			if l == nil {
 				break
 			}
-			children.Go(func() { q.done <- q.try(ctx, l, first) })
+			children.Go(func() { q.done <- q.tryUpdate(ctx, l, first) })
 		}
 		// With no room for another, who has rested waits for one that's done.
-		if due, ok := q.order.due(); ok && running < q.opts.Places {
+		if due, ok := q.order.nextDue(); ok && running < q.opts.Places {
 			timer.Reset(time.Until(due))
 		}
 		select {
@@ -220,7 +220,7 @@ func (q *Queue) Run(ctx context.Context) error {
 		case <-timer.C:
 		case a := <-q.done:
 			running--
-			q.settled(ctx, a)
+			q.noteAttempt(ctx, a)
 		}
 	}
 	for ; running > 0; running-- {
@@ -229,8 +229,8 @@ func (q *Queue) Run(ctx context.Context) error {
 	return nil
 }
 
-// scan takes up what was left over from before.
-func (q *Queue) scan(ctx context.Context) {
+// loadWaiting takes up what was left over from before.
+func (q *Queue) loadWaiting(ctx context.Context) {
 	for fails := 0; ; {
 		page, err := q.opts.Journal.Waiting(ctx, q.newest, scanPage)
 		switch {
@@ -247,7 +247,7 @@ func (q *Queue) scan(ctx context.Context) {
 			return
 		}
 		for _, u := range page {
-			q.order.add(q.ticket(u, time.Now().Add(albumAfterStart)))
+			q.order.addTicket(q.ticketOf(u, time.Now().Add(albumAfterStart)))
 			q.newest = u.Seq
 		}
 		q.mu.Lock()
@@ -256,8 +256,8 @@ func (q *Queue) scan(ctx context.Context) {
 	}
 }
 
-// admit takes in what has arrived. What came while scan read is there already.
-func (q *Queue) admit() {
+// admitArrived takes in what has arrived. What came while scan read is there already.
+func (q *Queue) admitArrived() {
 	q.mu.Lock()
 	arrived := q.arrived
 	q.arrived = nil
@@ -269,16 +269,16 @@ func (q *Queue) admit() {
 	q.mu.Unlock()
 	for _, t := range arrived {
 		if t.seq > q.newest {
-			q.order.add(t)
+			q.order.addTicket(t)
 			q.newest = t.seq
 		}
 	}
 }
 
-// settled takes a lane back from a try.
-func (q *Queue) settled(ctx context.Context, a attempt) {
+// noteAttempt takes a lane back from a try.
+func (q *Queue) noteAttempt(ctx context.Context, a attempt) {
 	wasFailing := a.lane.fails > 0
-	q.order.back(a, time.Now())
+	q.order.putBack(a, time.Now())
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
@@ -308,8 +308,8 @@ func (q *Queue) settled(ctx context.Context, a attempt) {
 	}
 }
 
-// forget drops what nobody needs to know any more, now and then.
-func (q *Queue) forget(ctx context.Context) {
+// forgetOld drops what nobody needs to know any more, now and then.
+func (q *Queue) forgetOld(ctx context.Context) {
 	for {
 		if err := q.opts.Journal.Forget(ctx, time.Now().Add(-keepKeysFor), keepKeys); err != nil && ctx.Err() == nil {
 			q.log.WarnContext(ctx, "forgetting old updates failed; it's tried again in an hour", "err", err)
@@ -357,8 +357,8 @@ type order struct {
 
 func newOrder() order { return order{lanes: map[adapters.Target]*lane{}} }
 
-// add appends an update to its place's.
-func (o *order) add(t ticket) {
+// addTicket appends an update to its place's.
+func (o *order) addTicket(t ticket) {
 	l := o.lanes[t.place]
 	if l == nil {
 		l = &lane{place: t.place}
@@ -368,15 +368,15 @@ func (o *order) add(t ticket) {
 	l.waiting = append(l.waiting, t)
 }
 
-// next takes out the place whose turn it is, and the updates that are; nil: none.
-func (o *order) next(now time.Time) (*lane, []int64) {
+// takeNext takes out the place whose turn it is, and the updates that are; nil: none.
+func (o *order) takeNext(now time.Time) (*lane, []int64) {
 	for len(o.resting) > 0 && !o.resting[0].rests.After(now) {
 		o.ready = append(o.ready, heap.Pop(&o.resting).(*lane)) //nolint:forcetypeassert // what Push took
 	}
 	for len(o.ready) > 0 {
 		l := o.ready[0]
 		o.ready = o.ready[1:]
-		of, until := l.first()
+		of, until := l.firstUpdates()
 		if !until.After(now) {
 			return l, of
 		}
@@ -387,16 +387,16 @@ func (o *order) next(now time.Time) (*lane, []int64) {
 	return nil, nil
 }
 
-// due returns when the next place has rested.
-func (o *order) due() (time.Time, bool) {
+// nextDue returns when the next place has rested.
+func (o *order) nextDue() (time.Time, bool) {
 	if len(o.resting) == 0 {
 		return time.Time{}, false
 	}
 	return o.resting[0].rests, true
 }
 
-// back puts a place back after a try.
-func (o *order) back(a attempt, now time.Time) {
+// putBack puts a place back after a try.
+func (o *order) putBack(a attempt, now time.Time) {
 	l := a.lane
 	if a.err != nil {
 		l.fails++
@@ -405,7 +405,7 @@ func (o *order) back(a attempt, now time.Time) {
 		return
 	}
 	l.fails, l.verdict = 0, nil
-	if l.drop(a.of); len(l.waiting) == 0 {
+	if l.dropUpdates(a.of); len(l.waiting) == 0 {
 		delete(o.lanes, l.place)
 		return
 	}
@@ -435,13 +435,13 @@ func BackOff(fails int) time.Duration {
 	return d - rand.N(d/3)
 }
 
-// try handles the first update of a place, with the rest of its album, and writes down
+// tryUpdate handles the first update of a place, with the rest of its album, and writes down
 // what became of it. The tries are counted before they're made, so that an update that
 // takes the whole process down is set aside, too.
-func (q *Queue) try(ctx context.Context, l *lane, first []int64) attempt {
+func (q *Queue) tryUpdate(ctx context.Context, l *lane, first []int64) attempt {
 	a := attempt{lane: l, seq: first[0]}
 	if l.verdict == nil {
-		v, err := q.judge(ctx, first)
+		v, err := q.judgeUpdate(ctx, first)
 		if err != nil {
 			a.err = err
 			return a
@@ -461,11 +461,11 @@ func (q *Queue) try(ctx context.Context, l *lane, first []int64) attempt {
 	return a
 }
 
-// judge handles an update, with the rest of its album. An error says that it's to be
+// judgeUpdate handles an update, with the rest of its album. An error says that it's to be
 // tried again.
-func (q *Queue) judge(ctx context.Context, seqs []int64) (verdict, error) {
+func (q *Queue) judgeUpdate(ctx context.Context, seqs []int64) (verdict, error) {
 	v := verdict{of: seqs[:1:1], outcome: Handled}
-	u, there, err := q.load(ctx, seqs[0])
+	u, there, err := q.loadUpdate(ctx, seqs[0])
 	if err != nil {
 		return verdict{}, err
 	}
@@ -473,7 +473,7 @@ func (q *Queue) judge(ctx context.Context, seqs []int64) (verdict, error) {
 		v.ignored = true // it's settled already
 		return v, nil
 	}
-	e, ok, err := q.decode(u)
+	e, ok, err := q.decodeUpdate(u)
 	switch {
 	case err != nil:
 		q.log.ErrorContext(ctx, "an update that can't be read was set aside", "seq", u.Seq, "bytes", len(u.Raw), "err", err)
@@ -483,7 +483,7 @@ func (q *Queue) judge(ctx context.Context, seqs []int64) (verdict, error) {
 		v.ignored = true
 		return v, nil
 	}
-	parts, events, err := q.album(ctx, u, seqs[1:])
+	parts, events, err := q.loadAlbum(ctx, u, seqs[1:])
 	if err != nil {
 		return verdict{}, err
 	}
@@ -495,15 +495,15 @@ func (q *Queue) judge(ctx context.Context, seqs []int64) (verdict, error) {
 		// All of them ended the process, or were ended with it.
 		return q.giveUp(ctx, v, u, whole, errors.New("the daemon ended at each try")), nil
 	}
-	if err := q.begin(ctx, u, parts); err != nil {
+	if err := q.countTry(ctx, u, parts); err != nil {
 		return verdict{}, err
 	}
-	err = q.handle(ctx, whole)
+	err = q.handleEvent(ctx, whole)
 	switch {
 	case err == nil:
 		return v, nil
 	case ctx.Err() != nil, errors.Is(err, sessions.ErrUnavailable):
-		return verdict{}, errors.Join(err, q.uncount(ctx, u, albumOf(e) != ""))
+		return verdict{}, errors.Join(err, q.uncountTry(ctx, u, albumOf(e) != ""))
 	case u.Tries+1 >= maxTries:
 		return q.giveUp(ctx, v, u, whole, err), nil
 	default:
@@ -511,8 +511,8 @@ func (q *Queue) judge(ctx context.Context, seqs []int64) (verdict, error) {
 	}
 }
 
-// load reads an update that waits.
-func (q *Queue) load(ctx context.Context, seq int64) (u Update, there bool, err error) {
+// loadUpdate reads an update that waits.
+func (q *Queue) loadUpdate(ctx context.Context, seq int64) (u Update, there bool, err error) {
 	list, err := q.opts.Journal.Waiting(ctx, seq-1, 1)
 	switch {
 	case err != nil:
@@ -523,9 +523,9 @@ func (q *Queue) load(ctx context.Context, seq int64) (u Update, there bool, err 
 	return list[0], true, nil
 }
 
-// uncount takes back that an update was tried: it's not its fault. Of an album it must
+// uncountTry takes back that an update was tried: it's not its fault. Of an album it must
 // stay known that it was begun.
-func (q *Queue) uncount(ctx context.Context, u Update, album bool) error {
+func (q *Queue) uncountTry(ctx context.Context, u Update, album bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeFor)
 	defer cancel()
 	tries := u.Tries
@@ -542,7 +542,7 @@ func (q *Queue) giveUp(ctx context.Context, v verdict, u Update, e Event, err er
 	return v
 }
 
-func (q *Queue) decode(u Update) (e Event, ok bool, err error) {
+func (q *Queue) decodeUpdate(u Update) (e Event, ok bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok, err = Event{}, false, sessions.PanicError(r)
@@ -558,7 +558,7 @@ func (q *Queue) decode(u Update) (e Event, ok bool, err error) {
 	return e, ok, err
 }
 
-func (q *Queue) handle(ctx context.Context, e Event) (err error) {
+func (q *Queue) handleEvent(ctx context.Context, e Event) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, handleFor)
 	defer cancel()
 	defer func() {

@@ -106,8 +106,8 @@ func (o *Office) Open() {
 	if err != nil {
 		o.tb.Fatal(err)
 	}
-	o.questions.Tell(o.In.Prompted)
-	o.bridge.SetPeople(&adaptertest.People{Placed: o.In.Placed, Users: o.In.Users, Moved: o.In.Moved})
+	o.questions.Tell(o.In.HandlePrompt)
+	o.bridge.SetPeople(&adaptertest.People{Placed: o.In.HandlePlaced, Users: o.In.UsersOf, Moved: o.In.FollowMoves})
 	o.bridge.House.SetFollowers(o.bridge.Hub, o.In)
 	queue := intake.NewQueue(intake.QueueOptions{Journal: db.Journal(side.Name), Decode: side.Decode, Handle: o.In.Handle})
 	o.reader = side.Reader(queue, o.In)
@@ -199,7 +199,7 @@ func (o *Office) Wrong() string {
 			return "a mirror: " + p
 		}
 	}
-	if h := o.In.Questions(); h.Condition != intake.Well {
+	if h := o.In.QuestionsHealth(); h.Condition != intake.Well {
 		return "questions: " + h.Detail
 	}
 	return ""

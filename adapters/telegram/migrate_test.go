@@ -76,7 +76,7 @@ func TestAGroupMovesInTheMiddleOfAConversation(t *testing.T) {
 				}
 			}
 			platformtest.Talk(w.T, o.Office, room, seed)
-			if !o.In.Knows(target(o.at.Chat, 0)) {
+			if !o.In.KnowsChat(target(o.at.Chat, 0)) {
 				w.Error("what's kept for the group didn't follow it")
 			}
 		})

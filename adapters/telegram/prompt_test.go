@@ -45,7 +45,7 @@ func (w *world) office(dir string, chat int64) *office {
 			Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
 				return a.Poller(telegram.PollerOptions{Keeper: q, Absence: telegram.Absence{
 					Notes:   db.Notes("telegram"),
-					Expired: func(from, to time.Time) error { return in.Expired("telegram", from, to) },
+					Expired: func(from, to time.Time) error { return in.TellExpired("telegram", from, to) },
 				}})
 			},
 		}

@@ -184,7 +184,7 @@ type accessOf struct{ d *daemon }
 
 func (a accessOf) List() []api.AccessEntry {
 	var out []api.AccessEntry
-	for _, l := range a.d.inbound.AccessList() {
+	for _, l := range a.d.inbound.ListAccess() {
 		e := api.AccessEntry{Person: l.Person, Name: l.Name, Role: string(l.Role), By: l.By, At: l.At, LastUsed: l.Used, Checked: l.Checked, Void: l.Void}
 		if l.Config {
 			e.By = "configuration"
@@ -198,11 +198,11 @@ func (a accessOf) List() []api.AccessEntry {
 }
 
 func (a accessOf) Grant(ctx context.Context, person, role, by string) error {
-	return a.d.inbound.Give(ctx, person, access.Role(role), by)
+	return a.d.inbound.GiveRole(ctx, person, access.Role(role), by)
 }
 
 func (a accessOf) Revoke(ctx context.Context, person, role, by string) (api.AccessRevoked, error) {
-	rest, err := a.d.inbound.Revoke(ctx, person, access.Role(role), by)
+	rest, err := a.d.inbound.RevokeRoles(ctx, person, access.Role(role), by)
 	if err != nil {
 		return api.AccessRevoked{}, err
 	}

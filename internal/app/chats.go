@@ -120,7 +120,7 @@ func (d *daemon) pair(ctx context.Context, role, by string) (api.Pairing, error)
 	if err != nil {
 		return api.Pairing{}, fmt.Errorf("%w: %w", sessions.ErrInvalid, err)
 	}
-	code, expires, err := d.inbound.Pair(ctx, r, by)
+	code, expires, err := d.inbound.MakePairingCode(ctx, r, by)
 	return api.Pairing{Code: code, Role: string(r), Expires: expires}, err
 }
 

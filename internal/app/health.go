@@ -206,10 +206,10 @@ func (h *healthWatch) lies(kept string) bool {
 func (d *daemon) otherParts() []api.HealthPart {
 	all := append(d.chatParts(), d.mirrorParts()...)
 	if d.inbound != nil {
-		if h := d.inbound.Questions(); h.Condition != intake.Well {
+		if h := d.inbound.QuestionsHealth(); h.Condition != intake.Well {
 			all = append(all, partOf("questions", h))
 		}
-		if h := d.inbound.Replies(); h.Condition != intake.Well {
+		if h := d.inbound.RepliesHealth(); h.Condition != intake.Well {
 			all = append(all, partOf("replies", h))
 		}
 	}

@@ -174,7 +174,7 @@ func (d *daemon) subscribe() {
 	d.broker.Follow(&d.feed)
 	d.hub.Follow(&d.feed)
 	d.inbound.Follow(&d.feed)
-	d.feed.OnPrompt(func(p sessions.Prompt) { d.inbound.Prompted(masked.Prompt(d.masker, p)) })
+	d.feed.OnPrompt(func(p sessions.Prompt) { d.inbound.HandlePrompt(masked.Prompt(d.masker, p)) })
 	d.mail.Follow(&d.feed)
 }
 
@@ -271,8 +271,8 @@ func (d *daemon) hostOf(name string) platform.Host {
 		Notes: d.store.Notes(name), Journal: d.store.Journal(name), Logger: d.opt.Log.With("component", name),
 		Commands: commands.Commands(),
 		Handle:   func(ctx context.Context, e intake.Event) error { return d.inbound.Handle(ctx, e) },
-		GaveUp:   func(e intake.Event) { d.inbound.GaveUp(e) },
-		Expired:  func(from, to time.Time) error { return d.inbound.Expired(name, from, to) },
+		GaveUp:   func(e intake.Event) { d.inbound.HandleGivenUp(e) },
+		Expired:  func(from, to time.Time) error { return d.inbound.TellExpired(name, from, to) },
 		Learn:    func(s qos.Scope, l qos.Learned) { d.hub.Learn(name, s, l) },
 		Panicked: func() { d.metrics.CountPanic("interaction") },
 		Knows:    func(t adapters.Target) bool { return d.inbound != nil && d.inbound.MayBind(t) },
@@ -284,8 +284,8 @@ func (d *daemon) hostOf(name string) platform.Host {
 		Complete: func(e intake.Event, command, param, begun string) []intake.Candidate {
 			return d.inbound.Complete(e, command, param, begun)
 		},
-		Offered:  func(ctx context.Context, data string) bool { return d.inbound.Offered(ctx, data) },
-		Concerns: func(e intake.Event) bool { return d.inbound.Concerns(e) },
+		Offered:  func(ctx context.Context, data string) bool { return d.inbound.IsOffered(ctx, data) },
+		Concerns: func(e intake.Event) bool { return d.inbound.NamesSession(e) },
 	}
 }
 
@@ -333,16 +333,16 @@ func (d *daemon) buildHub() error {
 		Outlets: outlets, Store: d.store, Log: chatLog{d.store}, Sessions: d.manager, Screens: d.broker,
 		Masker: d.masker, Settings: settings, Disabled: d.bindingDisabled, Panicked: func() { d.metrics.CountPanic("delivery") }, Logger: log,
 		EndsTurn: func(line string) bool { return d.coord.Marker().IsAlone(line) },
-		Quiet:    func(t adapters.Target, s sessions.ID, now time.Time) bool { return d.inbound.Quiet(t, s, now) }, // made later
-		Users:    func(t adapters.Target, now time.Time) []string { return d.inbound.Users(t, now) },
+		Quiet:    func(t adapters.Target, s sessions.ID, now time.Time) bool { return d.inbound.IsQuiet(t, s, now) }, // made later
+		Users:    func(t adapters.Target, now time.Time) []string { return d.inbound.UsersOf(t, now) },
 		Moved: func() {
 			if d.inbound != nil {
-				d.inbound.Moved()
+				d.inbound.FollowMoves()
 			}
 		},
 		Placed: func(s sessions.ID) {
 			if d.inbound != nil {
-				d.inbound.Placed(s)
+				d.inbound.HandlePlaced(s)
 			}
 		},
 	})

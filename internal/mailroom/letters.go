@@ -18,9 +18,9 @@ const letterWithin = 10 * time.Second
 
 // Chats are where people read their mail: inbound.Inbound.
 type Chats interface {
-	// Deliver has a letter shown in a person's chat, and returns at once; sent is called when that's
+	// DeliverLetter has a letter shown in a person's chat, and returns at once; sent is called when that's
 	// done, with the message's id, or why it can't be.
-	Deliver(ctx context.Context, place adapters.Target, person string, l commands.Letter, sent func(message string, err error)) error
+	DeliverLetter(ctx context.Context, place adapters.Target, person string, l commands.Letter, sent func(message string, err error)) error
 }
 
 // Letters is the mail as people in chats have to do with it.
@@ -44,7 +44,7 @@ func (m *Mailroom) addressOf(person string) inbox.Address {
 
 // Letters implements commands.Mail.
 func (l letters) Letters(ctx context.Context, person string) ([]commands.Letter, error) {
-	mails, err := l.box().Poll(ctx, inbox.Query{To: l.m.addressOf(person), Status: inbox.InputRequired})
+	mails, err := l.newBox().Poll(ctx, inbox.Query{To: l.m.addressOf(person), Status: inbox.InputRequired})
 	var out []commands.Letter
 	for _, one := range mails {
 		out = append(out, letterOf(one))
@@ -56,10 +56,10 @@ func letterOf(m inbox.Mail) commands.Letter {
 	return commands.Letter{ID: m.ID, From: m.FromName, To: m.ToName, Text: m.Text, At: m.SentAt}
 }
 
-func (l letters) box() inbox.PostOffice { return inbox.PostOffice{Store: l.m.store, Announce: l.m} }
+func (l letters) newBox() inbox.PostOffice { return inbox.PostOffice{Store: l.m.store, Announce: l.m} }
 
-// Write implements commands.Mail.
-func (l letters) Write(ctx context.Context, person, to, text, key string) (commands.Letter, string, error) {
+// WriteLetter implements commands.Mail.
+func (l letters) WriteLetter(ctx context.Context, person, to, text, key string) (commands.Letter, string, error) {
 	all, err := l.m.store.Parties(ctx)
 	if err != nil {
 		return commands.Letter{}, "", err
@@ -69,12 +69,12 @@ func (l letters) Write(ctx context.Context, person, to, text, key string) (comma
 	if err != nil {
 		return commands.Letter{}, "", err
 	}
-	sent, err := l.box().SendOnce(ctx, all, from, recipient, text, inbox.KeyID(key))
+	sent, err := l.newBox().SendOnce(ctx, all, from, recipient, text, inbox.KeyID(key))
 	return letterOf(sent.Mail), sent.Reason, err
 }
 
-// Answer implements commands.Mail.
-func (l letters) Answer(ctx context.Context, person, id, text, key string) (commands.Letter, string, error) {
+// AnswerLetter implements commands.Mail.
+func (l letters) AnswerLetter(ctx context.Context, person, id, text, key string) (commands.Letter, string, error) {
 	one, err := l.m.store.One(ctx, id)
 	if err != nil {
 		return commands.Letter{}, "", err
@@ -82,24 +82,24 @@ func (l letters) Answer(ctx context.Context, person, id, text, key string) (comm
 	if one.To != l.m.addressOf(person) {
 		return commands.Letter{}, "", fmt.Errorf("answer %s: %w: it was sent to %s", id, inbox.ErrNotYours, one.ToName)
 	}
-	out, why, err := l.Write(ctx, person, string(one.From), text, key)
+	out, why, err := l.WriteLetter(ctx, person, string(one.From), text, key)
 	if err != nil {
 		return out, why, err
 	}
-	if err := l.Settle(ctx, person, id); err != nil && !errors.Is(err, inbox.ErrState) {
+	if err := l.SettleLetter(ctx, person, id); err != nil && !errors.Is(err, inbox.ErrState) {
 		return out, why, err
 	}
 	return out, why, nil
 }
 
-// Settle implements commands.Mail.
-func (l letters) Settle(ctx context.Context, person, id string) error {
-	_, err := l.box().Settle(ctx, id, l.m.addressOf(person), inbox.Completed)
+// SettleLetter implements commands.Mail.
+func (l letters) SettleLetter(ctx context.Context, person, id string) error {
+	_, err := l.newBox().Settle(ctx, id, l.m.addressOf(person), inbox.Completed)
 	return err
 }
 
-// Shown implements commands.Mail.
-func (l letters) Shown(ctx context.Context, place adapters.Target, message, id string) error {
+// KeepShown implements commands.Mail.
+func (l letters) KeepShown(ctx context.Context, place adapters.Target, message, id string) error {
 	return l.m.store.Shown(ctx, place, message, id)
 }
 
@@ -193,7 +193,7 @@ func (m *Mailroom) showLetter(ctx context.Context, chats Chats, name string, pla
 	asked := 0
 	var failed error
 	for person, place := range places {
-		err := chats.Deliver(ctx, place, person, letterOf(one), func(message string, err error) { results <- shown{place, message, err} })
+		err := chats.DeliverLetter(ctx, place, person, letterOf(one), func(message string, err error) { results <- shown{place, message, err} })
 		if err != nil {
 			failed = err
 			continue

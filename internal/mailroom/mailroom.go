@@ -105,11 +105,11 @@ func (m *Mailroom) Announce(ctx context.Context, to inbox.Address) error {
 		m.waiting[to] = time.Now().Add(previewAgainEvery) // run looks whether anything does
 	}()
 	// Once begun it's carried through, whatever becomes of who asked.
-	return m.announce(context.WithoutCancel(ctx), to)
+	return m.announceTo(context.WithoutCancel(ctx), to)
 }
 
-// announce types what waits for a session, if no command is typing still.
-func (m *Mailroom) announce(ctx context.Context, to inbox.Address) error {
+// announceTo types what waits for a session, if no command is typing still.
+func (m *Mailroom) announceTo(ctx context.Context, to inbox.Address) error {
 	if !m.alone.Load() {
 		return m.store.HoldPreviews(ctx, to, justStarted)
 	}
@@ -146,7 +146,7 @@ func (m *Mailroom) Run(ctx context.Context, chats Chats) error {
 			}
 		}
 		for _, a := range m.takeDue(time.Now()) {
-			tries.Go(func() { m.tryAgain(ctx, a) })
+			tries.Go(func() { m.announceAgain(ctx, a) })
 		}
 		select {
 		case <-ctx.Done():
@@ -170,14 +170,14 @@ func (m *Mailroom) takeDue(now time.Time) (due []inbox.Address) {
 	return due
 }
 
-// tryAgain announces what still waits for somebody, if anything does.
-func (m *Mailroom) tryAgain(ctx context.Context, to inbox.Address) {
+// announceAgain announces what still waits for somebody, if anything does.
+func (m *Mailroom) announceAgain(ctx context.Context, to inbox.Address) {
 	again := previewAgainEvery
 	waits, err := m.store.Awaits(ctx, to)
 	if name, person := to.Person(); person && waits {
 		again, err = letterAgainEvery, m.containPanic(func() error { return m.showMail(ctx, name) })
 	} else if waits {
-		err = m.containPanic(func() error { return m.announce(ctx, to) })
+		err = m.containPanic(func() error { return m.announceTo(ctx, to) })
 	}
 	if err == nil && waits {
 		waits, err = m.store.Awaits(ctx, to)

@@ -230,7 +230,7 @@ func (m *Mailroom) Reminder(ctx context.Context, h agent.Hook) string {
 	if id == "" {
 		return ""
 	}
-	f, ok := m.directs(ctx, id)
+	f, ok := m.directedFleets(ctx, id)
 	if !ok {
 		return ""
 	}
@@ -239,7 +239,7 @@ func (m *Mailroom) Reminder(ctx context.Context, h agent.Hook) string {
 	if h.Signal == agent.SessionStart {
 		text, err = m.remind.AtStart(ctx, id, h.Conversation, f.fleets, f.members)
 	} else {
-		text, err = m.remind.AfterTool(ctx, id, func() []string { return m.busy(f.members) })
+		text, err = m.remind.AfterTool(ctx, id, func() []string { return m.busyMembers(f.members) })
 	}
 	if err != nil && ctx.Err() == nil {
 		m.log.Warn("what a director is told couldn't be looked up or kept", "session", id, "err", err)
@@ -247,8 +247,8 @@ func (m *Mailroom) Reminder(ctx context.Context, h agent.Hook) string {
 	return text
 }
 
-// busy are those of a fleet's members that are at work, or wait for somebody.
-func (m *Mailroom) busy(members []inbox.Party) (busy []string) {
+// busyMembers are those of a fleet's members that are at work, or wait for somebody.
+func (m *Mailroom) busyMembers(members []inbox.Party) (busy []string) {
 	for _, p := range members {
 		if s, err := m.opt.Manager.Get(string(p.ID)); err == nil && (s.State == sessions.StateWorking || s.State == sessions.StateWaiting) {
 			busy = append(busy, fmt.Sprintf("%s (%s)", s.Name, s.State))
@@ -257,8 +257,8 @@ func (m *Mailroom) busy(members []inbox.Party) (busy []string) {
 	return busy
 }
 
-// directs returns the fleets that a session directs; false: none.
-func (m *Mailroom) directs(ctx context.Context, id sessions.ID) (fleetAtWork, bool) {
+// directedFleets returns the fleets that a session directs; false: none.
+func (m *Mailroom) directedFleets(ctx context.Context, id sessions.ID) (fleetAtWork, bool) {
 	all, err := m.store.Parties(ctx)
 	if err != nil {
 		return fleetAtWork{}, false
