@@ -405,8 +405,8 @@ const (
 	triesOverall   = 1000
 )
 
-// Code is a pairing code that was given out.
-type Code struct {
+// PairingCode is a pairing code that was given out.
+type PairingCode struct {
 	Hash    string // codeHash of it
 	Role    Role
 	By      string // who made it: "cli", "telegram:123"
@@ -423,7 +423,7 @@ type CodeUse struct {
 }
 
 // Grant is what using a code gives.
-func (u CodeUse) Grant(c Code) Grant {
+func (u CodeUse) Grant(c PairingCode) Grant {
 	x := Grant{Person: u.Person.ID, Name: u.Person.Name, Role: c.Role, By: c.By, At: u.At, Chat: u.Chat}
 	if u.Chat != (adapters.Target{}) {
 		x.Checked = u.At // who writes there is in there
@@ -442,7 +442,7 @@ func (g *Guard) MakePairingCode(ctx context.Context, role Role, by string) (code
 	if g.opt.Paired != nil {
 		g.opt.Paired(code)
 	}
-	err = g.opt.Store.PutCode(ctx, Code{Hash: codeHash(code), Role: role, By: by, Expires: expires}, maxCodes)
+	err = g.opt.Store.PutCode(ctx, PairingCode{Hash: codeHash(code), Role: role, By: by, Expires: expires}, maxCodes)
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("make a pairing code: %w", err)
 	}

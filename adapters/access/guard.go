@@ -87,11 +87,11 @@ type Store interface {
 	PutChat(ctx context.Context, chat adapters.Target, by string, at time.Time) error
 	// PutCode keeps a pairing code and drops those that have expired. If there are
 	// most already it's an error that wraps sessions.ErrConflict.
-	PutCode(ctx context.Context, c Code, most int) error
+	PutCode(ctx context.Context, c PairingCode, most int) error
 	// UseCode uses a code up, and keeps what it gives; see CodeUse. Of many at a time
 	// one is given it. The same CodeUse.Key is given it again. The error is
 	// sessions.ErrUnknown if there's no such code, or not any more.
-	UseCode(ctx context.Context, hash string, u CodeUse) (Code, error)
+	UseCode(ctx context.Context, hash string, u CodeUse) (PairingCode, error)
 	// Visits returns who has done something in which places since a time, and when last; the
 	// oldest first.
 	Visits(ctx context.Context, since time.Time) ([]Visit, error)

@@ -72,8 +72,8 @@ func (bs *boards) isDue(now time.Time) (due bool, next time.Time) {
 	return true, now.Add(boardLook)
 }
 
-// want implements cardKind: one call for each chat at a time.
-func (bs *boards) want(_ context.Context, now time.Time) (out []Wanted, next time.Time, err error) {
+// wantedCards implements cardSource: one call for each chat at a time.
+func (bs *boards) wantedCards(_ context.Context, now time.Time) (out []Wanted, next time.Time, err error) {
 	due, next := bs.isDue(now)
 	if !due {
 		return nil, next, nil

@@ -85,12 +85,12 @@ type Hub interface {
 type Store interface {
 	ReplyStore
 	OfferStore
-	WaitingStore
+	DeferredStore
 	OriginStore
 	PreferenceStore
 	PromptStore
 	AttentionStore
-	StandingStore
+	StandingCardStore
 	// MoveChat has all that's kept for a chat follow it to another id, where messages have other
 	// numbers.
 	MoveChat(ctx context.Context, adapter, from, to string) error
@@ -103,8 +103,8 @@ type Store interface {
 type Clerk struct {
 	Options
 
-	receipts    *receipts
-	prompts     *prompts
+	receipts    *receiptCards
+	prompts     *questionCards
 	missed      *missed
 	boards      *boards
 	reconciler  *reconciler
@@ -119,7 +119,7 @@ type Clerk struct {
 // NewClerk makes a Clerk. It starts nothing.
 func NewClerk(opt Options) *Clerk {
 	k := &Clerk{Options: opt}
-	k.receipts, k.prompts, k.missed, k.boards = newReceipts(k), newPrompts(k), newMissed(k), newBoards(k)
+	k.receipts, k.prompts, k.missed, k.boards = newReceiptCards(k), newQuestionCards(k), newMissed(k), newBoards(k)
 	k.replies, k.moves, k.untaken = newReplies(k), newMoves(k), newUntaken()
 	k.sessionCards = newSessionCards(k)
 	k.reconciler = newReconciler(k, k.sessionCards, k.missed, k.boards, promptFiles{k.prompts})
@@ -416,7 +416,7 @@ func (ms *moves) followChat(ctx context.Context, m adapters.Move) error {
 		return err
 	}
 	k.prompts.moveChat(from, to)
-	k.receipts.leaveWord(func(rs *receipts) { rs.moves = append(rs.moves, m) })
+	k.receipts.leaveWord(func(rs *receiptCards) { rs.moves = append(rs.moves, m) })
 	k.reconciler.moveChat(m)
 	if err := k.Hub.ChatMoved(ctx, m.Adapter, m.From, m.To); err != nil {
 		return err

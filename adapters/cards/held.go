@@ -29,7 +29,7 @@ func (t *trackedInput) anywayDue() time.Time {
 }
 
 // heldButtons are those below a message that says a text is held.
-func (rs *receipts) heldButtons(ctx context.Context, t *trackedInput) [][]adapters.Button {
+func (rs *receiptCards) heldButtons(ctx context.Context, t *trackedInput) [][]adapters.Button {
 	var row []adapters.Button
 	add := func(label string, o Offer) {
 		b, err := rs.clerk.MakeOffer(ctx, t.Place, label, o)
@@ -77,7 +77,7 @@ func staleKey(key string) string { return key + " later" }
 
 // takeBackStale takes a text back that has waited too long, so that its writer can be asked.
 // It returns when that's due.
-func (rs *receipts) takeBackStale(ctx context.Context, t *trackedInput, now time.Time) time.Time {
+func (rs *receiptCards) takeBackStale(ctx context.Context, t *trackedInput, now time.Time) time.Time {
 	if s := t.receipt.State; s != sessions.ReceiptStored && s != sessions.ReceiptHeld {
 		return time.Time{}
 	}
@@ -85,15 +85,15 @@ func (rs *receipts) takeBackStale(ctx context.Context, t *trackedInput, now time
 	if now.Before(due) {
 		return due
 	}
-	w := Waiting{
+	w := DeferredText{
 		Key: staleKey(t.Key), At: t.At, Place: t.Place, Person: intake.Person{ID: t.Person}, Message: t.Message,
 		Said: intake.Said{Text: asTyped(t.receipt.Text)}, Session: t.Session,
 	}
-	err := rs.clerk.Store.PutWaiting(ctx, w)
+	err := rs.clerk.Store.PutDeferred(ctx, w)
 	if err == nil {
 		_, err = rs.clerk.Sessions.Cancel(ctx, t.Receipt) // its change comes here
 		if errors.Is(err, sessions.ErrConflict) {         // it's being typed
-			if err = rs.clerk.Store.DropWaiting(ctx, w.Key); err == nil {
+			if err = rs.clerk.Store.DropDeferred(ctx, w.Key); err == nil {
 				return time.Time{}
 			}
 		}
@@ -116,8 +116,8 @@ func asTyped(text string) string {
 
 // askAboutStale asks about a text that was taken back because it waited too long. Others
 // were taken back by a person.
-func (rs *receipts) askAboutStale(ctx context.Context, t *trackedInput, now time.Time) time.Time {
-	w, err := rs.clerk.Store.Waiting(ctx, staleKey(t.Key))
+func (rs *receiptCards) askAboutStale(ctx context.Context, t *trackedInput, now time.Time) time.Time {
+	w, err := rs.clerk.Store.Deferred(ctx, staleKey(t.Key))
 	if errors.Is(err, sessions.ErrUnknown) {
 		switch {
 		case t.Told == ToldTakenBack, t.Reply == "" && t.posted != ToldHeld:
@@ -137,7 +137,7 @@ func (rs *receipts) askAboutStale(ctx context.Context, t *trackedInput, now time
 	if err == nil {
 		key := t.Key
 		p.Sent = func(_ string, err error) {
-			rs.leaveWord(func(rs *receipts) { rs.told = append(rs.told, toldResult{key, ToldAsked, "", false, err}) })
+			rs.leaveWord(func(rs *receiptCards) { rs.told = append(rs.told, toldResult{key, ToldAsked, "", false, err}) })
 		}
 		err = rs.clerk.Hub.Post(p)
 	}
@@ -150,8 +150,8 @@ func (rs *receipts) askAboutStale(ctx context.Context, t *trackedInput, now time
 	return time.Time{}
 }
 
-// Waiting is a message that isn't typed before its writer has said so.
-type Waiting struct {
+// DeferredText is a message that isn't typed before its writer has said so.
+type DeferredText struct {
 	// Key is the one it's typed with.
 	Key     string
 	At      time.Time // when it was written
@@ -163,30 +163,30 @@ type Waiting struct {
 	Session sessions.ID // it was meant for, if that's known
 }
 
-// WaitingStore keeps messages that wait, for a week at least.
-type WaitingStore interface {
-	PutWaiting(ctx context.Context, w Waiting) error
-	// Waiting returns one by its key; sessions.ErrUnknown if there's none.
-	Waiting(ctx context.Context, key string) (Waiting, error)
-	DropWaiting(ctx context.Context, key string) error
+// DeferredStore keeps messages that wait, for a week at least.
+type DeferredStore interface {
+	PutDeferred(ctx context.Context, w DeferredText) error
+	// Deferred returns one by its key; sessions.ErrUnknown if there's none.
+	Deferred(ctx context.Context, key string) (DeferredText, error)
+	DropDeferred(ctx context.Context, key string) error
 }
 
-// NewWaiting is a message as it waits.
-func NewWaiting(ev intake.Event, s intake.Said) Waiting {
-	return Waiting{
+// NewDeferredText is a message as it waits.
+func NewDeferredText(ev intake.Event, s intake.Said) DeferredText {
+	return DeferredText{
 		Key: ev.Key, At: ev.At, Place: ev.Place, Private: ev.Private, Person: ev.Person, Message: ev.Message, Said: s,
 	}
 }
 
 // Event is the event that it came with.
-func (w Waiting) Event() intake.Event {
+func (w DeferredText) Event() intake.Event {
 	return intake.Event{
 		Key: w.Key, At: w.At, Place: w.Place, Private: w.Private, Person: w.Person, Message: w.Message, Action: w.Said,
 	}
 }
 
 // StalePost asks run or skip. Its writer decides.
-func (k *Clerk) StalePost(ctx context.Context, w Waiting, text string) (adapters.Post, error) {
+func (k *Clerk) StalePost(ctx context.Context, w DeferredText, text string) (adapters.Post, error) {
 	o := Offer{Args: w.Key, Person: w.Person.ID, Single: true, Group: "stale " + w.Key}
 	o.Do = "run-stale"
 	run, err := k.MakeOffer(ctx, w.Place, "Run", o)

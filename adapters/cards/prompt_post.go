@@ -17,7 +17,7 @@ import (
 )
 
 // postMessage has a message say what it's to say.
-func (ps *prompts) postMessage(ctx context.Context, a *asked, m *shown) error {
+func (ps *questionCards) postMessage(ctx context.Context, a *question, m *questionMessage) error {
 	ps.mu.Lock()
 	p, msg, says, silent, unsure := a.Prompt, m.PromptMessage, m.posted, m.silent, m.unsure
 	asked := ""
@@ -31,7 +31,7 @@ func (ps *prompts) postMessage(ctx context.Context, a *asked, m *shown) error {
 	}
 	at := spot{msg.Place, msg.Kind}
 	post.SentTo = func(to adapters.Target, message string, err error) {
-		ps.leaveWord(func(ps *prompts) { ps.sent = append(ps.sent, sentPrompt{p.ID, at, to.Chat, says, message, err}) })
+		ps.leaveWord(func(ps *questionCards) { ps.sent = append(ps.sent, sentPrompt{p.ID, at, to.Chat, says, message, err}) })
 	}
 	if msg.Kind == PromptReminded {
 		post.ReplyTo = asked
@@ -47,10 +47,10 @@ func (ps *prompts) postMessage(ctx context.Context, a *asked, m *shown) error {
 
 // promptFiles want a file beside each message that shows an open question and can't show all that it's
 // about.
-type promptFiles struct{ prompts *prompts }
+type promptFiles struct{ prompts *questionCards }
 
-// want implements cardKind.
-func (f promptFiles) want(_ context.Context, _ time.Time) (out []Wanted, next time.Time, err error) {
+// wantedCards implements cardSource.
+func (f promptFiles) wantedCards(_ context.Context, _ time.Time) (out []Wanted, next time.Time, err error) {
 	ps := f.prompts
 	type question struct {
 		sessions.Prompt
@@ -80,7 +80,7 @@ func (f promptFiles) want(_ context.Context, _ time.Time) (out []Wanted, next ti
 }
 
 // nameOf is what a session is called in its questions.
-func (ps *prompts) nameOf(id sessions.ID) string {
+func (ps *questionCards) nameOf(id sessions.ID) string {
 	if s, err := ps.clerk.Sessions.Get(string(id)); err == nil {
 		return s.Name
 	}
@@ -89,9 +89,9 @@ func (ps *prompts) nameOf(id sessions.ID) string {
 
 // wholeFile is a post that has, as a file, all that an open question is about, where the
 // message can't; nil: it can, or there's no room for files, or it's shown already.
-func (ps *prompts) wholeFile(name string, p sessions.Prompt, m PromptMessage) *adapters.Post {
+func (ps *questionCards) wholeFile(name string, p sessions.Prompt, m PromptMessage) *adapters.Post {
 	shape := ps.clerk.Hub.Shape(m.Place)
-	about := wholeText(p.Dialog)
+	about := wholeQuestion(p.Dialog)
 	if p.Final() || about == "" || len(about) > shape.MaxFile || ps.alwaysShowsWhole(name, p, m) {
 		return nil
 	}
@@ -109,17 +109,17 @@ func (ps *prompts) wholeFile(name string, p sessions.Prompt, m PromptMessage) *a
 
 // alwaysShowsWhole reports whether the message shows all that a question is about, also where its
 // buttons are refused.
-func (ps *prompts) alwaysShowsWhole(name string, p sessions.Prompt, m PromptMessage) bool {
+func (ps *questionCards) alwaysShowsWhole(name string, p sessions.Prompt, m PromptMessage) bool {
 	for _, byNumber := range []bool{false, true} {
-		if !showsWhole(promptText(name, p, m.Checked, ps.clerk.Hub.Shape(m.Place), leadOf(p, m, time.Now()), byNumber), p) {
+		if !showsWhole(questionText(name, p, m.Checked, ps.clerk.Hub.Shape(m.Place), leadOf(p, m, time.Now()), byNumber), p) {
 			return false
 		}
 	}
 	return true
 }
 
-// wholeText is all that a question is about, with the options of which a message shows a part.
-func wholeText(d sessions.Dialog) string {
+// wholeQuestion is all that a question is about, with the options of which a message shows a part.
+func wholeQuestion(d sessions.Dialog) string {
 	about := strings.Trim(d.About(), "\n")
 	if !slices.ContainsFunc(d.Options, isLong) {
 		return about
@@ -152,11 +152,11 @@ func showsWhole(text string, p sessions.Prompt) bool {
 // canShow reports whether a place can show all that's to be allowed, in the text of its message or as
 // a file.
 func canShow(text string, p sessions.Prompt, shape adapters.Shape) bool {
-	return p.Dialog.Kind != sessions.PromptPermission && p.Dialog.Kind != sessions.PromptPlan || strings.TrimSpace(p.Dialog.About()) == "" && !slices.ContainsFunc(p.Dialog.Options, isLong) || len(wholeText(p.Dialog)) <= shape.MaxFile || showsWhole(text, p)
+	return p.Dialog.Kind != sessions.PromptPermission && p.Dialog.Kind != sessions.PromptPlan || strings.TrimSpace(p.Dialog.About()) == "" && !slices.ContainsFunc(p.Dialog.Options, isLong) || len(wholeQuestion(p.Dialog)) <= shape.MaxFile || showsWhole(text, p)
 }
 
 // drawScreen draws the screen on which a question stands.
-func (ps *prompts) drawScreen(ctx context.Context, post *adapters.Post, p sessions.Prompt) error {
+func (ps *questionCards) drawScreen(ctx context.Context, post *adapters.Post, p sessions.Prompt) error {
 	s := ps.clerk.Sessions.PromptScreen(ctx, p)
 	if s.Width < 1 || s.Height < 1 {
 		return errors.New("it's empty")
@@ -198,7 +198,7 @@ func follows(p, before sessions.Prompt) bool {
 }
 
 // postReminder says that nobody has answered a question, or what became of it then.
-func (ps *prompts) postReminder(post adapters.Post, name string, p sessions.Prompt, m PromptMessage) error {
+func (ps *questionCards) postReminder(post adapters.Post, name string, p sessions.Prompt, m PromptMessage) error {
 	post.Message = m.Message
 	what := ""
 	if t := p.Dialog.Title; t != "" {
@@ -215,11 +215,11 @@ func (ps *prompts) postReminder(post adapters.Post, name string, p sessions.Prom
 }
 
 // postQuestion shows a question, or what became of it. silent: it rings nobody.
-func (ps *prompts) postQuestion(ctx context.Context, post adapters.Post, name string, p sessions.Prompt, m PromptMessage, silent bool) error {
+func (ps *questionCards) postQuestion(ctx context.Context, post adapters.Post, name string, p sessions.Prompt, m PromptMessage, silent bool) error {
 	now := time.Now()
 	post.Message = m.Message
 	shape, lead := ps.clerk.Hub.Shape(m.Place), leadOf(p, m, now)
-	post.Text = promptText(name, p, m.Checked, shape, lead, false)
+	post.Text = questionText(name, p, m.Checked, shape, lead, false)
 	if p.Final() {
 		post.Session = "" // its end must not take this back
 		if m.Message != "" {
@@ -228,7 +228,7 @@ func (ps *prompts) postQuestion(ctx context.Context, post adapters.Post, name st
 		return ps.clerk.Hub.Post(post)
 	}
 	post.Behind = true
-	post.Numbered = promptText(name, p, m.Checked, shape, lead, true)
+	post.Numbered = questionText(name, p, m.Checked, shape, lead, true)
 	var err error
 	if post.Menus, post.Buttons, err = ps.waysToAnswer(ctx, p, m, post.Text); err != nil {
 		return err
@@ -247,8 +247,8 @@ func (ps *prompts) postQuestion(ctx context.Context, post adapters.Post, name st
 func (k *Clerk) QuestionsHealth() intake.Health {
 	h, now := intake.Health{Condition: intake.Well}, time.Now()
 	hidden := 0
-	var wait waiting
-	k.prompts.leaveWord(func(ps *prompts) {
+	var wait waitingCount
+	k.prompts.leaveWord(func(ps *questionCards) {
 		for _, a := range ps.asked {
 			if a.isHidden() {
 				if now.Sub(a.refused) >= intake.DownAfter {
@@ -274,7 +274,7 @@ func (k *Clerk) QuestionsHealth() intake.Health {
 
 // waitsSince is where a question that nobody sees is to be shown first, and since when; a zero time:
 // it's seen, or no chat is to show it. mu is held.
-func (a *asked) waitsSince() (place adapters.Target, since time.Time) {
+func (a *question) waitsSince() (place adapters.Target, since time.Time) {
 	if a.Final() || a.isShown(adapters.Target{}) {
 		return adapters.Target{}, time.Time{}
 	}
@@ -286,14 +286,14 @@ func (a *asked) waitsSince() (place adapters.Target, since time.Time) {
 	return place, since
 }
 
-// waiting counts what waits to be shown.
-type waiting struct {
+// waitingCount counts what waits to be shown.
+type waitingCount struct {
 	n     int
 	place adapters.Target // of what has waited longest
 	since time.Time
 }
 
-func (w *waiting) addPlace(place adapters.Target, since time.Time) {
+func (w *waitingCount) addPlace(place adapters.Target, since time.Time) {
 	if w.n++; w.n == 1 || since.Before(w.since) {
 		w.place, w.since = place, since
 	}
@@ -303,7 +303,7 @@ func (w *waiting) addPlace(place adapters.Target, since time.Time) {
 const askLimitsFor = 500 * time.Millisecond
 
 // whyWaits is why what's to be shown waits, as far as the limits of its place say.
-func (k *Clerk) whyWaits(w waiting, now time.Time) string {
+func (k *Clerk) whyWaits(w waitingCount, now time.Time) string {
 	ctx, cancel := context.WithTimeout(context.Background(), askLimitsFor)
 	defer cancel()
 	what := fmt.Sprintf("%s has waited for %s", w.place, wording.Age(now.Sub(w.since)))
@@ -331,7 +331,7 @@ func (k *Clerk) whyWaits(w waiting, now time.Time) string {
 // change what it's given.
 func (k *Clerk) ChangeChosen(ctx context.Context, prompt string, press intake.Event, change func(chosen []int) []int) (found bool, err error) {
 	var kept PromptMessage
-	k.prompts.leaveWord(func(ps *prompts) {
+	k.prompts.leaveWord(func(ps *questionCards) {
 		a := ps.asked[prompt]
 		if a == nil || a.Final() {
 			return
@@ -354,18 +354,18 @@ func (k *Clerk) ChangeChosen(ctx context.Context, prompt string, press intake.Ev
 	return true, nil
 }
 
-// question points to the open question of a session in a place, as a sentence in
+// pointToQuestion points to the open question of a session in a place, as a sentence in
 // Markdown, and has it shown there if it isn't. "": none is open.
-func (k *Clerk) question(place adapters.Target, id sessions.ID) string {
+func (k *Clerk) pointToQuestion(place adapters.Target, id sessions.ID) string {
 	for _, p := range k.Sessions.Prompts() {
 		if p.Session != id || p.Kind() == sessions.PromptCall || p.Kind() == sessions.PromptLine {
 			continue
 		}
 		message := ""
-		k.prompts.leaveWord(func(ps *prompts) {
+		k.prompts.leaveWord(func(ps *questionCards) {
 			a := ps.asked[p.ID]
 			if a == nil {
-				a = newAsked(p)
+				a = newQuestion(p)
 				ps.asked[p.ID] = a
 			}
 			a.messageAt(place, PromptAsked, time.Now())

@@ -23,8 +23,8 @@ const (
 	SpareUnits = 60
 )
 
-// asks says what sort of question it is.
-func asks(k sessions.PromptKind) string {
+// asksWhat says what sort of question it is.
+func asksWhat(k sessions.PromptKind) string {
 	switch k {
 	case sessions.PromptPermission:
 		return "asks for permission"
@@ -61,11 +61,11 @@ const (
 	hiddenNote = "It doesn’t show what’s typed: a password, perhaps, which is better typed in the session, since a chat keeps what’s written. What’s written to the session here is typed there."
 )
 
-// promptText is what the message of a question says, in Markdown, cut to fit. lead
+// questionText is what the message of a question says, in Markdown, cut to fit. lead
 // stands at its top; "": nothing does. byNumber says that it has no buttons: people answer it
 // with numbers.
-func promptText(name string, p sessions.Prompt, checked []int, shape adapters.Shape, lead string, byNumber bool) string {
-	head := fmt.Sprintf("**%s %s**", wording.Plain(name), asks(p.Dialog.Kind))
+func questionText(name string, p sessions.Prompt, checked []int, shape adapters.Shape, lead string, byNumber bool) string {
+	head := fmt.Sprintf("**%s %s**", wording.Plain(name), asksWhat(p.Dialog.Kind))
 	if lead != "" {
 		head = lead + "\n\n" + head
 	}
@@ -292,7 +292,7 @@ func keyList(d sessions.Dialog) string {
 // option there only behind a "#".
 func (k *Clerk) OptionsIn(p sessions.Prompt, place adapters.Target, text string) (chosen []int, ok bool) {
 	shape := k.Hub.Shape(place)
-	if !canShow(promptText("", p, nil, shape, "", true), p, shape) {
+	if !canShow(questionText("", p, nil, shape, "", true), p, shape) {
 		p.Dialog.Unseen = true
 	}
 	offered := OptionsShown(p.Dialog)
@@ -314,7 +314,7 @@ const fewOptions = 4
 
 // waysToAnswer are the ways to answer a question in a place: options as buttons, or as menus where
 // there are menus, and any number may be chosen or there are many. text is what the message says.
-func (ps *prompts) waysToAnswer(ctx context.Context, p sessions.Prompt, m PromptMessage, text string) (menus []adapters.Menu, rows [][]adapters.Button, err error) {
+func (ps *questionCards) waysToAnswer(ctx context.Context, p sessions.Prompt, m PromptMessage, text string) (menus []adapters.Menu, rows [][]adapters.Button, err error) {
 	add := func(label string, o Offer) (b adapters.Button) {
 		if err == nil {
 			o.Session = p.Session

@@ -15,14 +15,14 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// PromptKind is why a message about a question is in a chat.
-type PromptKind string
+// PromptMessageKind is why a message about a question is in a chat.
+type PromptMessageKind string
 
 // The kinds of messages about questions.
 const (
-	PromptAsked     PromptKind = "asked"     // it shows the question, where the session is mirrored
-	PromptReminded  PromptKind = "reminded"  // it says that nobody has answered
-	PromptEscalated PromptKind = "escalated" // it shows the question elsewhere, because nobody has answered
+	PromptAsked     PromptMessageKind = "asked"     // it shows the question, where the session is mirrored
+	PromptReminded  PromptMessageKind = "reminded"  // it says that nobody has answered
+	PromptEscalated PromptMessageKind = "escalated" // it shows the question elsewhere, because nobody has answered
 )
 
 // PromptMessage is a message in a chat about a question that an agent asks.
@@ -30,7 +30,7 @@ type PromptMessage struct {
 	Prompt  string // sessions.Prompt.ID
 	Session sessions.ID
 	Place   adapters.Target
-	Kind    PromptKind
+	Kind    PromptMessageKind
 	Message string // the platform's id; "": it's being posted
 	Checked []int  // the options that are chosen here, of a sessions.PromptMulti; kept before they're shown
 	Shows   string // what it says, as the maker of these messages calls it; "": it isn't known
@@ -38,8 +38,8 @@ type PromptMessage struct {
 	At      time.Time
 }
 
-// Writer is a person whose next message in a place is the answer to a question.
-type Writer struct {
+// AnswerWriter is a person whose next message in a place is the answer to a question.
+type AnswerWriter struct {
 	Place   adapters.Target
 	Person  string // Person.ID
 	Prompt  string
@@ -54,36 +54,36 @@ type PromptStore interface {
 	PutPromptMessage(ctx context.Context, m PromptMessage) error
 	// PromptMessage returns the one of that id in a chat; sessions.ErrUnknown if it's none.
 	PromptMessage(ctx context.Context, adapter, chat, message string) (PromptMessage, error)
-	// Writer returns that of a place and person; sessions.ErrUnknown if there's none.
-	Writer(ctx context.Context, place adapters.Target, person string) (Writer, error)
-	PutWriter(ctx context.Context, w Writer) error
-	DropWriter(ctx context.Context, place adapters.Target, person string) error
+	// AnswerWriter returns that of a place and person; sessions.ErrUnknown if there's none.
+	AnswerWriter(ctx context.Context, place adapters.Target, person string) (AnswerWriter, error)
+	PutAnswerWriter(ctx context.Context, w AnswerWriter) error
+	DropAnswerWriter(ctx context.Context, place adapters.Target, person string) error
 }
 
-// prompts shows the questions that agents ask, wherever their sessions are mirrored,
+// questionCards show the questions that agents ask, wherever their sessions are mirrored,
 // and what became of them. One goroutine does: run. Others only leave word.
 //
 // Which message shows a question is in the store as soon as it's known, so that a
 // question that was open when the daemon stopped isn't shown again, and is closed where
 // it stands. Who may answer, and whose answer counts, isn't decided here.
-type prompts struct {
+type questionCards struct {
 	clerk *Clerk
 	wake  chan struct{}
 
 	mu      sync.Mutex // guards what's below; never held during I/O
 	changed []sessions.Prompt
 	sent    []sentPrompt
-	asked   map[string]*asked               // by Prompt.ID; all that isn't closed everywhere
+	asked   map[string]*question            // by Prompt.ID; all that isn't closed everywhere
 	moves   map[adapters.Target]string      // chats that have another id
 	unread  map[sessions.ID]sessions.Prompt // the last sessions.PromptUnread or PromptLine of each session that's closed
 	remind  time.Duration                   // 0: nobody is reminded
 	to      adapters.Target                 // zero: nowhere
 }
 
-// asked is a question and the messages about it.
-type asked struct {
+// question is a question and the messages about it.
+type question struct {
 	sessions.Prompt
-	messages map[spot]*shown
+	messages map[spot]*questionMessage
 	bound    map[adapters.BindingID]adapters.Target // where it's shown for each
 	follows  bool                                   // it's what came of a key, and rings nobody
 	refused  time.Time                              // since when places refuse it; zero: none does
@@ -91,7 +91,7 @@ type asked struct {
 }
 
 // isShown says that people see the question in a chat; "": anywhere. mu is held.
-func (a *asked) isShown(chat adapters.Target) bool {
+func (a *question) isShown(chat adapters.Target) bool {
 	for at, m := range a.messages {
 		if m.Message != "" && (chat == (adapters.Target{}) || at.isIn(chat)) {
 			return true
@@ -101,7 +101,7 @@ func (a *asked) isShown(chat adapters.Target) bool {
 }
 
 // isTried says that a message is under way to a chat, where it isn't shown yet. mu is held.
-func (a *asked) isTried(chat adapters.Target) bool {
+func (a *question) isTried(chat adapters.Target) bool {
 	for at, m := range a.messages {
 		if m.Message == "" && m.posted != "" && at.isIn(chat) {
 			return true
@@ -112,7 +112,7 @@ func (a *asked) isTried(chat adapters.Target) bool {
 
 // isHidden says that nobody can see the question, because each place that it's for refuses it.
 // mu is held.
-func (a *asked) isHidden() bool {
+func (a *question) isHidden() bool {
 	return !a.Final() && !a.refused.IsZero() && !a.isShown(adapters.Target{})
 }
 
@@ -123,7 +123,7 @@ const threadWithin = 5 * time.Second
 // spot is what there's one message for.
 type spot struct {
 	place adapters.Target
-	kind  PromptKind
+	kind  PromptMessageKind
 }
 
 // isIn says that it's in a chat, whatever thread.
@@ -131,8 +131,8 @@ func (s spot) isIn(chat adapters.Target) bool {
 	return s.place.Adapter == chat.Adapter && s.place.Chat == chat.Chat
 }
 
-// shown is a message about a question.
-type shown struct {
+// questionMessage is a message about a question.
+type questionMessage struct {
 	PromptMessage
 	posted string // what it says, or is about to: see asked.wants; "": nothing
 	before string // what it said before that
@@ -147,7 +147,7 @@ type shown struct {
 }
 
 // isRefused says that the place has refused the message in every form, and that it's nowhere.
-func (m *shown) isRefused() bool { return m.tries > 0 && m.Message == "" }
+func (m *questionMessage) isRefused() bool { return m.tries > 0 && m.Message == "" }
 
 // sentPrompt is what came of a post.
 type sentPrompt struct {
@@ -159,22 +159,22 @@ type sentPrompt struct {
 	err     error
 }
 
-func newPrompts(k *Clerk) *prompts {
-	return &prompts{
-		clerk: k, wake: make(chan struct{}, 1), asked: map[string]*asked{}, moves: map[adapters.Target]string{}, unread: map[sessions.ID]sessions.Prompt{}, remind: k.RemindAfter, to: k.EscalateTo,
+func newQuestionCards(k *Clerk) *questionCards {
+	return &questionCards{
+		clerk: k, wake: make(chan struct{}, 1), asked: map[string]*question{}, moves: map[adapters.Target]string{}, unread: map[sessions.ID]sessions.Prompt{}, remind: k.RemindAfter, to: k.EscalateTo,
 	}
 }
 
 // HandlePrompt takes in how a question stands: each change, in order. It returns at once.
 func (k *Clerk) HandlePrompt(p sessions.Prompt) {
-	k.prompts.leaveWord(func(ps *prompts) { ps.changed = append(ps.changed, p) })
+	k.prompts.leaveWord(func(ps *questionCards) { ps.changed = append(ps.changed, p) })
 	k.boards.noteChange()
 }
 
 // HandlePlaced takes in that a session is shown at a place where it wasn't: what it asks is
 // shown there, too. It returns at once.
 func (k *Clerk) HandlePlaced(id sessions.ID) {
-	k.prompts.leaveWord(func(ps *prompts) {
+	k.prompts.leaveWord(func(ps *questionCards) {
 		for _, a := range ps.asked {
 			for _, m := range a.messages {
 				if a.Session == id && m.isRefused() {
@@ -190,11 +190,11 @@ func (k *Clerk) HandlePlaced(id sessions.ID) {
 // SetPrompts replaces after how long people are reminded of a question, once, and where
 // it's shown then, too: Options.RemindAfter and Options.EscalateTo.
 func (k *Clerk) SetPrompts(remindAfter time.Duration, escalateTo adapters.Target) {
-	k.prompts.leaveWord(func(ps *prompts) { ps.remind, ps.to = remindAfter, escalateTo })
+	k.prompts.leaveWord(func(ps *questionCards) { ps.remind, ps.to = remindAfter, escalateTo })
 }
 
 // leaveWord leaves word for run.
-func (ps *prompts) leaveWord(word func(*prompts)) {
+func (ps *questionCards) leaveWord(word func(*questionCards)) {
 	ps.mu.Lock()
 	word(ps)
 	ps.mu.Unlock()
@@ -205,7 +205,7 @@ func (ps *prompts) leaveWord(word func(*prompts)) {
 }
 
 // run shows questions until ctx ends.
-func (ps *prompts) run(ctx context.Context) {
+func (ps *questionCards) run(ctx context.Context) {
 	if ps.clerk.loadAtLast(ctx, "load where questions are shown", ps.loadMessages) != nil {
 		return
 	}
@@ -223,14 +223,14 @@ func (ps *prompts) run(ctx context.Context) {
 }
 
 // loadMessages takes up what the last run left.
-func (ps *prompts) loadMessages(ctx context.Context) error {
+func (ps *questionCards) loadMessages(ctx context.Context) error {
 	kept, err := ps.clerk.Store.PromptMessages(ctx)
 	if err != nil {
 		return err
 	}
-	all := map[string]*asked{}
+	all := map[string]*question{}
 	for _, p := range ps.clerk.Sessions.Prompts() {
-		all[p.ID] = newAsked(p)
+		all[p.ID] = newQuestion(p)
 	}
 	for _, m := range kept {
 		a := all[m.Prompt]
@@ -242,10 +242,10 @@ func (ps *prompts) loadMessages(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			a = newAsked(p)
+			a = newQuestion(p)
 			all[m.Prompt] = a
 		}
-		s := &shown{PromptMessage: m, begun: true, since: time.Now()}
+		s := &questionMessage{PromptMessage: m, begun: true, since: time.Now()}
 		switch {
 		case m.Message != "":
 			s.posted = cmp.Or(m.Shows, openAs(m.Checked)+a.extent()) // it isn't known of what's older than that
@@ -263,13 +263,13 @@ func (ps *prompts) loadMessages(ctx context.Context) error {
 	return nil
 }
 
-func newAsked(p sessions.Prompt) *asked {
-	return &asked{Prompt: p, messages: map[spot]*shown{}, bound: map[adapters.BindingID]adapters.Target{}}
+func newQuestion(p sessions.Prompt) *question {
+	return &question{Prompt: p, messages: map[spot]*questionMessage{}, bound: map[adapters.BindingID]adapters.Target{}}
 }
 
 // runRound takes in what was left, shows what's to be shown, and returns when it's needed
 // again.
-func (ps *prompts) runRound(ctx context.Context) time.Time {
+func (ps *questionCards) runRound(ctx context.Context) time.Time {
 	ps.mu.Lock()
 	sent := ps.sent
 	ps.sent = nil
@@ -277,7 +277,7 @@ func (ps *prompts) runRound(ctx context.Context) time.Time {
 		if a := ps.asked[p.ID]; a != nil {
 			a.Prompt = p
 		} else {
-			ps.asked[p.ID] = newAsked(p)
+			ps.asked[p.ID] = newQuestion(p)
 			ps.asked[p.ID].follows = follows(p, ps.unread[p.Session])
 		}
 		if p.Final() && (p.Dialog.Kind == sessions.PromptUnread || p.Dialog.Kind == sessions.PromptLine) {
@@ -311,7 +311,7 @@ func (ps *prompts) runRound(ctx context.Context) time.Time {
 }
 
 // confirmSent takes in what came of a post, and returns what's to be kept. mu is held.
-func (ps *prompts) confirmSent(s sentPrompt) []PromptMessage {
+func (ps *questionCards) confirmSent(s sentPrompt) []PromptMessage {
 	a := ps.asked[s.prompt]
 	if a == nil || errors.Is(s.err, adapters.ErrReplaced) {
 		return nil
@@ -343,7 +343,7 @@ func (ps *prompts) confirmSent(s sentPrompt) []PromptMessage {
 
 // messageSent is the message that a post was for; nil: none any more. The chat may have got another id
 // while it was under way. mu is held.
-func (ps *prompts) messageSent(a *asked, s sentPrompt) *shown {
+func (ps *questionCards) messageSent(a *question, s sentPrompt) *questionMessage {
 	m := a.messages[s.at]
 	if m == nil { // moveChat has heard of that
 		now := s.at
@@ -361,7 +361,7 @@ func (ps *prompts) messageSent(a *asked, s sentPrompt) *shown {
 }
 
 // moveMessage has a message be about a chat's new id. mu is held.
-func (a *asked) moveMessage(at spot, to string) {
+func (a *question) moveMessage(at spot, to string) {
 	m := a.messages[at]
 	delete(a.messages, at)
 	m.Place.Chat = to
@@ -369,7 +369,7 @@ func (a *asked) moveMessage(at spot, to string) {
 }
 
 // postAnew has a message that's in a group that's gone be posted anew; a reminder isn't.
-func (m *shown) postAnew() {
+func (m *questionMessage) postAnew() {
 	m.Message, m.Shows, m.silent, m.gone, m.since = "", "", true, true, time.Now()
 	if m.Kind != PromptReminded {
 		m.posted = ""
@@ -378,7 +378,7 @@ func (m *shown) postAnew() {
 
 // showElsewhere has a question that a place has refused be shown in the chat itself, where the
 // place is a thread, and tries it again. mu is held.
-func (ps *prompts) showElsewhere(a *asked, m *shown, why error) {
+func (ps *questionCards) showElsewhere(a *question, m *questionMessage, why error) {
 	now := time.Now()
 	m.tries++
 	m.posted, m.why = "", fmt.Sprint(why)
@@ -401,7 +401,7 @@ func (ps *prompts) showElsewhere(a *asked, m *shown, why error) {
 
 // triesOther says that another message is tried before a time that the chat has refused for the same
 // reason. mu is held.
-func (ps *prompts) triesOther(m *shown, before time.Time) bool {
+func (ps *questionCards) triesOther(m *questionMessage, before time.Time) bool {
 	for _, a := range ps.asked {
 		for at, other := range a.messages {
 			if other != m && other.isRefused() && other.why == m.why && at.isIn(m.Place) && !a.Final() && !other.retry.After(before) {
@@ -413,7 +413,7 @@ func (ps *prompts) triesOther(m *shown, before time.Time) bool {
 }
 
 // retryRefused has all be tried again that a chat has refused: it has taken something. mu is held.
-func (ps *prompts) retryRefused(chat adapters.Target) {
+func (ps *questionCards) retryRefused(chat adapters.Target) {
 	for _, a := range ps.asked {
 		for at, m := range a.messages {
 			if m.isRefused() && at.isIn(chat) {
@@ -432,7 +432,7 @@ func openAs(checked []int) string {
 }
 
 // wantedText is what a message about the question is to say.
-func (a *asked) wantedText(m *shown) string {
+func (a *question) wantedText(m *questionMessage) string {
 	switch {
 	case a.Final():
 		return closedAs
@@ -444,7 +444,7 @@ func (a *asked) wantedText(m *shown) string {
 }
 
 // extent is how much of the question a message can show.
-func (a *asked) extent() string {
+func (a *question) extent() string {
 	out := a.Dialog.Call
 	if a.Dialog.Disputed {
 		out += " disputed"
@@ -456,7 +456,7 @@ func (a *asked) extent() string {
 }
 
 // isDone says that no message is left to be changed.
-func (a *asked) isDone() bool {
+func (a *question) isDone() bool {
 	if !a.Final() {
 		return false
 	}
@@ -470,7 +470,7 @@ func (a *asked) isDone() bool {
 
 // keepBegun keeps that a message is about to be posted, so that after a crash the next says that
 // it may be there already.
-func (ps *prompts) keepBegun(ctx context.Context, m *shown) {
+func (ps *questionCards) keepBegun(ctx context.Context, m *questionMessage) {
 	ps.mu.Lock()
 	msg, begun := m.PromptMessage, m.begun
 	m.begun = true
@@ -485,7 +485,7 @@ func (ps *prompts) keepBegun(ctx context.Context, m *shown) {
 
 // advanceQuestion shows what's to be shown of a question now. It returns when to look again;
 // zero: when something changes.
-func (ps *prompts) advanceQuestion(ctx context.Context, id string, now time.Time) time.Time {
+func (ps *questionCards) advanceQuestion(ctx context.Context, id string, now time.Time) time.Time {
 	ps.mu.Lock()
 	a := ps.asked[id]
 	ps.mu.Unlock()
@@ -519,7 +519,7 @@ func (ps *prompts) advanceQuestion(ctx context.Context, id string, now time.Time
 }
 
 // findPlaces finds where an open question is to be shown, and when it's due elsewhere.
-func (ps *prompts) findPlaces(a *asked, now time.Time) time.Time {
+func (ps *questionCards) findPlaces(a *question, now time.Time) time.Time {
 	bindings := ps.clerk.Hub.Status(a.Session)
 	nowhere := make([]bool, len(bindings)) // they get a thread of their own, and have none yet
 	for i, b := range bindings {
@@ -562,20 +562,20 @@ func (ps *prompts) findPlaces(a *asked, now time.Time) time.Time {
 
 // messageAt returns a message about the question, and makes it if there's none yet. mu is
 // held.
-func (a *asked) messageAt(place adapters.Target, kind PromptKind, now time.Time) *shown {
+func (a *question) messageAt(place adapters.Target, kind PromptMessageKind, now time.Time) *questionMessage {
 	at := spot{place, kind}
 	if a.messages[at] == nil {
-		a.messages[at] = &shown{PromptMessage: PromptMessage{Prompt: a.ID, Session: a.Session, Place: place, Kind: kind, At: now}, since: now}
+		a.messages[at] = &questionMessage{PromptMessage: PromptMessage{Prompt: a.ID, Session: a.Session, Place: place, Kind: kind, At: now}, since: now}
 	}
 	return a.messages[at]
 }
 
 // toPost are the messages that don't say what they're to say. They count as posted.
-func (ps *prompts) toPost(a *asked, now time.Time) []*shown {
+func (ps *questionCards) toPost(a *question, now time.Time) []*questionMessage {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	var out []*shown
-	all := slices.SortedFunc(maps.Values(a.messages), func(x, y *shown) int { return cmp.Or(cmp.Compare(x.tries, y.tries), x.At.Compare(y.At)) })
+	var out []*questionMessage
+	all := slices.SortedFunc(maps.Values(a.messages), func(x, y *questionMessage) int { return cmp.Or(cmp.Compare(x.tries, y.tries), x.At.Compare(y.At)) })
 	for _, m := range all {
 		want := a.wantedText(m)
 		switch {
@@ -590,14 +590,14 @@ func (ps *prompts) toPost(a *asked, now time.Time) []*shown {
 		m.before, m.posted = m.posted, want
 		out = append(out, m)
 	}
-	slices.SortFunc(out, func(x, y *shown) int { return x.At.Compare(y.At) })
+	slices.SortFunc(out, func(x, y *questionMessage) int { return x.At.Compare(y.At) })
 	return out
 }
 
 // moveChat takes in that a chat has another id: a group that has become a supergroup. What was posted
 // in the group can't be changed there any more, nor its buttons pressed: what's open is posted anew.
-func (ps *prompts) moveChat(from, to adapters.Target) {
-	ps.leaveWord(func(ps *prompts) {
+func (ps *questionCards) moveChat(from, to adapters.Target) {
+	ps.leaveWord(func(ps *questionCards) {
 		ps.moves[from] = to.Chat
 		for _, a := range ps.asked {
 			for at, m := range maps.Clone(a.messages) {

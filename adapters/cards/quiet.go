@@ -207,8 +207,8 @@ func (m *missed) leaveWord(word func()) {
 	m.clerk.reconciler.lookSoon()
 }
 
-// want implements cardKind: it keeps what was left, and wants what's due be told.
-func (m *missed) want(ctx context.Context, now time.Time) (out []Wanted, next time.Time, err error) {
+// wantedCards implements cardSource: it keeps what was left, and wants what's due be told.
+func (m *missed) wantedCards(ctx context.Context, now time.Time) (out []Wanted, next time.Time, err error) {
 	next = now.Add(missedEvery)
 	if err := m.keepNotes(ctx, now); err != nil {
 		return nil, next, err

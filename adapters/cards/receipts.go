@@ -13,28 +13,28 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Progress is how far a text has got, as its writer was told.
-type Progress string
+// ToldProgress is how far a text has got, as its writer was told.
+type ToldProgress string
 
 // What a writer is told. Reactions stand on the message itself; held and failed are
 // said in words, because something is to be done.
 const (
-	ToldNothing   Progress = ""
-	ToldStored    Progress = "stored"
-	ToldTyped     Progress = "typed"
-	ToldHeld      Progress = "held"
-	ToldSubmitted Progress = "submitted"
-	ToldQueued    Progress = "queued" // by its agent, which is at work
-	ToldAnswered  Progress = "answered"
-	ToldPassed    Progress = "passed" // its agent's turn has ended, and it's not known whether it was taken up
-	ToldFailed    Progress = "failed"
-	ToldAsked     Progress = "asked" // whether it's still to be typed
-	ToldTakenBack Progress = "taken back"
+	ToldNothing   ToldProgress = ""
+	ToldStored    ToldProgress = "stored"
+	ToldTyped     ToldProgress = "typed"
+	ToldHeld      ToldProgress = "held"
+	ToldSubmitted ToldProgress = "submitted"
+	ToldQueued    ToldProgress = "queued" // by its agent, which is at work
+	ToldAnswered  ToldProgress = "answered"
+	ToldPassed    ToldProgress = "passed" // its agent's turn has ended, and it's not known whether it was taken up
+	ToldFailed    ToldProgress = "failed"
+	ToldAsked     ToldProgress = "asked" // whether it's still to be typed
+	ToldTakenBack ToldProgress = "taken back"
 )
 
 // reactions are among those that Telegram lets bots use
 // (core.telegram.org/bots/api#reactiontypeemoji).
-func reaction(p Progress, unverified bool) string {
+func reaction(p ToldProgress, unverified bool) string {
 	switch {
 	case p == ToldSubmitted && unverified:
 		return "🤔"
@@ -51,8 +51,8 @@ func reaction(p Progress, unverified bool) string {
 	}
 }
 
-// Origin is the message that an input came from.
-type Origin struct {
+// InputOrigin is the message that an input came from.
+type InputOrigin struct {
 	Key     string // of the input
 	Place   adapters.Target
 	Message string // the platform's id
@@ -60,7 +60,7 @@ type Origin struct {
 	Session sessions.ID
 	At      time.Time // when it was written
 	Receipt string    // its id; "": not known yet
-	Told    Progress
+	Told    ToldProgress
 	Reply   string // the platform's id of the message that said it's held; "": none
 	Done    bool   // nothing more will be told
 }
@@ -68,14 +68,14 @@ type Origin struct {
 // OriginStore keeps origins.
 type OriginStore interface {
 	// AddOrigin keeps one, unless there's one of its key.
-	AddOrigin(ctx context.Context, o Origin) error
+	AddOrigin(ctx context.Context, o InputOrigin) error
 	// PutOrigin replaces Receipt, Told, Reply and Done of the one of the same key.
-	PutOrigin(ctx context.Context, o Origin) error
+	PutOrigin(ctx context.Context, o InputOrigin) error
 	DropOrigin(ctx context.Context, key string) error
 	// Origin returns one; sessions.ErrUnknown if there's none of this key.
-	Origin(ctx context.Context, key string) (Origin, error)
+	Origin(ctx context.Context, key string) (InputOrigin, error)
 	// OpenOrigins returns those that aren't done, the oldest first.
-	OpenOrigins(ctx context.Context) ([]Origin, error)
+	OpenOrigins(ctx context.Context) ([]InputOrigin, error)
 	// TellEdited says whether a message is some origin's and its writer wasn't told yet
 	// about edits, and takes them as told.
 	TellEdited(ctx context.Context, place adapters.Target, message string) (bool, error)
@@ -91,9 +91,9 @@ const (
 	answerFor = 24 * time.Hour
 )
 
-// receipts tells writers how far their texts have got. One goroutine does: run.
+// receiptCards tell writers how far their texts have got. One goroutine does: run.
 // Others only leave word of what has changed.
-type receipts struct {
+type receiptCards struct {
 	clerk *Clerk
 	wake  chan struct{}
 
@@ -103,19 +103,21 @@ type receipts struct {
 	moves   []adapters.Move
 
 	// Owned by run's goroutine.
-	open  map[string]*trackedInput     // by key
-	plain map[adapters.Target]refusals // of reactions, by chat
+	open  map[string]*trackedInput         // by key
+	plain map[adapters.Target]signRefusals // of reactions, by chat
 }
 
-// refusals are how many reactions a chat has refused in a row, and when it did last.
-type refusals struct {
+// signRefusals are how many reactions a chat has refused in a row, and when it did last.
+type signRefusals struct {
 	times int
 	last  time.Time
 }
 
 // areEnough says that nothing but refusals is to be expected: one may have been for a message
 // that's gone.
-func (r refusals) areEnough(now time.Time) bool { return r.times >= 2 && now.Sub(r.last) < plainFor }
+func (r signRefusals) areEnough(now time.Time) bool {
+	return r.times >= 2 && now.Sub(r.last) < plainFor
+}
 
 // plainFor is for how long a chat that takes no reactions isn't asked to take one again.
 const plainFor = time.Hour
@@ -123,7 +125,7 @@ const plainFor = time.Hour
 // toldResult is what came of a post.
 type toldResult struct {
 	key     string
-	what    Progress
+	what    ToldProgress
 	message string // of a text
 	sign    bool   // it was a reaction
 	err     error
@@ -131,31 +133,31 @@ type toldResult struct {
 
 // trackedInput is an input whose writer isn't told all yet.
 type trackedInput struct {
-	Origin
+	InputOrigin
 	receipt sessions.Receipt
-	since   time.Time // when the receipt came into its state
-	posted  Progress  // what's on its way, or was cosmetic
-	words   bool      // a reaction was refused: what must be known is said in words
-	doubted bool      // it was told last that nobody saw the text taken
+	since   time.Time    // when the receipt came into its state
+	posted  ToldProgress // what's on its way, or was cosmetic
+	words   bool         // a reaction was refused: what must be known is said in words
+	doubted bool         // it was told last that nobody saw the text taken
 	retry   time.Time
 	quoted  string    // the screen of the button "Send anyway" that was posted
 	offered time.Time // when
 	behind  bool      // it was told last that the text waits behind another
 }
 
-func newReceipts(k *Clerk) *receipts {
-	return &receipts{clerk: k, wake: make(chan struct{}, 1), open: map[string]*trackedInput{}, plain: map[adapters.Target]refusals{}}
+func newReceiptCards(k *Clerk) *receiptCards {
+	return &receiptCards{clerk: k, wake: make(chan struct{}, 1), open: map[string]*trackedInput{}, plain: map[adapters.Target]signRefusals{}}
 }
 
 // HandleReceipt takes in how far an input is. It returns at once.
 func (k *Clerk) HandleReceipt(r sessions.Receipt) {
 	if r.Key != "" {
-		k.receipts.leaveWord(func(rs *receipts) { rs.changed = append(rs.changed, r) })
+		k.receipts.leaveWord(func(rs *receiptCards) { rs.changed = append(rs.changed, r) })
 	}
 }
 
 // leaveWord leaves word for run.
-func (rs *receipts) leaveWord(word func(*receipts)) {
+func (rs *receiptCards) leaveWord(word func(*receiptCards)) {
 	rs.mu.Lock()
 	word(rs)
 	rs.mu.Unlock()
@@ -166,7 +168,7 @@ func (rs *receipts) leaveWord(word func(*receipts)) {
 }
 
 // run tells writers until ctx ends.
-func (rs *receipts) run(ctx context.Context) {
+func (rs *receiptCards) run(ctx context.Context) {
 	if rs.clerk.loadAtLast(ctx, "load what writers weren't told yet", rs.loadOrigins) != nil {
 		return
 	}
@@ -185,13 +187,13 @@ func (rs *receipts) run(ctx context.Context) {
 }
 
 // loadOrigins takes up what the last run left.
-func (rs *receipts) loadOrigins(ctx context.Context) error {
+func (rs *receiptCards) loadOrigins(ctx context.Context) error {
 	list, err := rs.clerk.Store.OpenOrigins(ctx)
 	if err != nil {
 		return err
 	}
 	for _, o := range list {
-		t := &trackedInput{Origin: o}
+		t := &trackedInput{InputOrigin: o}
 		if o.Receipt == "" {
 			rs.open[o.Key] = t // its event comes again
 			continue
@@ -213,7 +215,7 @@ func (rs *receipts) loadOrigins(ctx context.Context) error {
 
 // runRound takes in what was left, tells what's to be told, and returns when it's needed
 // again.
-func (rs *receipts) runRound(ctx context.Context) time.Time {
+func (rs *receiptCards) runRound(ctx context.Context) time.Time {
 	rs.mu.Lock()
 	changed, said, moves := rs.changed, rs.told, rs.moves
 	rs.changed, rs.told, rs.moves = nil, nil, nil
@@ -257,7 +259,7 @@ func (t *trackedInput) followMove(m adapters.Move) {
 }
 
 // noteReceipt takes in a receipt.
-func (rs *receipts) noteReceipt(ctx context.Context, r sessions.Receipt) {
+func (rs *receiptCards) noteReceipt(ctx context.Context, r sessions.Receipt) {
 	t := rs.open[r.Key]
 	if t == nil {
 		o, err := rs.clerk.Store.Origin(ctx, r.Key)
@@ -271,7 +273,7 @@ func (rs *receipts) noteReceipt(ctx context.Context, r sessions.Receipt) {
 			return
 		}
 		o.Done = false // it was delivered after all
-		t = &trackedInput{Origin: o}
+		t = &trackedInput{InputOrigin: o}
 		rs.open[r.Key] = t
 	}
 	if r.UpdatedAt.Before(t.receipt.UpdatedAt) {
@@ -288,7 +290,7 @@ func (rs *receipts) noteReceipt(ctx context.Context, r sessions.Receipt) {
 }
 
 // confirmTold takes in that something was told, or can't be.
-func (rs *receipts) confirmTold(ctx context.Context, t *trackedInput, s toldResult) {
+func (rs *receiptCards) confirmTold(ctx context.Context, t *trackedInput, s toldResult) {
 	if errors.Is(s.err, adapters.ErrReplaced) {
 		return
 	}
@@ -300,7 +302,7 @@ func (rs *receipts) confirmTold(ctx context.Context, t *trackedInput, s toldResu
 	}
 	if s.err != nil && s.sign {
 		chat := t.Place.WholeChat()
-		rs.plain[chat] = refusals{rs.plain[chat].times + 1, time.Now()}
+		rs.plain[chat] = signRefusals{rs.plain[chat].times + 1, time.Now()}
 		t.words, t.posted = true, ToldNothing
 		return
 	}
@@ -316,14 +318,14 @@ func (rs *receipts) confirmTold(ctx context.Context, t *trackedInput, s toldResu
 
 // keepOrigin stores an origin. If that fails, something may be told once more after a
 // restart.
-func (rs *receipts) keepOrigin(ctx context.Context, t *trackedInput) {
-	if err := rs.clerk.Store.PutOrigin(ctx, t.Origin); err != nil {
+func (rs *receiptCards) keepOrigin(ctx context.Context, t *trackedInput) {
+	if err := rs.clerk.Store.PutOrigin(ctx, t.InputOrigin); err != nil {
 		rs.clerk.Log.Error("keep what a writer was told", "receipt", t.Receipt, "err", err)
 	}
 }
 
 // wantedProgress is what the writer is to know now.
-func (t *trackedInput) wantedProgress() Progress {
+func (t *trackedInput) wantedProgress() ToldProgress {
 	switch t.receipt.State {
 	case sessions.ReceiptStored:
 		return ToldStored
@@ -356,7 +358,7 @@ func (t *trackedInput) wantedProgress() Progress {
 
 // advanceInput tells a writer what's to be told now. It returns when to look again; zero:
 // when something changes.
-func (rs *receipts) advanceInput(ctx context.Context, t *trackedInput, now time.Time) time.Time {
+func (rs *receiptCards) advanceInput(ctx context.Context, t *trackedInput, now time.Time) time.Time {
 	want := t.wantedProgress()
 	anyway := t.anywayDue()
 	switch {
@@ -394,14 +396,14 @@ func earlier(a, now, b time.Time) time.Time {
 	return a
 }
 
-func (rs *receipts) finishOrigin(ctx context.Context, t *trackedInput) time.Time {
+func (rs *receiptCards) finishOrigin(ctx context.Context, t *trackedInput) time.Time {
 	t.Done = true
 	rs.keepOrigin(ctx, t)
 	return time.Time{}
 }
 
 // postReaction puts a reaction to the message, if that costs nobody anything.
-func (rs *receipts) postReaction(t *trackedInput, what Progress) {
+func (rs *receiptCards) postReaction(t *trackedInput, what ToldProgress) {
 	t.posted = what
 	if t.Message == "" || rs.plain[t.Place.WholeChat()].areEnough(time.Now()) {
 		return
@@ -413,7 +415,7 @@ func (rs *receipts) postReaction(t *trackedInput, what Progress) {
 }
 
 // tellWriter tells a writer something that matters.
-func (rs *receipts) tellWriter(ctx context.Context, t *trackedInput, what Progress, now time.Time) {
+func (rs *receiptCards) tellWriter(ctx context.Context, t *trackedInput, what ToldProgress, now time.Time) {
 	p := adapters.Post{
 		To: t.Place, Key: "receipt " + t.Key, Class: qos.Interactive, Session: t.Session, ReplyTo: t.Message, Message: t.Reply,
 	}
@@ -460,7 +462,7 @@ func (rs *receipts) tellWriter(ctx context.Context, t *trackedInput, what Progre
 		if t.receipt.Quoted != "" && t.receipt.Front == "" {
 			p.Text += " /screen shows it."
 		}
-		if q := rs.clerk.question(t.Place, t.Session); q != "" {
+		if q := rs.clerk.pointToQuestion(t.Place, t.Session); q != "" {
 			p.Text += " " + q
 		}
 		p.Buttons = rs.heldButtons(ctx, t)
@@ -480,7 +482,7 @@ func (rs *receipts) tellWriter(ctx context.Context, t *trackedInput, what Progre
 		if !text {
 			message = ""
 		}
-		rs.leaveWord(func(rs *receipts) { rs.told = append(rs.told, toldResult{key, what, message, !text, err}) })
+		rs.leaveWord(func(rs *receiptCards) { rs.told = append(rs.told, toldResult{key, what, message, !text, err}) })
 	}
 	if err := rs.clerk.Hub.Post(p); err != nil {
 		rs.clerk.Log.Warn("a writer couldn't be told how far a text is; it's tried again", "receipt", t.Receipt, "err", err)

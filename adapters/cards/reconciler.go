@@ -11,27 +11,27 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Kind is what a card is for.
-type Kind string
+// CardKind is what a card is for.
+type CardKind string
 
 // The kinds of cards.
 const (
-	KindSession Kind = "session" // says in a session's thread what can be done there
-	KindBoard   Kind = "board"   // a chat's list of sessions
-	KindFile    Kind = "file"    // all that a question is about, where its message can't show it
-	KindPin     Kind = "pin"     // no message: it has the list be pinned
-	KindMissed  Kind = "missed"  // tells what didn't ring in a quiet time
+	KindSession CardKind = "session" // says in a session's thread what can be done there
+	KindBoard   CardKind = "board"   // a chat's list of sessions
+	KindFile    CardKind = "file"    // all that a question is about, where its message can't show it
+	KindPin     CardKind = "pin"     // no message: it has the list be pinned
+	KindMissed  CardKind = "missed"  // tells what didn't ring in a quiet time
 )
 
 // Spot names a card: there's at most one of a kind, about a subject, in a place.
 type Spot struct {
-	Kind    Kind
+	Kind    CardKind
 	Subject string // a session's id, say; "": it's about all of the place
 	Place   adapters.Target
 }
 
-// Standing is what's kept of a card.
-type Standing struct {
+// StandingCard is what's kept of a card.
+type StandingCard struct {
 	Spot
 	Session sessions.ID // it's about; "": none. It's forgotten with it
 	Message string      // the platform's id; "": it isn't known to be there
@@ -39,12 +39,12 @@ type Standing struct {
 	Begun   bool        // a call to post it was begun, and it isn't known what came of that
 }
 
-// StandingStore keeps what stands.
-type StandingStore interface {
-	Standings(ctx context.Context) ([]Standing, error)
-	// PutStanding inserts or replaces the one of a spot.
-	PutStanding(ctx context.Context, s Standing) error
-	DropStanding(ctx context.Context, at Spot) error
+// StandingCardStore keeps what stands.
+type StandingCardStore interface {
+	StandingCards(ctx context.Context) ([]StandingCard, error)
+	// PutStandingCard inserts or replaces the one of a spot.
+	PutStandingCard(ctx context.Context, s StandingCard) error
+	DropStandingCard(ctx context.Context, at Spot) error
 }
 
 // Wanted says that in a place there should be a message.
@@ -70,12 +70,12 @@ type Wanted struct {
 	UnderWay func()
 }
 
-// cardKind says which cards of a kind there should be: a function of what's known of sessions and
+// cardSource says which cards of a kind there should be: a function of what's known of sessions and
 // bindings. It's called by the reconciler's goroutine alone.
-type cardKind interface {
-	// want returns the cards that are to stand now, and when to ask again; zero: when the reconciler
+type cardSource interface {
+	// wantedCards returns the cards that are to stand now, and when to ask again; zero: when the reconciler
 	// is woken. What isn't named is left as it is. An error is logged, and it's asked again.
-	want(ctx context.Context, now time.Time) ([]Wanted, time.Time, error)
+	wantedCards(ctx context.Context, now time.Time) ([]Wanted, time.Time, error)
 }
 
 // reconciler has cards stand in chats as their kinds want them. It posts what's missing, edits
@@ -85,7 +85,7 @@ type cardKind interface {
 // crash leaves at most one call in doubt. It's made once more, and says that it may be there already.
 type reconciler struct {
 	clerk *Clerk
-	kinds []cardKind
+	kinds []cardSource
 	wake  chan struct{}
 
 	mu    sync.Mutex
@@ -97,7 +97,7 @@ type reconciler struct {
 
 // card is a card as the reconciler knows it.
 type card struct {
-	Standing
+	StandingCard
 	waits   bool      // a call for it is on its way
 	missing bool      // an edit found no message
 	tries   int       // that were refused, in a row
@@ -127,7 +127,7 @@ func retryAfter(tries int) time.Duration {
 	return min(30*time.Second<<min(tries-1, 10), 10*time.Minute)
 }
 
-func newReconciler(k *Clerk, kinds ...cardKind) *reconciler {
+func newReconciler(k *Clerk, kinds ...cardSource) *reconciler {
 	return &reconciler{clerk: k, kinds: kinds, wake: make(chan struct{}, 1)}
 }
 
@@ -168,13 +168,13 @@ func (r *reconciler) run(ctx context.Context) {
 
 // loadCards reads what stands.
 func (r *reconciler) loadCards(ctx context.Context) error {
-	all, err := r.clerk.Store.Standings(ctx)
+	all, err := r.clerk.Store.StandingCards(ctx)
 	if err != nil {
 		return err
 	}
 	r.cards = map[Spot]*card{}
 	for _, s := range all {
-		r.cards[s.Spot] = &card{Standing: s}
+		r.cards[s.Spot] = &card{StandingCard: s}
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (r *reconciler) runRound(ctx context.Context, now time.Time) time.Time {
 		}
 	}
 	for _, kind := range r.kinds {
-		wanted, at, err := kind.want(ctx, now)
+		wanted, at, err := kind.wantedCards(ctx, now)
 		if by(at); err != nil && ctx.Err() == nil {
 			r.clerk.Log.Warn("it isn't known which cards are to stand; it's asked again", "err", err)
 			by(now.Add(retrySoon))
@@ -198,7 +198,7 @@ func (r *reconciler) runRound(ctx context.Context, now time.Time) time.Time {
 		for _, w := range wanted {
 			c := r.cards[w.Spot]
 			if c == nil {
-				c = &card{Standing: Standing{Spot: w.Spot}}
+				c = &card{StandingCard: StandingCard{Spot: w.Spot}}
 				r.cards[w.Spot] = c
 			}
 			r.reconcileCard(ctx, c, w, now)
@@ -246,7 +246,7 @@ func (r *reconciler) postCard(ctx context.Context, c *card, w Wanted) error {
 	}
 	if c.Session = w.Session; !c.Begun {
 		c.Begun = true
-		if err := r.clerk.Store.PutStanding(ctx, c.Standing); err != nil {
+		if err := r.clerk.Store.PutStandingCard(ctx, c.StandingCard); err != nil {
 			c.Begun = false
 			return err
 		}
@@ -326,21 +326,21 @@ func (r *reconciler) confirmCosmetic(ctx context.Context, c *card, why error, no
 		return
 	}
 	c.Message, c.Shows, c.missing = "", "", false
-	if err := r.clerk.Store.PutStanding(ctx, c.Standing); err != nil {
+	if err := r.clerk.Store.PutStandingCard(ctx, c.StandingCard); err != nil {
 		r.clerk.Log.Warn("keep that a card is gone", "kind", c.Kind, "target", c.Place.String(), "err", err)
 	}
 }
 
 // standingCard is what's known of a card.
-func (r *reconciler) standingCard(at Spot) Standing {
+func (r *reconciler) standingCard(at Spot) StandingCard {
 	if c := r.cards[at]; c != nil {
-		return c.Standing
+		return c.StandingCard
 	}
-	return Standing{Spot: at}
+	return StandingCard{Spot: at}
 }
 
 // placesOf are those that have cards of a kind, or had some.
-func (r *reconciler) placesOf(kind Kind) (out []adapters.Target) {
+func (r *reconciler) placesOf(kind CardKind) (out []adapters.Target) {
 	for at := range r.cards {
 		if at.Kind == kind {
 			out = append(out, at.Place)
@@ -353,10 +353,10 @@ func (r *reconciler) placesOf(kind Kind) (out []adapters.Target) {
 func (r *reconciler) keepStanding(ctx context.Context, c *card, s sentCard) error {
 	if s.wanted.Once {
 		delete(r.cards, c.Spot)
-		return r.clerk.Store.DropStanding(ctx, c.Spot)
+		return r.clerk.Store.DropStandingCard(ctx, c.Spot)
 	}
 	c.Message, c.Shows, c.Begun, c.missing = s.message, s.wanted.Shows, false, false
-	return r.clerk.Store.PutStanding(ctx, c.Standing)
+	return r.clerk.Store.PutStandingCard(ctx, c.StandingCard)
 }
 
 // noteFailure has a card be tried again. Of those that a chat refuses for the same reason one is

@@ -221,7 +221,7 @@ func (k *Clerk) RepliesHealth() intake.Health {
 
 // findHidden are the answers that have been refused for ten seconds, and those that have waited for a
 // call so long.
-func (rs *replies) findHidden(now time.Time) (refused []refusedReply, wait waiting) {
+func (rs *replies) findHidden(now time.Time) (refused []refusedReply, wait waitingCount) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	tried := map[*keptReply]bool{}
@@ -249,9 +249,9 @@ const (
 // unkept takes the place of what's too large to be kept, and of what's secret.
 const unkept = "panebridge stopped before you could see what you asked for. Ask again."
 
-// Reply is an answer to a person that may not be seen yet, as a store keeps it: what answers an
+// StoredReply is an answer to a person that may not be seen yet, as a store keeps it: what answers an
 // event is kept in the transaction that ends the event, and dropped when it's seen.
-type Reply struct {
+type StoredReply struct {
 	ID      string
 	Session sessions.ID // "": it's about none
 	At      time.Time
@@ -261,7 +261,7 @@ type Reply struct {
 // ReplyStore keeps replies: see AuditStore.EndEntry.
 type ReplyStore interface {
 	// Replies returns those that weren't dropped, the oldest first.
-	Replies(ctx context.Context) ([]Reply, error)
+	Replies(ctx context.Context) ([]StoredReply, error)
 	// DropReplies drops those with these ids; others are no error.
 	DropReplies(ctx context.Context, ids []string) error
 }
@@ -280,7 +280,7 @@ type keptPost struct {
 
 // keptReply is an answer that isn't seen yet, as far as is known. replies.mu guards it.
 type keptReply struct {
-	Reply
+	StoredReply
 	slot    replySlot
 	since   time.Time // since when this run is to show it
 	written bool
@@ -314,14 +314,14 @@ func (k *Clerk) BeginHandling(key string, again bool) (end func()) {
 }
 
 // UnseenReplies returns what answers an event and isn't seen yet, to be kept. Call wrote when it is.
-func (k *Clerk) UnseenReplies(key string) (kept []Reply, wrote func()) {
+func (k *Clerk) UnseenReplies(key string) (kept []StoredReply, wrote func()) {
 	rs := k.replies
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	var all []*keptReply
 	for _, x := range rs.handled[key].replies {
 		if !x.seen {
-			all, kept = append(all, x), append(kept, x.Reply)
+			all, kept = append(all, x), append(kept, x.StoredReply)
 		}
 	}
 	return kept, func() {
@@ -353,7 +353,7 @@ func (rs *replies) keepReply(ev intake.Event, p *adapters.Post, otherwise string
 		rs.clerk.Log.Error("an answer to somebody can't be kept", "err", err)
 		return k
 	}
-	k.Reply = Reply{ID: newOfferID(), Session: p.Session, At: time.Now(), Post: raw}
+	k.StoredReply = StoredReply{ID: newOfferID(), Session: p.Session, At: time.Now(), Post: raw}
 	h.replies = append(h.replies, k)
 	if !rs.loaded {
 		rs.own[k.ID] = true
@@ -474,7 +474,7 @@ func (rs *replies) loadReplies(ctx context.Context) error {
 			continue
 		}
 		var p keptPost
-		k := &keptReply{Reply: r, since: time.Now(), written: true}
+		k := &keptReply{StoredReply: r, since: time.Now(), written: true}
 		if err := json.Unmarshal(r.Post, &p); err != nil {
 			rs.clerk.Log.Error("an answer that was kept can't be read", "err", err)
 			rs.dropReply(k)

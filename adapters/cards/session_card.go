@@ -51,8 +51,8 @@ func (k *Clerk) ReplyBegun(ev intake.Event, id sessions.ID, post adapters.Post) 
 	k.reconciler.lookSoon()
 }
 
-// want implements cardKind.
-func (cs *sessionCards) want(_ context.Context, now time.Time) (out []Wanted, next time.Time, err error) {
+// wantedCards implements cardSource.
+func (cs *sessionCards) wantedCards(_ context.Context, now time.Time) (out []Wanted, next time.Time, err error) {
 	for _, st := range cs.clerk.Hub.Status("") {
 		s, err := cs.clerk.Sessions.Get(string(st.Binding.Session))
 		if !hasCard(st) || !st.Open || err != nil || s.State == sessions.StateEnded || !s.Owned && st.Binding.Origin != adapters.ByHand {

@@ -33,10 +33,10 @@ type untaken struct {
 	told, toldShared *intake.Seldom
 
 	mu    sync.Mutex
-	texts uint64                       // that were told of; in a chat they come in order, also within one second
-	words map[string]*untakenWords     // that wait to be posted, by place, person and reason
-	signs map[adapters.Target]int      // that wait to be posted, by chat
-	plain map[adapters.Target]refusals // of signs, by chat
+	texts uint64                           // that were told of; in a chat they come in order, also within one second
+	words map[string]*untakenWords         // that wait to be posted, by place, person and reason
+	signs map[adapters.Target]int          // that wait to be posted, by chat
+	plain map[adapters.Target]signRefusals // of signs, by chat
 }
 
 // untakenWords tell a person of some texts.
@@ -50,7 +50,7 @@ type untakenWords struct {
 func newUntaken() *untaken {
 	return &untaken{
 		told: intake.NewSeldom(untakenEvery), toldShared: intake.NewSeldom(untakenSharedEvery),
-		words: map[string]*untakenWords{}, signs: map[adapters.Target]int{}, plain: map[adapters.Target]refusals{},
+		words: map[string]*untakenWords{}, signs: map[adapters.Target]int{}, plain: map[adapters.Target]signRefusals{},
 	}
 }
 
@@ -102,7 +102,7 @@ func (u *untaken) confirmSign(chat adapters.Target, err error) {
 		delete(u.plain, chat)
 		return
 	}
-	u.plain[chat] = refusals{u.plain[chat].times + 1, time.Now()}
+	u.plain[chat] = signRefusals{u.plain[chat].times + 1, time.Now()}
 }
 
 // ReplyCommon answers what others got, too, who use the same bot, with what each of them says.

@@ -17,7 +17,7 @@ func accessCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "access", Args: "[change] [person] [role]", Help: "Say who may do what, and change it"},
 		role:        access.Admin,
-		run: func(a *Ask) error {
+		run: func(a *Invocation) error {
 			words := strings.Fields(a.args)
 			switch {
 			case len(words) == 0:
@@ -97,12 +97,12 @@ func GivenText(l access.Listed, now time.Time) string {
 }
 
 // pairCommand makes a code from a chat. Codes that are used are seen before any
-// command: see tryCode.
+// command: see access.Guard.Admit.
 func pairCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "pair", Args: "[role]", Help: "Make a code that lets another person in"},
 		role:        access.Admin,
-		run: func(a *Ask) error {
+		run: func(a *Invocation) error {
 			if !a.Event.Private {
 				return a.replyText("A code lets whoever reads it in: ask for one in a private chat with the bot, or with `panebridge pair` in a terminal.")
 			}

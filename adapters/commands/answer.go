@@ -49,7 +49,7 @@ func (r *Runner) sendAnswer(ctx context.Context, ev intake.Event, id string, ans
 	}
 }
 
-func (a *Ask) sendAnswer(id string, ans sessions.Answer) error {
+func (a *Invocation) sendAnswer(id string, ans sessions.Answer) error {
 	text, err := a.runner.sendAnswer(a.Ctx, a.Event, id, ans)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func promptArgs(args string) (id string, option int, err error) {
 }
 
 // answerOption answers with one option.
-func answerOption(a *Ask) error {
+func answerOption(a *Invocation) error {
 	id, i, err := promptArgs(a.args)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func answerOption(a *Ask) error {
 }
 
 // toggleOption chooses an option, or takes that back.
-func toggleOption(a *Ask) error {
+func toggleOption(a *Invocation) error {
 	id, i, err := promptArgs(a.args)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func toggleOption(a *Ask) error {
 }
 
 // sendChosen answers with all that's chosen in the message.
-func sendChosen(a *Ask) error {
+func sendChosen(a *Invocation) error {
 	var chosen []int
 	found, err := a.runner.ChangeChosen(a.Ctx, a.args, a.Event, func(now []int) []int { chosen = slices.Clone(now); return now })
 	switch {
@@ -114,13 +114,13 @@ func (r *Runner) whyClosed(ctx context.Context, id string) error {
 }
 
 // writeAnswer makes the person's next message in this place the answer.
-func writeAnswer(a *Ask) error {
+func writeAnswer(a *Invocation) error {
 	p, err := a.runner.Sessions.Prompt(a.Ctx, a.args)
 	if err != nil || p.Final() {
 		return a.runner.whyClosed(a.Ctx, a.args)
 	}
-	w := cards.Writer{Place: a.Event.Place, Person: a.Event.Person.ID, Prompt: p.ID, Expires: time.Now().Add(writingFor)}
-	if err := a.runner.Store.PutWriter(a.Ctx, w); err != nil {
+	w := cards.AnswerWriter{Place: a.Event.Place, Person: a.Event.Person.ID, Prompt: p.ID, Expires: time.Now().Add(writingFor)}
+	if err := a.runner.Store.PutAnswerWriter(a.Ctx, w); err != nil {
 		return fmt.Errorf("%w: %w", sessions.ErrUnavailable, err)
 	}
 	cancel, err := a.makeOffer("Cancel", cards.Offer{Do: "write-cancel", Args: p.ID, Session: p.Session, Role: access.Approver, Person: w.Person, Expires: w.Expires})
@@ -134,8 +134,8 @@ func writeAnswer(a *Ask) error {
 }
 
 // cancelWriting makes it an ordinary message again.
-func cancelWriting(a *Ask) error {
-	if err := a.runner.Store.DropWriter(a.Ctx, a.Event.Place, a.Event.Person.ID); err != nil {
+func cancelWriting(a *Invocation) error {
+	if err := a.runner.Store.DropAnswerWriter(a.Ctx, a.Event.Place, a.Event.Person.ID); err != nil {
 		return err
 	}
 	return a.ReplaceText("Canceled: what you write here isn't the answer.")
@@ -143,36 +143,36 @@ func cancelWriting(a *Ask) error {
 
 // AnswerQuestion takes a text as the answer to a question: it answers the question's
 // message, with the numbers of options or a text, or its person has said that it's one. handled is false if it's neither.
-func (r *Runner) AnswerQuestion(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles) (d Result, handled bool, err error) {
-	w, err := r.Store.Writer(ctx, ev.Place, ev.Person.ID)
+func (r *Runner) AnswerQuestion(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles) (d EventResult, handled bool, err error) {
+	w, err := r.Store.AnswerWriter(ctx, ev.Place, ev.Person.ID)
 	id := w.Prompt
 	switch {
 	case errors.Is(err, sessions.ErrUnknown):
 	case err != nil:
-		return Result{}, false, fmt.Errorf("look whether a text is an answer: %w", err)
+		return EventResult{}, false, fmt.Errorf("look whether a text is an answer: %w", err)
 	case time.Now().After(w.Expires):
 		id = ""
 	}
 	if id == "" && s.ReplyTo != "" {
 		m, err := r.Store.PromptMessage(ctx, ev.Place.Adapter, ev.Place.Chat, s.ReplyTo)
 		if err != nil && !errors.Is(err, sessions.ErrUnknown) {
-			return Result{}, false, fmt.Errorf("look whether a text is an answer: %w", err)
+			return EventResult{}, false, fmt.Errorf("look whether a text is an answer: %w", err)
 		}
 		id = m.Prompt
 	}
 	if id == "" {
-		return Result{}, false, nil
+		return EventResult{}, false, nil
 	}
 	p, err := r.Sessions.Prompt(ctx, id)
 	if err != nil && !errors.Is(err, sessions.ErrUnknown) {
-		return Result{}, false, fmt.Errorf("look for a question: %w", err)
+		return EventResult{}, false, fmt.Errorf("look for a question: %w", err)
 	}
 	if chosen, ok := r.OptionsIn(p, ev.Place, s.Text); ok && w.Prompt == "" && err == nil && !p.Final() {
 		d, err = r.answerPrompt(ctx, ev, s, roles, p, sessions.Answer{Options: chosen})
 		return d, true, err
 	}
 	if w.Prompt == "" && err == nil && !p.Final() && p.Dialog.Text == "" {
-		return Result{}, false, nil // it waits until the question is answered
+		return EventResult{}, false, nil // it waits until the question is answered
 	}
 	text := strings.TrimSpace(s.Text)
 	if strings.HasPrefix(text, "//") {
@@ -181,14 +181,14 @@ func (r *Runner) AnswerQuestion(ctx context.Context, ev intake.Event, s intake.S
 	p.ID = id
 	d, err = r.answerPrompt(ctx, ev, s, roles, p, sessions.Answer{Text: text})
 	if err == nil && w.Prompt != "" {
-		err = r.Store.DropWriter(ctx, ev.Place, ev.Person.ID)
+		err = r.Store.DropAnswerWriter(ctx, ev.Place, ev.Person.ID)
 	}
 	return d, true, err
 }
 
 // answerPrompt answers a question with what was written, and says what came of it.
-func (r *Runner) answerPrompt(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles, p sessions.Prompt, ans sessions.Answer) (Result, error) {
-	d, may := Result{What: "answer"}, cards.RoleToAnswer(p)
+func (r *Runner) answerPrompt(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles, p sessions.Prompt, ans sessions.Answer) (EventResult, error) {
+	d, may := EventResult{What: "answer"}, cards.RoleToAnswer(p)
 	var why string
 	switch {
 	case !roles.Has(may):
@@ -201,7 +201,7 @@ func (r *Runner) answerPrompt(ctx context.Context, ev intake.Event, s intake.Sai
 	if why == "" {
 		said, err := r.sendAnswer(ctx, ev, p.ID, ans)
 		if ctx.Err() != nil || errors.Is(err, sessions.ErrUnavailable) {
-			return Result{}, err
+			return EventResult{}, err
 		}
 		if err == nil {
 			d.Outcome = "done"
@@ -216,7 +216,7 @@ func (r *Runner) answerPrompt(ctx context.Context, ev intake.Event, s intake.Sai
 
 // chosenOf reads what was chosen of a menu of choices: the question, the indexes that were
 // in the menu, and those that were chosen, sorted.
-func (a *Ask) chosenOf() (id string, from, to int, chosen []int, err error) {
+func (a *Invocation) chosenOf() (id string, from, to int, chosen []int, err error) {
 	id, in, _ := strings.Cut(a.args, " ")
 	if _, err = fmt.Sscanf(in, "%d %d", &from, &to); err != nil {
 		return id, 0, 0, nil, fmt.Errorf("read what a menu is about: %w", err)
@@ -238,7 +238,7 @@ func (a *Ask) chosenOf() (id string, from, to int, chosen []int, err error) {
 }
 
 // answerChosen answers with the one option that was chosen of a menu.
-func answerChosen(a *Ask) error {
+func answerChosen(a *Invocation) error {
 	id, _, _, chosen, err := a.chosenOf()
 	switch {
 	case err != nil:
@@ -250,7 +250,7 @@ func answerChosen(a *Ask) error {
 }
 
 // chooseOptions has exactly those options of a menu be chosen that were.
-func chooseOptions(a *Ask) error {
+func chooseOptions(a *Invocation) error {
 	id, from, to, chosen, err := a.chosenOf()
 	if err != nil {
 		return err
@@ -266,7 +266,7 @@ func chooseOptions(a *Ask) error {
 }
 
 // reviveAgent begins the agent again that a held text was written to.
-func reviveAgent(a *Ask) error {
+func reviveAgent(a *Invocation) error {
 	args := strings.Fields(a.Offered.Args)
 	if len(args) != 3 {
 		return errors.New("this button says no way to begin the agent again")
@@ -283,7 +283,7 @@ func reviveAgent(a *Ask) error {
 
 // sendAnyway sends a text that only a dialog's words hold, on the screen that the button
 // is for.
-func sendAnyway(a *Ask) error {
+func sendAnyway(a *Invocation) error {
 	receipt, quoted, ok := strings.Cut(a.Offered.Args, " ")
 	if !ok {
 		return errors.New("this button says no screen")
@@ -299,7 +299,7 @@ func sendAnyway(a *Ask) error {
 }
 
 // takeBack takes an input back that isn't typed yet.
-func takeBack(a *Ask) error {
+func takeBack(a *Invocation) error {
 	_, err := a.runner.Sessions.Cancel(a.Ctx, a.Offered.Args)
 	if errors.Is(err, sessions.ErrConflict) {
 		return a.AnswerPress("It's too late for that.")

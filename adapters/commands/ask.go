@@ -16,9 +16,9 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Ask is one command or pressed button at work. Its methods reply to the person in
+// Invocation is one command or pressed button at work. Its methods reply to the person in
 // the place where it was asked.
-type Ask struct {
+type Invocation struct {
 	runner  *Runner
 	Ctx     context.Context //nolint:containedctx // it lives as long as the one call that handles the event
 	Event   intake.Event
@@ -32,25 +32,25 @@ type Ask struct {
 	answered bool
 }
 
-// NewAsk is for what an event asks for that's neither a command nor a button.
-func (r *Runner) NewAsk(ctx context.Context, ev intake.Event, roles access.Roles) *Ask {
-	return &Ask{runner: r, Ctx: ctx, Event: ev, Roles: roles}
+// NewInvocation is for what an event asks for that's neither a command nor a button.
+func (r *Runner) NewInvocation(ctx context.Context, ev intake.Event, roles access.Roles) *Invocation {
+	return &Invocation{runner: r, Ctx: ctx, Event: ev, Roles: roles}
 }
 
 // replyText queues a message of class interactive, as an answer to the asking one. What
 // it says is Markdown; see wording.Plain.
-func (a *Ask) replyText(markdown string, buttons ...[]adapters.Button) error {
+func (a *Invocation) replyText(markdown string, buttons ...[]adapters.Button) error {
 	return a.post(adapters.Post{Text: markdown, Buttons: buttons})
 }
 
 // post is reply for what's more than a text. Place, key, class and the message that
 // it answers are filled in where they're empty.
-func (a *Ask) post(p adapters.Post) error {
+func (a *Invocation) post(p adapters.Post) error {
 	return a.runner.PostReply(a.Event, a.fillPost(p))
 }
 
 // fillPost is a post of this asking, with what's empty filled in.
-func (a *Ask) fillPost(p adapters.Post) adapters.Post {
+func (a *Invocation) fillPost(p adapters.Post) adapters.Post {
 	if p.To == (adapters.Target{}) {
 		p.To = a.Event.Place
 	}
@@ -73,12 +73,12 @@ func (a *Ask) fillPost(p adapters.Post) adapters.Post {
 
 // ReplaceText changes the message below which the pressed button stands. For a command
 // it's a reply.
-func (a *Ask) ReplaceText(markdown string, buttons ...[]adapters.Button) error {
+func (a *Invocation) ReplaceText(markdown string, buttons ...[]adapters.Button) error {
 	return a.post(a.replacement(markdown, buttons...))
 }
 
-// replacement is what replace posts.
-func (a *Ask) replacement(markdown string, buttons ...[]adapters.Button) adapters.Post {
+// replacement is what ReplaceText posts.
+func (a *Invocation) replacement(markdown string, buttons ...[]adapters.Button) adapters.Post {
 	p := adapters.Post{Text: markdown, Buttons: buttons}
 	if a.isPress() {
 		p.Key, p.Message = "replace "+a.Event.Message, a.Event.Message
@@ -88,7 +88,7 @@ func (a *Ask) replacement(markdown string, buttons ...[]adapters.Button) adapter
 
 // AnswerPress tells the person who pressed a button what came of it, in passing. For a
 // command it's a reply.
-func (a *Ask) AnswerPress(text string) error {
+func (a *Invocation) AnswerPress(text string) error {
 	if !a.isPress() {
 		return a.replyText(wording.Plain(text))
 	}
@@ -100,18 +100,18 @@ func (a *Ask) AnswerPress(text string) error {
 // makeOffer makes a button that can be pressed in the place of this event, by people
 // with a role, until it expires; single: once only. It works after a restart too:
 // what it does is in the store.
-func (a *Ask) makeOffer(label string, o cards.Offer) (adapters.Button, error) {
+func (a *Invocation) makeOffer(label string, o cards.Offer) (adapters.Button, error) {
 	return a.runner.MakeOffer(a.Ctx, a.Event.Place, label, o)
 }
 
-func (a *Ask) isPress() bool {
+func (a *Invocation) isPress() bool {
 	_, ok := a.Event.Action.(intake.Pressed)
 	return ok
 }
 
 // personName is what the person is called in chats: by the configuration, else by the
 // platform.
-func (a *Ask) personName() string { return a.runner.NameOf(a.Event.Person) }
+func (a *Invocation) personName() string { return a.runner.NameOf(a.Event.Person) }
 
 // answerPress tells the person who pressed a button something. It's only a courtesy:
 // the platform takes no answer after some seconds.
@@ -133,7 +133,7 @@ const answerWithin = 10 * time.Second
 // showLines replies with lines as they are, below a heading: in one message, or as a file
 // of that name if it would be too long. Where no file can be sent it's the last lines
 // that fit.
-func (a *Ask) showLines(heading string, lines []string, name string, buttons ...[]adapters.Button) error {
+func (a *Invocation) showLines(heading string, lines []string, name string, buttons ...[]adapters.Button) error {
 	shape := a.runner.Hub.Shape(a.Event.Place)
 	text := heading + "\n\n" + wording.Code(strings.Join(lines, "\n"))
 	if shape.Len(text) <= shape.MaxLen {
@@ -147,7 +147,7 @@ func (a *Ask) showLines(heading string, lines []string, name string, buttons ...
 }
 
 // cutToLast is the last of these lines, as many as go into one message.
-func (a *Ask) cutToLast(heading string, lines []string) string {
+func (a *Invocation) cutToLast(heading string, lines []string) string {
 	shape := a.runner.Hub.Shape(a.Event.Place)
 	heading += " Only the last fit here."
 	from, size := len(lines), shape.Len(heading+"\n\n"+wording.Code(""))
@@ -162,7 +162,7 @@ var errUnnamed = errors.New("there's no session of that name; /sessions shows th
 
 // checkNoArgs says what's wrong if there's more behind a command that takes nothing but
 // a session's name: it would be done to another one than was meant.
-func (a *Ask) checkNoArgs() error {
+func (a *Invocation) checkNoArgs() error {
 	if a.args != "" {
 		return errUnnamed
 	}

@@ -34,7 +34,7 @@ func unbindCommand() command {
 	}
 }
 
-func runBind(a *Ask) error {
+func runBind(a *Invocation) error {
 	words := strings.Fields(a.args)
 	if a.Session.ID == "" && len(words) > 0 {
 		if s, err := a.runner.Sessions.Get(words[0]); err == nil {
@@ -62,12 +62,12 @@ func runBind(a *Ask) error {
 }
 
 // bindOffer is what choosing a session for this command does.
-func (a *Ask) bindOffer() cards.Offer {
+func (a *Invocation) bindOffer() cards.Offer {
 	return cards.Offer{Do: "command", Args: "bind " + a.args, Person: a.Event.Person.ID, Single: true, Group: "which " + a.Event.Key}
 }
 
 // askAnySession asks which of all sessions.
-func (a *Ask) askAnySession() error {
+func (a *Invocation) askAnySession() error {
 	living := slices.DeleteFunc(a.runner.Sessions.List(), func(s sessions.Session) bool { return s.State == sessions.StateEnded })
 	if len(living) == 0 {
 		return errors.New("there's no session; /new begins one")
@@ -108,7 +108,7 @@ func readBind(words []string, named bool) (b binding, err error) {
 }
 
 // bindSession has the place mirror the session. A chat that nobody named becomes known.
-func (a *Ask) bindSession(how binding) error {
+func (a *Invocation) bindSession(how binding) error {
 	to, view, input := a.Event.Place, adapters.ViewStream, true
 	was, ok := a.boundHere()
 	if ok {
@@ -152,7 +152,7 @@ func (a *Ask) bindSession(how binding) error {
 
 // boundHere is the session's binding that was asked for in this place, or that's here
 // now.
-func (a *Ask) boundHere() (adapters.BindingStatus, bool) {
+func (a *Invocation) boundHere() (adapters.BindingStatus, bool) {
 	for _, st := range a.runner.Hub.Status(a.Session.ID) {
 		if !st.Binding.Unbound && (st.Binding.Target == a.Event.Place || st.Target == a.Event.Place) {
 			return st, true
@@ -173,7 +173,7 @@ func viewText(v adapters.View) string {
 	return "lines as they come."
 }
 
-func runUnbind(a *Ask) error {
+func runUnbind(a *Invocation) error {
 	if err := a.checkNoArgs(); err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func runUnbind(a *Ask) error {
 }
 
 // bindingHere is the binding of the session and this place.
-func (a *Ask) bindingHere() (adapters.Binding, error) {
+func (a *Invocation) bindingHere() (adapters.Binding, error) {
 	for _, b := range a.runner.Hub.At(a.Event.Place) {
 		if b.Session == a.Session.ID {
 			return b, nil
@@ -204,7 +204,7 @@ func viewCommand() command {
 		role:        access.Operator,
 		session:     true,
 		repeat:      true,
-		run: func(a *Ask) error {
+		run: func(a *Invocation) error {
 			v, err := adapters.ParseView(strings.ToLower(a.args))
 			if err != nil || a.args == "" {
 				return errors.New("write /view stream (lines as they come), /view final (each turn when it has ended) or /view screen (the screen, in one message)")
@@ -234,7 +234,7 @@ func reopenCommand() command {
 	}
 }
 
-func reopenMirror(a *Ask) error {
+func reopenMirror(a *Invocation) error {
 	if a.Session.ID == "" && a.args != "" {
 		s, err := a.runner.Sessions.Get(a.args)
 		if err != nil {
@@ -270,7 +270,7 @@ func reopenMirror(a *Ask) error {
 
 // restingBindings are the bindings that rest: in this thread, or, asked for outside of one, in
 // this chat; of a session that was named, anywhere in this chat.
-func (a *Ask) restingBindings() []adapters.BindingStatus {
+func (a *Invocation) restingBindings() []adapters.BindingStatus {
 	var out []adapters.BindingStatus
 	place := a.Event.Place
 	for _, st := range a.runner.Hub.Status(a.Session.ID) {
@@ -287,7 +287,7 @@ func (a *Ask) restingBindings() []adapters.BindingStatus {
 	return out
 }
 
-func (a *Ask) askWhichRests(rest []adapters.BindingStatus) error {
+func (a *Invocation) askWhichRests(rest []adapters.BindingStatus) error {
 	var of []sessions.Session
 	for _, st := range rest {
 		s, err := a.runner.Sessions.Get(string(st.Binding.Session))

@@ -26,7 +26,7 @@ func closeCommand() command {
 	}
 }
 
-func askClose(a *Ask) error {
+func askClose(a *Invocation) error {
 	if err := a.checkNoArgs(); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func askClose(a *Ask) error {
 	return a.ReplaceText(text, []adapters.Button{yes, no})
 }
 
-func closeConfirmed(a *Ask) error {
+func closeConfirmed(a *Invocation) error {
 	s := a.Session
 	if err := a.runner.Sessions.Close(a.Ctx, s.ID); err != nil {
 		return err
@@ -68,7 +68,7 @@ func closeConfirmed(a *Ask) error {
 	return a.ReplaceText(wording.Bold(s.Name) + " was closed by " + wording.Plain(a.personName()) + ".")
 }
 
-func keepOpen(a *Ask) error { return a.ReplaceText(wording.Bold(a.Session.Name) + " goes on.") }
+func keepOpen(a *Invocation) error { return a.ReplaceText(wording.Bold(a.Session.Name) + " goes on.") }
 
 // restartCommand ends a session's program and starts it anew, after asking if it's at
 // work.
@@ -81,7 +81,7 @@ func restartCommand() command {
 	}
 }
 
-func askRestart(a *Ask) error {
+func askRestart(a *Invocation) error {
 	if err := a.checkNoArgs(); err != nil {
 		return err
 	}
@@ -111,11 +111,13 @@ func askRestart(a *Ask) error {
 	return a.ReplaceText("End the program of "+wording.Bold(a.Session.Name)+" and start it anew? "+what, []adapters.Button{yes, no})
 }
 
-func restartConfirmed(a *Ask) error { return restartSession(a) }
+func restartConfirmed(a *Invocation) error { return restartSession(a) }
 
-func leaveRunning(a *Ask) error { return a.ReplaceText(wording.Bold(a.Session.Name) + " goes on.") }
+func leaveRunning(a *Invocation) error {
+	return a.ReplaceText(wording.Bold(a.Session.Name) + " goes on.")
+}
 
-func restartSession(a *Ask) error {
+func restartSession(a *Invocation) error {
 	was := a.Session
 	s, err := a.runner.Sessions.Restart(a.Ctx, was.ID)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// paramsOf are a command's parameters.
-func paramsOf(command string) []intake.Param {
+// commandParams are a command's parameters.
+func commandParams(command string) []intake.Param {
 	session := intake.Param{Name: paramSession, Help: "Its name, if it isn't the one of this place", Offers: true}
 	named := intake.Param{Name: paramSession, Help: "Its name", Required: true, Offers: true}
 	views := []string{"stream", "final", "screen"}
@@ -80,24 +80,24 @@ const maxCandidates = 25
 // command at a place: nothing if they may not use the command there. It reads
 // folders, and takes no slot. Candidates' labels are masked; one whose value has a secret in
 // it isn't offered.
-func (r *Runner) Complete(ev intake.Event, name, param, begun string) []intake.Candidate {
+func (r *Runner) Complete(ev intake.Event, name, param, begun string) []intake.Completion {
 	roles, why := r.RolesAt(ev)
 	c, ok := r.commands[name]
 	if why != "" || !ok || !roles.Has(c.neededRole(ev)) {
 		return nil
 	}
-	var all []intake.Candidate
+	var all []intake.Completion
 	switch param {
 	case paramSession:
 		all = r.sessionCandidates(ev.Place)
 	case paramAgent:
 		for _, agent := range r.agentNames() {
-			all = append(all, intake.Candidate{Label: agent, Value: agent})
+			all = append(all, intake.Completion{Label: agent, Value: agent})
 		}
 	case paramFolder:
 		all = r.folderCandidates(begun)
 	}
-	var out []intake.Candidate
+	var out []intake.Completion
 	for _, c := range all {
 		if r.Masked(c.Value) != c.Value { // the platform would get it
 			continue
@@ -111,26 +111,26 @@ func (r *Runner) Complete(ev intake.Event, name, param, begun string) []intake.C
 }
 
 // sessionCandidates are the living sessions, those of a place first.
-func (r *Runner) sessionCandidates(place adapters.Target) []intake.Candidate {
+func (r *Runner) sessionCandidates(place adapters.Target) []intake.Completion {
 	list := r.SessionsAt(place, func(b adapters.Binding) bool { return !b.Unbound })
 	for _, s := range r.listNewestFirst() {
 		if s.State != sessions.StateEnded && !slices.ContainsFunc(list, func(x sessions.Session) bool { return x.ID == s.ID }) {
 			list = append(list, s)
 		}
 	}
-	var out []intake.Candidate
+	var out []intake.Completion
 	for _, s := range list {
-		out = append(out, intake.Candidate{Label: s.Name + " (" + string(s.State) + ")", Value: string(s.ID)})
+		out = append(out, intake.Completion{Label: s.Name + " (" + string(s.State) + ")", Value: string(s.ID)})
 	}
 	return out
 }
 
 // folderCandidates are the folders of the newest sessions, and those within the one
 // that's being written.
-func (r *Runner) folderCandidates(begun string) []intake.Candidate {
-	var out []intake.Candidate
+func (r *Runner) folderCandidates(begun string) []intake.Completion {
+	var out []intake.Completion
 	add := func(path string) {
-		c := intake.Candidate{Label: wording.HomePath(path), Value: wording.HomePath(path)}
+		c := intake.Completion{Label: wording.HomePath(path), Value: wording.HomePath(path)}
 		if !slices.Contains(out, c) {
 			out = append(out, c)
 		}

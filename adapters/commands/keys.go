@@ -22,8 +22,8 @@ type key struct {
 	name  string // tmux's
 }
 
-// keyboard are its rows.
-var keyboard = [][]key{ //nolint:gochecknoglobals // a constant table
+// keyboardRows are its rows.
+var keyboardRows = [][]key{ //nolint:gochecknoglobals // a constant table
 	{{"Esc", "Escape"}, {"↑", "Up"}, {"Tab", "Tab"}, {"⇧Tab", "BTab"}},
 	{{"←", "Left"}, {"↓", "Down"}, {"→", "Right"}, {"Enter", "Enter"}},
 	{{"1", "1"}, {"2", "2"}, {"3", "3"}, {"4", "4"}, {"5", "5"}},
@@ -49,7 +49,7 @@ func keysCommand() command {
 		CommandInfo: intake.CommandInfo{Name: "keys", Args: "[Up Enter C-c …]", Help: "A keyboard, or press keys by their names"},
 		role:        access.Operator,
 		session:     true,
-		run: func(a *Ask) error {
+		run: func(a *Invocation) error {
 			if a.args == "" {
 				return a.showKeyboard()
 			}
@@ -78,13 +78,13 @@ func readKeys(text string) ([]string, error) {
 	return words, nil
 }
 
-// seenAgo is how old what a person presses a button for is at least: what has come up on
+// pressSeenAgo is how old what a person presses a button for is at least: what has come up on
 // the screen since then, nobody has pressed it for.
-const seenAgo = 1500 * time.Millisecond
+const pressSeenAgo = 1500 * time.Millisecond
 
 // pressKeys presses keys in the session. What may answer an open question takes the role
 // of those who answer questions.
-func (a *Ask) pressKeys(keys []string) error {
+func (a *Invocation) pressKeys(keys []string) error {
 	harmless := !slices.ContainsFunc(keys, func(k string) bool { return k != "Escape" && k != "C-c" })
 	asks := (a.Session.State == sessions.StateWaiting || a.runner.HasQuestion(a.Session.ID)) && !a.runner.AsksForLine(a.Session.ID)
 	if asks && !harmless && !a.Roles.Has(access.Approver) {
@@ -92,7 +92,7 @@ func (a *Ask) pressKeys(keys []string) error {
 	}
 	press := sessions.KeyPress{Keys: keys, Author: a.Event.Person.ID, Answers: a.Roles.Has(access.Approver), Seen: a.Event.At}
 	if _, button := a.Event.Action.(intake.Pressed); button {
-		press.Seen = press.Seen.Add(-seenAgo)
+		press.Seen = press.Seen.Add(-pressSeenAgo)
 	}
 	err := a.runner.Sessions.Keys(a.Ctx, a.Session.ID, press)
 	if refused, ok := errors.AsType[*sessions.RefusedError](err); ok {
@@ -105,21 +105,21 @@ func (a *Ask) pressKeys(keys []string) error {
 	return nil
 }
 
-func (a *Ask) pressAndSay(keys []string) error {
+func (a *Invocation) pressAndSay(keys []string) error {
 	if err := a.pressKeys(keys); err != nil {
 		return err
 	}
 	return a.sayPressed(keys)
 }
 
-func (a *Ask) sayPressed(keys []string) error {
+func (a *Invocation) sayPressed(keys []string) error {
 	return a.ReplaceText("Pressed " + wording.Plain(strings.Join(keys, " ")) + " in " + wording.Bold(a.Session.Name) + ".")
 }
 
 // showKeyboard replies with a keyboard, below the last rows of the screen.
-func (a *Ask) showKeyboard() error {
+func (a *Invocation) showKeyboard() error {
 	var rows [][]adapters.Button
-	for _, keys := range keyboard {
+	for _, keys := range keyboardRows {
 		var row []adapters.Button
 		for _, k := range keys {
 			b, err := a.makeOffer(k.label, cards.Offer{Do: "key", Session: a.Session.ID, Args: k.name, Role: access.Operator})
@@ -140,14 +140,14 @@ func (a *Ask) showKeyboard() error {
 }
 
 // pressKey presses the key of a button.
-func pressKey(a *Ask) error {
+func pressKey(a *Invocation) error {
 	if err := a.pressKeys([]string{a.args}); err != nil {
 		return err
 	}
 	if p, ok := a.Event.Action.(intake.Pressed); ok && p.Stays {
 		return nil
 	}
-	for _, row := range keyboard {
+	for _, row := range keyboardRows {
 		for _, k := range row {
 			if k.name == a.args {
 				return a.AnswerPress(k.label)
@@ -159,12 +159,12 @@ func pressKey(a *Ask) error {
 
 // showRows says what's on the screen now, in a message of its own: the keyboard stays
 // where it is.
-func showRows(a *Ask) error {
+func showRows(a *Invocation) error {
 	return a.post(adapters.Post{Key: "rows " + a.Event.Message, Text: a.lastRows()})
 }
 
 // lastRows are the last of the screen that aren't empty.
-func (a *Ask) lastRows() string {
+func (a *Invocation) lastRows() string {
 	rows, err := a.screenRows()
 	if err != nil {
 		return wording.Plain(wording.Sentence(err.Error()))
@@ -181,7 +181,7 @@ const interruptPause = 400 * time.Millisecond
 
 // interruptProgram presses the keys that end what the session's program is doing. Shells, and
 // programs of which nothing is known, take C-c.
-func (a *Ask) interruptProgram() ([]string, error) {
+func (a *Invocation) interruptProgram() ([]string, error) {
 	keys := []string{"C-c"}
 	if a.runner.Interrupt != nil {
 		if known := a.runner.Interrupt(a.Session); len(known) > 0 {
@@ -209,7 +209,7 @@ func stopCommand() command {
 		CommandInfo: intake.CommandInfo{Name: "stop", Help: "Interrupt what the session is doing"},
 		role:        access.Operator,
 		session:     true,
-		run: func(a *Ask) error {
+		run: func(a *Invocation) error {
 			if err := a.checkNoArgs(); err != nil {
 				return err
 			}
@@ -228,7 +228,7 @@ func escCommand() command {
 		CommandInfo: intake.CommandInfo{Name: "esc", Help: "Press Escape"},
 		role:        access.Operator,
 		session:     true,
-		run: func(a *Ask) error {
+		run: func(a *Invocation) error {
 			if err := a.checkNoArgs(); err != nil {
 				return err
 			}

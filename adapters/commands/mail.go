@@ -27,20 +27,20 @@ type Letter struct {
 // Fleet is a group of sessions that work together.
 type Fleet struct {
 	Name     string
-	Director Member // ID "": none
-	Members  []Member
+	Director FleetMember // ID "": none
+	Members  []FleetMember
 }
 
-// Member is a session of a fleet.
-type Member struct {
+// FleetMember is a session of a fleet.
+type FleetMember struct {
 	ID           sessions.ID
 	LastReceived time.Time // when it was shown mail last; zero: never
 	Unread       int       // open mail that it wasn't shown
 }
 
-// Mail is the agents' mail, as far as people have to do with it. A person is named by
+// Mailbox is the agents' mail, as far as people have to do with it. A person is named by
 // Person.ID. Methods do disk I/O.
-type Mail interface {
+type Mailbox interface {
 	// Letters returns what waits for a person, the newest first.
 	Letters(ctx context.Context, person string) ([]Letter, error)
 	// WriteLetter sends a letter to a session, and returns why the session wasn't told of it;
@@ -97,29 +97,29 @@ func (r *Runner) letterText(l Letter, shape adapters.Shape) string {
 
 // AnswerLetter sends what a person wrote as an answer to a message that shows a letter.
 // handled is false if it's no such.
-func (r *Runner) AnswerLetter(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles) (d Result, handled bool, err error) {
+func (r *Runner) AnswerLetter(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles) (d EventResult, handled bool, err error) {
 	if r.Mail == nil || s.ReplyTo == "" || s.Text == "" {
-		return Result{}, false, nil
+		return EventResult{}, false, nil
 	}
 	id, err := r.Mail.LetterAt(ctx, ev.Place, s.ReplyTo)
 	switch {
 	case errors.Is(err, sessions.ErrUnknown):
-		return Result{}, false, nil
+		return EventResult{}, false, nil
 	case err != nil:
-		return Result{}, false, fmt.Errorf("look for the letter that is answered: %w", err)
+		return EventResult{}, false, fmt.Errorf("look for the letter that is answered: %w", err)
 	case !roles.Has(access.Operator):
 		r.ReplyText(ev, "letter", qos.Interactive, "Answering takes the role operator.")
 		return Refused("role"), true, nil
 	}
-	a := r.NewAsk(ctx, ev, roles)
+	a := r.NewInvocation(ctx, ev, roles)
 	if err := a.answerLetter(id, s.Text); err != nil {
-		return Result{What: "mail", Outcome: "failed"}, true, a.replyText(wording.Plain(wording.Sentence(err.Error())))
+		return EventResult{What: "mail", Outcome: "failed"}, true, a.replyText(wording.Plain(wording.Sentence(err.Error())))
 	}
-	return Result{What: "mail", Outcome: id}, true, nil
+	return EventResult{What: "mail", Outcome: id}, true, nil
 }
 
 // answerLetter answers a letter.
-func (a *Ask) answerLetter(id, text string) error {
+func (a *Invocation) answerLetter(id, text string) error {
 	l, why, err := a.runner.Mail.AnswerLetter(a.Ctx, a.Event.Person.ID, id, text, a.Event.Key)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func letterSent(l Letter, why string) string {
 }
 
 // replyPressed says how to answer a letter.
-func replyPressed(a *Ask) error {
+func replyPressed(a *Invocation) error {
 	if a.runner.Mail == nil {
 		return errNoMail
 	}
@@ -163,7 +163,7 @@ func (r *Runner) letterShown(place adapters.Target, message, id string) {
 }
 
 // donePressed settles a letter.
-func donePressed(a *Ask) error {
+func donePressed(a *Invocation) error {
 	if a.runner.Mail == nil {
 		return errNoMail
 	}
@@ -179,7 +179,7 @@ func mailCommand() command {
 		CommandInfo: intake.CommandInfo{Name: "mail", Args: "[SESSION or ID, and a text]", Help: "Read what agents wrote to you, answer, or write to one"},
 		role:        access.Operator,
 		repeat:      true, // the same key is sent once
-		run: func(a *Ask) error {
+		run: func(a *Invocation) error {
 			to, text, _ := strings.Cut(a.args, " ")
 			text = strings.TrimSpace(text)
 			switch {
@@ -210,7 +210,7 @@ func isLetterID(word string) bool {
 // mostLetters is how many are shown at once, each in a message of its own.
 const mostLetters = 5
 
-func showLetters(a *Ask) error {
+func showLetters(a *Invocation) error {
 	letters, err := a.runner.Mail.Letters(a.Ctx, a.Event.Person.ID)
 	if err != nil {
 		return err
@@ -248,7 +248,7 @@ func fleetCommand() command {
 		CommandInfo: intake.CommandInfo{Name: "fleet", Args: "[NAME]", Help: "Which sessions work together, and what they're doing"},
 		role:        access.Viewer,
 		repeat:      true,
-		run: func(a *Ask) error {
+		run: func(a *Invocation) error {
 			if a.runner.Mail == nil {
 				return errNoMail
 			}
@@ -280,7 +280,7 @@ func fleetCommand() command {
 
 // memberOf is a session in a list: what it does, how long ago it was shown mail, and how much it
 // wasn't shown.
-func (r *Runner) memberOf(m Member) string {
+func (r *Runner) memberOf(m FleetMember) string {
 	s, err := r.Sessions.Get(string(m.ID))
 	if err != nil {
 		return wording.Plain(string(m.ID)) + ": gone"

@@ -27,7 +27,7 @@ func muteCommand() command {
 	}
 }
 
-func muteNow(a *Ask) error {
+func muteNow(a *Invocation) error {
 	words, now, what := strings.Fields(a.args), time.Now(), "Here"
 	p := a.runner.Preference(a.Event.Place, "")
 	err := readMute(&p, words, now)

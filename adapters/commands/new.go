@@ -32,11 +32,11 @@ func newCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "new", Args: "[agent] [resume] [folder]", Help: "Begin a session; without a folder it's asked for"},
 		role:        access.Operator,
-		run:         newSession,
+		run:         runNew,
 	}
 }
 
-func newSession(a *Ask) error {
+func runNew(a *Invocation) error {
 	agents := a.runner.agentNames()
 	agent, rest := a.runner.usualAgent(agents), a.args
 	word, behind, _ := strings.Cut(a.args, " ")
@@ -47,7 +47,7 @@ func newSession(a *Ask) error {
 			return resumeSession(a)
 		}
 	}
-	c := choice{Agent: agent, Asked: a.Event.Key}
+	c := folderChoice{Agent: agent, Asked: a.Event.Key}
 	if rest == "" {
 		return a.offerFolders(c)
 	}
@@ -72,7 +72,7 @@ func namedAgent(agents []string, typed string) (string, bool) {
 
 // askWhichAgent says that there's no agent of a name that was typed, and offers those there
 // are, for the folder that was typed behind it.
-func (a *Ask) askWhichAgent(c choice, name, behind string) error {
+func (a *Invocation) askWhichAgent(c folderChoice, name, behind string) error {
 	agents := a.runner.agentNames()
 	text := "There's neither an agent nor a folder of that name; the agents are " + wording.Plain(strings.Join(agents, ", ")) +
 		", and a folder begins with / or ~/, or is one below " + wording.Plain(a.runner.ShownPath(a.runner.baseFolder())) + "."
@@ -81,8 +81,8 @@ func (a *Ask) askWhichAgent(c choice, name, behind string) error {
 		folder, _ = a.runner.typedFolder(behind) // else it's asked for
 	}
 	var all []adapters.Button
-	for _, agent := range nearest(agents, name) {
-		next := choice{Agent: agent, Asked: c.Asked}
+	for _, agent := range sortByLikeness(agents, name) {
+		next := folderChoice{Agent: agent, Asked: c.Asked}
 		b, err := a.folderButton(agentLabel(agent), next)
 		if folder != "" {
 			b, err = a.chosenButton(agentLabel(agent), next, folder)
@@ -95,8 +95,8 @@ func (a *Ask) askWhichAgent(c choice, name, behind string) error {
 	return a.replyText(text, slices.Collect(slices.Chunk(all, agentsInRow))...)
 }
 
-// nearest are names, those first that begin as what was typed.
-func nearest(names []string, typed string) []string {
+// sortByLikeness returns names, those first that begin as what was typed.
+func sortByLikeness(names []string, typed string) []string {
 	alike := func(name string) int {
 		n := 0
 		for n < len(name) && n < len(typed) && name[n] == typed[n] {
@@ -111,7 +111,7 @@ func nearest(names []string, typed string) []string {
 
 // offerLikelyFolders says why what was typed is no folder, and offers those that may be meant, as Tab
 // would.
-func (a *Ask) offerLikelyFolders(c choice, typed string, why error) error {
+func (a *Invocation) offerLikelyFolders(c folderChoice, typed string, why error) error {
 	var rows [][]adapters.Button
 	for _, folder := range a.runner.foldersLike(typed) {
 		b, err := a.chosenButton(a.runner.ShownPath(folder), c, folder)
@@ -152,7 +152,7 @@ func (r *Runner) foldersLike(typed string) []string {
 		return nil
 	}
 	var out []string
-	for _, name := range nearest(names, begun) {
+	for _, name := range sortByLikeness(names, begun) {
 		if len(out) < foldersLike && begun != "" && strings.EqualFold(name[:min(1, len(name))], begun[:1]) {
 			out = append(out, filepath.Join(base, dir, name))
 		}
@@ -211,7 +211,7 @@ func (r *Runner) listNewestFirst() []sessions.Session {
 }
 
 // beginSession makes a session and has it mirrored.
-func (a *Ask) beginSession(c choice, folder string) error {
+func (a *Invocation) beginSession(c folderChoice, folder string) error {
 	agent := c.Agent
 	if agent == shellName && !slices.Contains(a.runner.Sessions.Agents(), shellName) {
 		agent = ""
@@ -225,7 +225,7 @@ func (a *Ask) beginSession(c choice, folder string) error {
 
 // mirrorNewSession has a new session mirrored: in a thread of its own where there are some, else
 // here.
-func (a *Ask) mirrorNewSession(s sessions.Session) error {
+func (a *Invocation) mirrorNewSession(s sessions.Session) error {
 	a.runner.Hub.Focus(s.ID)
 	text := wording.Bold(s.Name) + " begins in " + wording.Plain(a.runner.ShownPath(s.Cwd)) + "."
 	shape := a.runner.Hub.Shape(a.Event.Place.WholeChat())
@@ -306,8 +306,8 @@ const (
 	agentsInRow    = 3
 )
 
-// choice is where somebody is in choosing a folder for a session.
-type choice struct {
+// folderChoice is where somebody is in choosing a folder for a session.
+type folderChoice struct {
 	Agent string `json:"agent"`
 	// Path is the folder that's open, below Inbound.folders; of "begin" the absolute
 	// one that was chosen.
@@ -322,7 +322,7 @@ type choice struct {
 }
 
 // offerFolders shows the folders that sessions were begun in lately.
-func (a *Ask) offerFolders(c choice) error {
+func (a *Invocation) offerFolders(c folderChoice) error {
 	rows, err := a.agentRows(c)
 	if err != nil {
 		return err
@@ -355,7 +355,7 @@ func (r *Runner) recentFolders() []string {
 }
 
 // agentRows are buttons for the agents that aren't chosen.
-func (a *Ask) agentRows(c choice) ([][]adapters.Button, error) {
+func (a *Invocation) agentRows(c folderChoice) ([][]adapters.Button, error) {
 	var all []adapters.Button
 	for _, name := range a.runner.agentNames() {
 		if name == c.Agent {
@@ -389,19 +389,19 @@ func whereToWork(agent string) string {
 }
 
 // folderButton is a button that goes on choosing.
-func (a *Ask) folderButton(label string, c choice) (adapters.Button, error) {
+func (a *Invocation) folderButton(label string, c folderChoice) (adapters.Button, error) {
 	return a.choiceButton("folder", label, c)
 }
 
 // chosenButton is a button that begins a session, or leads to the conversations of a folder.
-func (a *Ask) chosenButton(label string, c choice, path string) (adapters.Button, error) {
+func (a *Invocation) chosenButton(label string, c folderChoice, path string) (adapters.Button, error) {
 	if c.Resume {
-		return a.choiceButton("conversations", label, choice{Agent: c.Agent, Path: path, Asked: c.Asked, Resume: true})
+		return a.choiceButton("conversations", label, folderChoice{Agent: c.Agent, Path: path, Asked: c.Asked, Resume: true})
 	}
-	return a.choiceButton("begin", label, choice{Agent: c.Agent, Path: path, Asked: c.Asked})
+	return a.choiceButton("begin", label, folderChoice{Agent: c.Agent, Path: path, Asked: c.Asked})
 }
 
-func (a *Ask) choiceButton(do, label string, c choice) (adapters.Button, error) {
+func (a *Invocation) choiceButton(do, label string, c folderChoice) (adapters.Button, error) {
 	args, err := json.Marshal(c)
 	if err != nil {
 		return adapters.Button{}, fmt.Errorf("keep a choice: %w", err)
@@ -415,7 +415,7 @@ func (a *Ask) choiceButton(do, label string, c choice) (adapters.Button, error) 
 const thisFolder = "✓ "
 
 // browseFolders shows the folders within one.
-func browseFolders(a *Ask) error {
+func browseFolders(a *Invocation) error {
 	c, err := a.readChoice()
 	if err != nil {
 		return err
@@ -442,7 +442,7 @@ func browseFolders(a *Ask) error {
 	first := c.Page * foldersPerPage
 	var inside []adapters.Button
 	for _, name := range names[first:min(first+foldersPerPage, len(names))] {
-		next := choice{Agent: c.Agent, Path: filepath.Join(c.Path, name), Inside: true, Asked: c.Asked, Resume: c.Resume}
+		next := folderChoice{Agent: c.Agent, Path: filepath.Join(c.Path, name), Inside: true, Asked: c.Asked, Resume: c.Resume}
 		b, err := a.folderButton(name, next)
 		if err != nil {
 			return err
@@ -462,9 +462,9 @@ func browseFolders(a *Ask) error {
 }
 
 // turnButtons is the row of buttons that leads elsewhere.
-func (a *Ask) turnButtons(c choice, pages int) ([]adapters.Button, error) {
+func (a *Invocation) turnButtons(c folderChoice, pages int) ([]adapters.Button, error) {
 	var row []adapters.Button
-	add := func(label string, to choice) error {
+	add := func(label string, to folderChoice) error {
 		b, err := a.folderButton(label, to)
 		row = append(row, b)
 		return err
@@ -475,7 +475,7 @@ func (a *Ask) turnButtons(c choice, pages int) ([]adapters.Button, error) {
 		to.Page--
 		errs = append(errs, add("‹ Back", to))
 	}
-	up := choice{Agent: c.Agent, Asked: c.Asked, Resume: c.Resume}
+	up := folderChoice{Agent: c.Agent, Asked: c.Asked, Resume: c.Resume}
 	if c.Path != "" {
 		up.Inside = true
 		if up.Path = filepath.Dir(c.Path); up.Path == "." {
@@ -491,7 +491,7 @@ func (a *Ask) turnButtons(c choice, pages int) ([]adapters.Button, error) {
 	return row, errors.Join(errs...)
 }
 
-func (a *Ask) readChoice() (c choice, err error) {
+func (a *Invocation) readChoice() (c folderChoice, err error) {
 	if err := json.Unmarshal([]byte(a.Offered.Args), &c); err != nil {
 		return c, fmt.Errorf("read a choice: %w", err)
 	}
@@ -528,7 +528,7 @@ func (r *Runner) foldersWithin(path string) (names []string, err error) {
 }
 
 // beginChosen begins a session in the folder that was chosen.
-func beginChosen(a *Ask) error {
+func beginChosen(a *Invocation) error {
 	c, err := a.readChoice()
 	if err != nil {
 		return err
@@ -540,7 +540,7 @@ func beginChosen(a *Ask) error {
 }
 
 // conversationsOf shows what an agent can go on with in the folder that was chosen.
-func conversationsOf(a *Ask) error {
+func conversationsOf(a *Invocation) error {
 	c, err := a.readChoice()
 	if err != nil {
 		return err

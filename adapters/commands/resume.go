@@ -49,9 +49,9 @@ func resumeCommand() command {
 }
 
 // resumeSession goes on in the folder of the place's session, if nothing else is said.
-func resumeSession(a *Ask) error {
+func resumeSession(a *Invocation) error {
 	agents := a.runner.agentNames()
-	c := choice{Asked: a.Event.Key, Resume: true}
+	c := folderChoice{Asked: a.Event.Key, Resume: true}
 	rest := a.args
 	word, behind, _ := strings.Cut(a.args, " ")
 	if named, ok := namedAgent(agents, word); ok {
@@ -79,7 +79,7 @@ func resumeSession(a *Ask) error {
 }
 
 // sessionHere is the session of the place, the newest if it has several.
-func (a *Ask) sessionHere() (sessions.Session, bool) {
+func (a *Invocation) sessionHere() (sessions.Session, bool) {
 	all := a.runner.SessionsAt(a.Event.Place, func(adapters.Binding) bool { return true })
 	if len(all) == 0 {
 		return sessions.Session{}, false
@@ -88,7 +88,7 @@ func (a *Ask) sessionHere() (sessions.Session, bool) {
 }
 
 // offerConversations shows what an agent can go on with in a folder.
-func (a *Ask) offerConversations(c choice) error {
+func (a *Invocation) offerConversations(c folderChoice) error {
 	if a.runner.Conversations == nil {
 		return errors.New("what agents can go on with isn't known here")
 	}
@@ -97,7 +97,7 @@ func (a *Ask) offerConversations(c choice) error {
 		return err
 	}
 	where := " of " + wording.Bold(c.Agent) + " in " + wording.Plain(a.runner.ShownPath(c.Path))
-	anew, err := a.chosenButton("A new conversation", choice{Agent: c.Agent, Asked: c.Asked}, c.Path)
+	anew, err := a.chosenButton("A new conversation", folderChoice{Agent: c.Agent, Asked: c.Asked}, c.Path)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (a *Ask) offerConversations(c choice) error {
 			text.WriteString(", which is the session " + wording.Bold(s.Name))
 			continue
 		}
-		b, err := a.choiceButton("begin", wording.CutEnd(fmt.Sprintf("%d · %s", i+1, title), maxLabel), choice{Agent: c.Agent, Path: c.Path, Asked: c.Asked, Conversation: v.ID})
+		b, err := a.choiceButton("begin", wording.CutEnd(fmt.Sprintf("%d · %s", i+1, title), maxLabel), folderChoice{Agent: c.Agent, Path: c.Path, Asked: c.Asked, Conversation: v.ID})
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ type Options struct {
 	// isn't known.
 	Interrupt func(s sessions.Session) []string
 	// Mail is the agents' mail; nil: there's none.
-	Mail Mail
+	Mail Mailbox
 	// StateDir is the state folder, of which nothing is sent.
 	StateDir string
 	// Folders is the folder below which /new offers others; "": the home folder.
@@ -96,7 +96,7 @@ type Runner struct {
 	Options
 
 	commands map[string]command
-	buttons  map[string]button
+	buttons  map[string]buttonHandler
 }
 
 // NewRunner makes a Runner, which makes its Clerk.
@@ -116,8 +116,8 @@ func NewRunner(clerk cards.Options, opt Options) *Runner {
 
 // HandleButton has a button of a name, Offer.Do, do something. repeat says that it's done again if
 // panebridge stopped while it was: it has the same effect as once. Call it before all else.
-func (r *Runner) HandleButton(do string, repeat bool, run func(a *Ask) error) {
-	r.buttons[do] = button{run: run, repeat: repeat}
+func (r *Runner) HandleButton(do string, repeat bool, run func(a *Invocation) error) {
+	r.buttons[do] = buttonHandler{run: run, repeat: repeat}
 }
 
 // SessionsAt returns the living sessions that a place mirrors, of those bindings
@@ -135,15 +135,15 @@ func (r *Runner) SessionsAt(place adapters.Target, want func(adapters.Binding) b
 	return out
 }
 
-// Result is what became of an event.
-type Result struct {
+// EventResult is what became of an event.
+type EventResult struct {
 	What    string // the command's name, the button's Do; "": neither
 	Session sessions.ID
 	Outcome string // in a word or two, for the audit log; "": nothing yet, it's to be tried again
 }
 
 // Refused is the result of what isn't done.
-func Refused(why string) Result { return Result{Outcome: why} }
+func Refused(why string) EventResult { return EventResult{Outcome: why} }
 
 // command is what a person can ask for by a line that begins with "/".
 type command struct {
@@ -159,7 +159,7 @@ type command struct {
 	// same effect as once, or none but a reply.
 	repeat bool
 	// run does it. What it returns is told to the person.
-	run func(a *Ask) error
+	run func(a *Invocation) error
 }
 
 // neededRole is the role that a command takes where it was asked for.
@@ -180,8 +180,8 @@ func commands() []command {
 }
 
 // buttons are the handlers of offers, by offer.Do.
-func buttons() map[string]button {
-	return map[string]button{
+func buttons() map[string]buttonHandler {
+	return map[string]buttonHandler{
 		"command":       {run: runChosen},
 		"take-back":     {run: takeBack, repeat: true},
 		"send-anyway":   {run: sendAnyway},
@@ -214,7 +214,7 @@ func Commands() []intake.CommandInfo {
 	var out []intake.CommandInfo
 	for _, c := range commands() {
 		info := c.CommandInfo
-		info.Params = paramsOf(c.Name)
+		info.Params = commandParams(c.Name)
 		out = append(out, info)
 	}
 	return out
@@ -231,23 +231,23 @@ func (r *Runner) NamesSession(ev intake.Event) bool {
 }
 
 // RunCommand handles a line that begins with "/", of a known person.
-func (r *Runner) RunCommand(ctx context.Context, ev intake.Event, name, args string, roles access.Roles, again bool) (Result, error) {
-	a := &Ask{runner: r, Ctx: ctx, Event: ev, Roles: roles, args: args, Again: again}
+func (r *Runner) RunCommand(ctx context.Context, ev intake.Event, name, args string, roles access.Roles, again bool) (EventResult, error) {
+	a := &Invocation{runner: r, Ctx: ctx, Event: ev, Roles: roles, args: args, Again: again}
 	c, ok := r.commands[name]
 	switch {
 	case !ok:
 		return Refused("unknown command"), a.replyText("There's no command /" + wording.Plain(name) + ". /help shows those there are; to pass it on to the session, write //" + wording.Plain(name) + ".")
 	case !roles.Has(c.neededRole(ev)):
-		return Result{What: name, Outcome: "role"}, a.replyText("/" + wording.Plain(name) + " takes the role " + string(c.neededRole(ev)) + ".")
+		return EventResult{What: name, Outcome: "role"}, a.replyText("/" + wording.Plain(name) + " takes the role " + string(c.neededRole(ev)) + ".")
 	case again && !c.repeat:
-		return Result{What: name, Outcome: "unsure"}, a.replyText("panebridge stopped while it did this. Look whether it's done before you send it again.")
+		return EventResult{What: name, Outcome: "unsure"}, a.replyText("panebridge stopped while it did this. Look whether it's done before you send it again.")
 	}
 	if c.session {
 		if err := a.chooseSession(); err != nil {
-			return Result{What: name, Outcome: "no session"}, r.askWhichSession(a, name, err)
+			return EventResult{What: name, Outcome: "no session"}, r.askWhichSession(a, name, err)
 		}
 	}
-	d := Result{What: name, Session: a.Session.ID, Outcome: "done"}
+	d := EventResult{What: name, Session: a.Session.ID, Outcome: "done"}
 	if err := c.run(a); err != nil {
 		d.Outcome = "failed"
 		r.Log.Info("a command failed", "command", name, "target", ev.Place.String(), "err", err)
@@ -263,7 +263,7 @@ var (
 
 // chooseSession finds the session that a command is about, and takes its name from the
 // arguments.
-func (a *Ask) chooseSession() error {
+func (a *Invocation) chooseSession() error {
 	word, rest, _ := strings.Cut(a.args, " ")
 	if word != "" {
 		if s, err := a.runner.Sessions.Get(word); err == nil {
@@ -284,7 +284,7 @@ func (a *Ask) chooseSession() error {
 }
 
 // askWhichSession says why there's no session, or asks which.
-func (r *Runner) askWhichSession(a *Ask, name string, why error) error {
+func (r *Runner) askWhichSession(a *Invocation, name string, why error) error {
 	if !errors.Is(why, errSeveralSessions) {
 		return a.replyText(wording.Plain(wording.Sentence(why.Error())))
 	}
@@ -298,7 +298,7 @@ func (r *Runner) askWhichSession(a *Ask, name string, why error) error {
 }
 
 // AskWhich asks for one of several sessions, by a button each.
-func (a *Ask) AskWhich(question string, of []sessions.Session, o cards.Offer) error {
+func (a *Invocation) AskWhich(question string, of []sessions.Session, o cards.Offer) error {
 	const most = 24
 	if len(of) > most {
 		question += fmt.Sprintf(" These are the first %d of %d.", most, len(of))
@@ -319,7 +319,7 @@ func (a *Ask) AskWhich(question string, of []sessions.Session, o cards.Offer) er
 }
 
 // runChosen runs a command for the session that was chosen.
-func runChosen(a *Ask) error {
+func runChosen(a *Invocation) error {
 	name, args, _ := strings.Cut(a.Offered.Args, " ")
 	c, ok := a.runner.commands[name]
 	if !ok {
@@ -332,10 +332,10 @@ func runChosen(a *Ask) error {
 	return c.run(a)
 }
 
-// button is what pressing one does.
-type button struct {
+// buttonHandler is what pressing one does.
+type buttonHandler struct {
 	// run does it. What it returns is told to the person.
-	run func(a *Ask) error
+	run func(a *Invocation) error
 	// repeat says that it's done again if panebridge stopped while it was: it has the
 	// same effect as once.
 	repeat bool
@@ -344,8 +344,8 @@ type button struct {
 // PressButton handles a pressed button of a known person. again says that it was begun
 // before. It returns what became of it, for the audit log, and whether it may be
 // tried again.
-func (r *Runner) PressButton(ctx context.Context, ev intake.Event, p intake.Pressed, roles access.Roles, again bool) (Result, error) {
-	a := &Ask{runner: r, Ctx: ctx, Event: ev, Roles: roles, Again: again}
+func (r *Runner) PressButton(ctx context.Context, ev intake.Event, p intake.Pressed, roles access.Roles, again bool) (EventResult, error) {
+	a := &Invocation{runner: r, Ctx: ctx, Event: ev, Roles: roles, Again: again}
 	id := cards.OfferID(p.Data)
 	if id == "" {
 		return Refused("forged"), a.AnswerPress("This button isn't one of panebridge's.")
@@ -355,9 +355,9 @@ func (r *Runner) PressButton(ctx context.Context, ev intake.Event, p intake.Pres
 		return Refused("unknown offer"), a.AnswerPress("This button has expired.")
 	}
 	if err != nil {
-		return Result{}, fmt.Errorf("look for an offer: %w", err)
+		return EventResult{}, fmt.Errorf("look for an offer: %w", err)
 	}
-	d := Result{What: o.Do, Session: o.Session}
+	d := EventResult{What: o.Do, Session: o.Session}
 	o.Place = r.CurrentPlace(o.Place) // it may have been made while its chat moved
 	if ev.Place == o.Place.WholeChat() {
 		// Of a message that's too old, Telegram doesn't say in which topic it stands
@@ -381,7 +381,7 @@ func (r *Runner) PressButton(ctx context.Context, ev intake.Event, p intake.Pres
 	if o.Single {
 		used, err := r.Store.TakeOffer(ctx, id, cards.Use{Key: ev.Key, By: a.personName(), At: time.Now()})
 		if err != nil {
-			return Result{}, fmt.Errorf("use an offer: %w", err)
+			return EventResult{}, fmt.Errorf("use an offer: %w", err)
 		}
 		if used.Key != ev.Key {
 			d.Outcome = "used"
@@ -400,7 +400,7 @@ func (r *Runner) PressButton(ctx context.Context, ev intake.Event, p intake.Pres
 	d.Outcome = "done"
 	if err := do.run(a); err != nil {
 		if do.repeat && errors.Is(err, sessions.ErrUnavailable) {
-			return Result{}, err
+			return EventResult{}, err
 		}
 		d.Outcome = "failed"
 		r.Log.Info("a pressed button failed", "do", o.Do, "target", ev.Place.String(), "err", err)

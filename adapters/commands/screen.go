@@ -32,7 +32,7 @@ func screenCommand() command {
 	}
 }
 
-func showScreen(a *Ask) error {
+func showScreen(a *Invocation) error {
 	switch strings.ToLower(a.args) {
 	case "":
 		return a.screenPicture()
@@ -43,7 +43,7 @@ func showScreen(a *Ask) error {
 	}
 }
 
-func (a *Ask) screenPicture() error {
+func (a *Invocation) screenPicture() error {
 	s, err := a.runner.Sessions.Screen(a.Ctx, a.Session.ID)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (a *Ask) screenPicture() error {
 	return a.post(adapters.Post{Text: text, Picture: png, Buttons: [][]adapters.Button{row}})
 }
 
-func (a *Ask) screenText() error {
+func (a *Invocation) screenText() error {
 	rows, err := a.screenRows()
 	if err != nil {
 		return err
@@ -78,12 +78,12 @@ func (a *Ask) screenText() error {
 	return a.showLines(a.screenHeading(), rows, "screen.txt", row)
 }
 
-func (a *Ask) screenHeading() string {
+func (a *Invocation) screenHeading() string {
 	return wording.Bold(a.Session.Name) + " " + wording.Clock(time.Now())
 }
 
 // screenButtons show the screen once more, in both ways.
-func (a *Ask) screenButtons() ([]adapters.Button, error) {
+func (a *Invocation) screenButtons() ([]adapters.Button, error) {
 	o := cards.Offer{Do: "screen", Session: a.Session.ID, Role: access.Viewer}
 	picture, err := a.makeOffer("Screen", o)
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *Ask) screenButtons() ([]adapters.Button, error) {
 }
 
 // screenRows are the rows of the session's screen as text, without the empty ones below.
-func (a *Ask) screenRows() ([]string, error) {
+func (a *Invocation) screenRows() ([]string, error) {
 	s, err := a.runner.Sessions.Screen(a.Ctx, a.Session.ID)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func historyCommand() command {
 	}
 }
 
-func showHistory(a *Ask) error {
+func showHistory(a *Invocation) error {
 	n := usualHistory
 	if a.args != "" {
 		var err error
@@ -183,7 +183,7 @@ func searchCommand() command {
 
 // searchLog takes all that's written as what to look for where a place has one session:
 // it may be called as another one is.
-func searchLog(a *Ask) error {
+func searchLog(a *Invocation) error {
 	if a.Session.ID == "" {
 		if bound := a.runner.SessionsAt(a.Event.Place, func(b adapters.Binding) bool { return !b.Unbound }); len(bound) == 1 {
 			a.Session = bound[0]
@@ -233,7 +233,7 @@ func excerpt(line, text string) string {
 	if len(runes) <= maxFoundRune {
 		return line
 	}
-	at := max(strings.Index(asciiLower(line), asciiLower(text)), 0)
+	at := max(strings.Index(lowerLetters(line), lowerLetters(text)), 0)
 	from := max(utf8.RuneCountInString(line[:at])-maxFoundRune/3, 0)
 	if from == 0 {
 		return wording.CutEnd(line, maxFoundRune)
@@ -241,8 +241,8 @@ func excerpt(line, text string) string {
 	return "…" + wording.CutEnd(string(runes[from:]), maxFoundRune-1)
 }
 
-// asciiLower changes no text's length.
-func asciiLower(text string) string {
+// lowerLetters changes no text's length.
+func lowerLetters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
 			return r + 'a' - 'A'

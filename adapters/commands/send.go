@@ -33,7 +33,7 @@ func sendCommand() command {
 		role:        access.Operator,
 		session:     true,
 		repeat:      true,
-		run: func(a *Ask) error {
+		run: func(a *Invocation) error {
 			if a.args == "" {
 				return errors.New("write /send and the path of a file in the session's folder")
 			}
@@ -51,7 +51,7 @@ func sendCommand() command {
 }
 
 // inSession is the path of a file in the session's folder, below it.
-func (a *Ask) inSession(text string) (string, error) {
+func (a *Invocation) inSession(text string) (string, error) {
 	cwd := a.Session.Cwd
 	switch {
 	case len(text) > cards.MaxOfferArgs || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
@@ -75,13 +75,13 @@ func (a *Ask) inSession(text string) (string, error) {
 
 // readFile returns the content of a file in the session's folder. Links aren't followed:
 // they'd lead around the names that are kept back.
-func (a *Ask) readFile(path string) ([]byte, error) {
+func (a *Invocation) readFile(path string) ([]byte, error) {
 	full := filepath.Join(a.Session.Cwd, path)
 	if why := keptBack(full, a.runner.StateDir); why != "" {
 		return nil, fmt.Errorf("nothing is sent of %s: %s", path, why)
 	}
 	largest := min(a.runner.Hub.Shape(a.Event.Place).MaxFile, maxSent)
-	f, err := openFile(a.Session.Cwd, path)
+	f, err := openRegularFile(a.Session.Cwd, path)
 	switch {
 	case errors.Is(err, errNoFolder):
 		return nil, fmt.Errorf("there's no folder %s any more, or it isn't one that panebridge may read", a.runner.ShownPath(a.Session.Cwd))
@@ -110,8 +110,8 @@ func (a *Ask) readFile(path string) ([]byte, error) {
 // errNoFolder says that a session's folder isn't one now.
 var errNoFolder = errors.New("there's no folder")
 
-// openFile opens a regular file below a folder that has no other name, through real folders only.
-func openFile(base, path string) (f *os.File, err error) {
+// openRegularFile opens a regular file below a folder that has no other name, through real folders only.
+func openRegularFile(base, path string) (f *os.File, err error) {
 	r, err := regular.OpenBase(base)
 	if err != nil {
 		return nil, errNoFolder
@@ -173,7 +173,7 @@ var (
 // keptBack says why a file isn't sent, as a sentence's end; "": it may be.
 func keptBack(full, stateDir string) string {
 	for _, dir := range append([]string{stateDir}, kernelFolders...) {
-		if dir != "" && below(full, dir) {
+		if dir != "" && isBelow(full, dir) {
 			return "it's in " + dir
 		}
 	}
@@ -195,8 +195,8 @@ func keptBack(full, stateDir string) string {
 	return ""
 }
 
-// below says whether a path is in a folder, with all links followed too.
-func below(path, dir string) bool {
+// isBelow says whether a path is in a folder, with all links followed too.
+func isBelow(path, dir string) bool {
 	in := func(path, dir string) bool {
 		rel, err := filepath.Rel(dir, path)
 		return err == nil && filepath.IsLocal(rel)

@@ -25,7 +25,7 @@ func statusCommand() command {
 		CommandInfo: intake.CommandInfo{Name: "status", Help: "What's mirrored here, and how the platform's limits stand"},
 		role:        access.Viewer,
 		repeat:      true,
-		run: func(a *Ask) error {
+		run: func(a *Invocation) error {
 			now := time.Now()
 			parts := append([]string{a.statusOfBindings()}, a.statusOfLimits(now))
 			if calls := a.statusOfCalls(now); calls != "" {
@@ -36,7 +36,7 @@ func statusCommand() command {
 	}
 }
 
-func (a *Ask) statusOfBindings() string {
+func (a *Invocation) statusOfBindings() string {
 	var lines []string
 	here := a.runner.Hub.At(a.Event.Place)
 	for _, st := range a.runner.Hub.Status("") {
@@ -47,7 +47,7 @@ func (a *Ask) statusOfBindings() string {
 		if err != nil {
 			continue
 		}
-		lines = append(lines, "- "+wording.Bold(s.Name)+", "+string(s.State)+": "+bindingState(st)+a.waitingTexts(s.ID))
+		lines = append(lines, "- "+wording.Bold(s.Name)+", "+string(s.State)+": "+bindingText(st)+a.waitingTexts(s.ID))
 	}
 	if len(lines) == 0 {
 		return "No session is mirrored here."
@@ -56,7 +56,7 @@ func (a *Ask) statusOfBindings() string {
 }
 
 // waitingTexts says what wasn't typed into a session yet, and why not; "": there's nothing.
-func (a *Ask) waitingTexts(id sessions.ID) string {
+func (a *Invocation) waitingTexts(id sessions.ID) string {
 	list := a.runner.Sessions.Waiting(id)
 	if len(list) == 0 {
 		return ""
@@ -72,8 +72,8 @@ func (a *Ask) waitingTexts(id sessions.ID) string {
 	return text
 }
 
-// bindingState is how a binding does, in words.
-func bindingState(st adapters.BindingStatus) string {
+// bindingText is how a binding does, in words.
+func bindingText(st adapters.BindingStatus) string {
 	switch {
 	case st.Binding.Disabled != "":
 		return "does nothing: " + wording.Plain(strings.TrimRight(st.Binding.Disabled, "."))
@@ -93,7 +93,7 @@ func bindingState(st adapters.BindingStatus) string {
 	return text
 }
 
-func (a *Ask) statusOfLimits(now time.Time) string {
+func (a *Invocation) statusOfLimits(now time.Time) string {
 	ctx, cancel := context.WithTimeout(a.Ctx, askScheduler)
 	defer cancel()
 	l, err := a.runner.Hub.Limits(ctx, a.Event.Place)
@@ -108,7 +108,7 @@ func (a *Ask) statusOfLimits(now time.Time) string {
 		}
 		lines = append(lines, line)
 	}
-	if until := later(l.Bot.PenaltyUntil, l.Chat.PenaltyUntil); until.After(now) {
+	if until := laterOf(l.Bot.PenaltyUntil, l.Chat.PenaltyUntil); until.After(now) {
 		lines = append(lines, "the platform wants silence until "+wording.Clock(until)+": nothing is sent before that")
 	}
 	if l.Chat.BackoffUntil.After(now) {
@@ -134,7 +134,7 @@ func (a *Ask) statusOfLimits(now time.Time) string {
 	return "Limits of this chat (" + wording.Plain(l.Mode.String()) + "):\n\n" + strings.Join(lines, "\n")
 }
 
-func later(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
@@ -142,7 +142,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // statusOfCalls says what doesn't ring here; "": all does.
-func (a *Ask) statusOfCalls(now time.Time) string {
+func (a *Invocation) statusOfCalls(now time.Time) string {
 	chat := a.Event.Place.WholeChat()
 	var lines []string
 	add := func(what string, p cards.Preference) {
@@ -161,7 +161,7 @@ func (a *Ask) statusOfCalls(now time.Time) string {
 }
 
 // statusOfPerson says what the person may do.
-func (a *Ask) statusOfPerson() string {
+func (a *Invocation) statusOfPerson() string {
 	var has []string
 	for _, r := range []access.Role{access.Viewer, access.Operator, access.Approver, access.Admin} {
 		if a.Roles[r] {
@@ -184,7 +184,7 @@ func sessionsCommand() command {
 	}
 }
 
-func listSessions(a *Ask) error {
+func listSessions(a *Invocation) error {
 	refresh := adapters.Button{Label: "Refresh", Data: cards.OfferPrefix + a.Offered.ID}
 	if !a.isPress() {
 		var err error
@@ -250,7 +250,7 @@ func helpCommand() command {
 		CommandInfo: intake.CommandInfo{Name: "help", Help: "What you can do here"},
 		role:        access.Viewer,
 		repeat:      true,
-		run: func(a *Ask) error {
+		run: func(a *Invocation) error {
 			var b strings.Builder
 			others := false
 			for _, c := range commands() {

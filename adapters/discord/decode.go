@@ -332,12 +332,12 @@ func (m messageJSON) text(bot string) string {
 
 // files are a message's. A file is named by where it is, and where a fresh address of it
 // can be had: addresses are good for a day (docs.discord.com/developers/reference#signed-attachment-cdn-urls).
-func (m messageJSON) files() (list []intake.File) {
+func (m messageJSON) files() (list []intake.Attachment) {
 	for _, f := range m.Files {
 		if !isID(f.ID) || f.URL == "" {
 			continue
 		}
-		file := intake.File{
+		file := intake.Attachment{
 			ID: strings.Join([]string{m.Channel, m.ID, f.ID, f.URL}, " "), Name: f.Name, Kind: intake.FileDocument, Size: max(0, f.Size),
 		}
 		if m.Flags&flagVoice != 0 {

@@ -41,7 +41,7 @@ func TestDecode(t *testing.T) {
 		{
 			"passed on with what's in it", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,` + who + `,"content":"","message_reference":{"type":1,"message_id":"3"},
 				"message_snapshots":[{"message":{"content":"/close <@8>","mentions":[{"id":"8","username":"bob"}],"attachments":[{"id":"6","filename":"a.png","size":9,"url":"https://u"}]}}]}`, in("5"),
-			intake.Said{Text: "//close @bob", Files: []intake.File{{ID: "5 " + at + " 6 https://u", Name: "a.png", Kind: intake.FileDocument, Size: 9}}},
+			intake.Said{Text: "//close @bob", Files: []intake.Attachment{{ID: "5 " + at + " 6 https://u", Name: "a.png", Kind: intake.FileDocument, Size: 9}}},
 		},
 		{"to the bot", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,` + who + `,"content":"<@99> /new  x"}`, in("5"), intake.Said{Text: "/new  x"}},
 		{"about the bot", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,` + who + `,"content":"ask <@!99> now<@99>"}`, in("5"), intake.Said{Text: "ask now"}},
@@ -50,11 +50,11 @@ func TestDecode(t *testing.T) {
 		{"a command for the session", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,` + who + `,"content":"//help"}`, in("5"), intake.Said{Text: "//help"}},
 		{
 			"a file", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,` + who + `,"content":"","attachments":[{"id":"6","filename":"../a.png","size":9,"url":"https://u"}]}`, in("5"),
-			intake.Said{Files: []intake.File{{ID: "5 " + at + " 6 https://u", Name: "../a.png", Kind: intake.FileDocument, Size: 9}}},
+			intake.Said{Files: []intake.Attachment{{ID: "5 " + at + " 6 https://u", Name: "../a.png", Kind: intake.FileDocument, Size: 9}}},
 		},
 		{
 			"a voice message", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,"flags":8192,` + who + `,"content":"","attachments":[{"id":"6","filename":"voice-message.ogg","size":9,"url":"https://u"}]}`, in("5"),
-			intake.Said{Files: []intake.File{{ID: "5 " + at + " 6 https://u", Kind: intake.FileVoice, Size: 9}}},
+			intake.Said{Files: []intake.Attachment{{ID: "5 " + at + " 6 https://u", Kind: intake.FileVoice, Size: 9}}},
 		},
 		{"a bot's", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,"author":{"id":"7","bot":true},"content":"hi"}`, in("5"), nil},
 		{"a webhook's", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,"webhook_id":"8",` + who + `,"content":"hi"}`, in("5"), nil},

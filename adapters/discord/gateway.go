@@ -50,7 +50,7 @@ type GatewayOptions struct {
 	Mirrored func() []adapters.Target
 	// Complete returns what may be meant by an argument that's being written. Nil:
 	// nothing. inbound.Inbound.Complete is one.
-	Complete func(e intake.Event, command, param, begun string) []intake.Candidate
+	Complete func(e intake.Event, command, param, begun string) []intake.Completion
 	// Offered says whether a button is one of this daemon's, by its data; Concerns whether a slash
 	// command names what's this daemon's. Both count where others use the bot, too. Nil: every one
 	// is, none does.
@@ -105,7 +105,7 @@ func (a *Adapter) Gateway(o GatewayOptions) *Gateway {
 		o.Mirrored = func() []adapters.Target { return nil }
 	}
 	if o.Complete == nil {
-		o.Complete = func(intake.Event, string, string, string) []intake.Candidate { return nil }
+		o.Complete = func(intake.Event, string, string, string) []intake.Completion { return nil }
 	}
 	if o.Offered == nil {
 		o.Offered = func(context.Context, string) bool { return true }

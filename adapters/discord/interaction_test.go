@@ -194,8 +194,8 @@ func TestStrangersGetNothing(t *testing.T) {
 		e := w.ear()
 		mallory := w.Person("Mallory")
 		e.opts.Admits = func(ev intake.Event) bool { return ev.Person.ID == "discord:"+w.ada.ID }
-		e.opts.Complete = func(intake.Event, string, string, string) []intake.Candidate {
-			return []intake.Candidate{{Label: "secret", Value: "secret"}}
+		e.opts.Complete = func(intake.Event, string, string, string) []intake.Completion {
+			return []intake.Completion{{Label: "secret", Value: "secret"}}
 		}
 		e.withCommands()
 		defer func() { e.stop() }()
@@ -225,11 +225,11 @@ func TestPanicsEndNoOthersInteraction(t *testing.T) {
 			e := w.ear()
 			panicked := 0
 			e.opts.Panicked = func() { panicked++ }
-			e.opts.Complete = func(_ intake.Event, _, _, begun string) []intake.Candidate {
+			e.opts.Complete = func(_ intake.Event, _, _, begun string) []intake.Completion {
 				if begun == "bad" {
 					panic("a fault")
 				}
-				return []intake.Candidate{{Label: begun, Value: begun}}
+				return []intake.Completion{{Label: begun, Value: begun}}
 			}
 			e.withCommands()
 			defer func() { e.stop() }()

@@ -123,7 +123,7 @@ func (p *Platform) Link(at adapters.Target, message string) string {
 
 // Fetch implements intake.Platform. The error wraps sessions.ErrUnavailable if the
 // same may work later.
-func (p *Platform) Fetch(ctx context.Context, f intake.File, limit int64, w io.Writer) error {
+func (p *Platform) Fetch(ctx context.Context, f intake.Attachment, limit int64, w io.Writer) error {
 	if f.Size > limit {
 		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", f.Size, intake.ErrTooLarge, limit)
 	}

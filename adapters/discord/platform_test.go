@@ -82,7 +82,7 @@ func TestFetchFromNowhereElse(t *testing.T) {
 	p := a.Platform(&notes{kept: map[string]string{}})
 	fetch := func(address string) error {
 		asked = nil
-		return p.Fetch(context.Background(), intake.File{ID: "1 2 3 " + address}, 100, io.Discard)
+		return p.Fetch(context.Background(), intake.Attachment{ID: "1 2 3 " + address}, 100, io.Discard)
 	}
 	for _, address := range []string{
 		"https://cdn.discordapp.com/attachments/1/2/a.png?ex=1&is=2&hm=3", "https://media.discordapp.net/attachments/1/2/a.png",
@@ -105,7 +105,7 @@ func TestFetchFromNowhereElse(t *testing.T) {
 	}
 	for _, id := range []string{"", "1 2 3", "a 2 3 https://cdn.discordapp.com/x", "https://cdn.discordapp.com/x"} {
 		asked = nil
-		if err := p.Fetch(context.Background(), intake.File{ID: id}, 100, io.Discard); err == nil || len(asked) != 0 {
+		if err := p.Fetch(context.Background(), intake.Attachment{ID: id}, 100, io.Discard); err == nil || len(asked) != 0 {
 			t.Errorf("file %q: %v, asked %v", id, err, asked)
 		}
 	}
@@ -130,7 +130,7 @@ func TestFetchThatMayWorkLater(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = a.Platform(&notes{kept: map[string]string{}}).Fetch(context.Background(), intake.File{ID: "1 2 3 https://cdn.discordapp.com/x"}, 100, io.Discard)
+		err = a.Platform(&notes{kept: map[string]string{}}).Fetch(context.Background(), intake.Attachment{ID: "1 2 3 https://cdn.discordapp.com/x"}, 100, io.Discard)
 		if err == nil || errors.Is(err, sessions.ErrUnavailable) != later {
 			t.Errorf("status %d: %v", status, err)
 		}

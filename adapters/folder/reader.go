@@ -30,11 +30,11 @@ const (
 // offers no commands.
 type reader struct{}
 
-func (reader) Name() string                                               { return Name }
-func (reader) Answer(context.Context, intake.Event, string) error         { return nil }
-func (reader) Link(adapters.Target, string) string                        { return "" }
-func (reader) SetCommands(context.Context, []intake.CommandInfo) error    { return nil }
-func (reader) Fetch(context.Context, intake.File, int64, io.Writer) error { return errOnlyText }
+func (reader) Name() string                                                     { return Name }
+func (reader) Answer(context.Context, intake.Event, string) error               { return nil }
+func (reader) Link(adapters.Target, string) string                              { return "" }
+func (reader) SetCommands(context.Context, []intake.CommandInfo) error          { return nil }
+func (reader) Fetch(context.Context, intake.Attachment, int64, io.Writer) error { return errOnlyText }
 
 // update is what somebody has written, as the journal keeps it.
 type update struct {

@@ -69,7 +69,7 @@ func TestStrangersGetSilence(t *testing.T) {
 		if got := w.in.Strangers(); got != uint64(n) {
 			w.Errorf("%d strangers were counted, want %d", got, n)
 		}
-		if entries, err := w.store.Entries(w.Context(), 10); err != nil || len(entries) != 2 {
+		if entries, err := w.store.AuditEntries(w.Context(), 10); err != nil || len(entries) != 2 {
 			w.Errorf("the audit log has %d entries, %v; want the 2 of people who were let in", len(entries), err)
 		}
 		if lines := strings.Count(w.log.String(), `person=`+evil+` `); lines > 2 {
@@ -93,7 +93,7 @@ func (w *world) hostile(random *rand.Rand, offers []string) intake.Action {
 		return intake.Pressed{Data: append(offers, "", "o:", "o:zz", "o:0000000000000000", "../../x")[random.IntN(len(offers)+5)], Token: "t"}
 	case 2:
 		return intake.Said{
-			Text: texts[random.IntN(len(texts))], Files: []intake.File{{ID: "f", Name: "../../../etc/passwd", Kind: intake.FileDocument, Size: 1 << 40}},
+			Text: texts[random.IntN(len(texts))], Files: []intake.Attachment{{ID: "f", Name: "../../../etc/passwd", Kind: intake.FileDocument, Size: 1 << 40}},
 		}
 	default:
 		return intake.Said{Text: texts[random.IntN(len(texts))], ReplyTo: "1"}
@@ -335,7 +335,7 @@ func TestEveryInputIsInTheAuditLog(t *testing.T) {
 		w.pairAt(evil, w.code(access.Viewer), "666")
 		w.say(bob, "viewer's text")
 		w.pass(5 * time.Second)
-		entries, err := w.store.Entries(w.Context(), 10)
+		entries, err := w.store.AuditEntries(w.Context(), 10)
 		if err != nil {
 			w.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func (w *world) album(from, to int, caption string) (list []intake.Update) {
 		raw, err := json.Marshal(struct {
 			intake.Event
 			Action intake.Said
-		}{ev, intake.Said{Text: caption, Album: "a", Files: []intake.File{{ID: id, Kind: intake.FilePhoto}}}})
+		}{ev, intake.Said{Text: caption, Album: "a", Files: []intake.Attachment{{ID: id, Kind: intake.FilePhoto}}}})
 		if err != nil {
 			w.Fatal(err)
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 // send sends files with a caption.
-func (w *world) send(caption string, files ...intake.File) intake.Event {
+func (w *world) send(caption string, files ...intake.Attachment) intake.Event {
 	w.Helper()
 	ev := w.event(ann, intake.Said{Text: caption, Files: files})
 	w.do(ev)
@@ -42,7 +42,7 @@ func (w *world) saved() (out []string) {
 func TestAFileIsSavedAndItsPathTyped(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.chat.files = map[string]string{"f": "content", "p": "pixels"}
-		ev := w.send("look at this", intake.File{ID: "f", Name: "my report.pdf", Kind: intake.FileDocument, Size: 7}, intake.File{ID: "p", Kind: intake.FilePhoto})
+		ev := w.send("look at this", intake.Attachment{ID: "f", Name: "my report.pdf", Kind: intake.FileDocument, Size: 7}, intake.Attachment{ID: "p", Kind: intake.FilePhoto})
 		typed := w.panes.typed()
 		if len(typed) != 1 {
 			w.Fatalf("typed %q", typed)
@@ -77,7 +77,7 @@ func TestAFileIsSavedAndItsPathTyped(t *testing.T) {
 // A daemon that's killed as a file gets its name leaves it with two: the next one removes the other, and
 // fetches nothing.
 func TestAFileThatHasItsNameIsNotFetchedAgain(t *testing.T) {
-	file, name := intake.File{ID: "f", Name: "a.txt"}, ""
+	file, name := intake.Attachment{ID: "f", Name: "a.txt"}, ""
 	inWorld(t, func(w *world) {
 		w.chat.files = map[string]string{"f": "content"}
 		w.send("", file)
@@ -105,7 +105,7 @@ func TestNamesOfFilesAreHarmless(t *testing.T) {
 			"con", "", ".", "..", "...", strings.Repeat("長い名前", 200) + ".txt", "x." + strings.Repeat("y", 500), "CON.txt ", "\xff\xfe", "@file", "#!x", "a'b\"c",
 		}
 		for _, name := range names {
-			w.send("", intake.File{ID: "f", Name: name, Kind: intake.FileDocument})
+			w.send("", intake.Attachment{ID: "f", Name: name, Kind: intake.FileDocument})
 		}
 		if got := w.panes.typed(); len(got) != len(names) {
 			w.Errorf("%d were typed, want %d", len(got), len(names))
@@ -130,29 +130,29 @@ func TestFilesThatAreNotTaken(t *testing.T) {
 		w.opt = func(o *inbound.Options) { o.MaxFile = 1 << 20 }
 		w.restart()
 		w.chat.files = map[string]string{"big": strings.Repeat("x", 2<<20), "ok": "x"}
-		w.send("a", intake.File{ID: "big", Name: "a.bin", Size: 2 << 20})
+		w.send("a", intake.Attachment{ID: "big", Name: "a.bin", Size: 2 << 20})
 		if w.chat.fetches != 0 {
 			w.Error("a file was fetched that was known to be too large")
 		}
-		w.send("b", intake.File{ID: "big", Name: "b.bin", Size: 5}) // it lies
-		w.send("c", make([]intake.File, 11)...)
-		w.send("/help", intake.File{ID: "ok"})
+		w.send("b", intake.Attachment{ID: "big", Name: "b.bin", Size: 5}) // it lies
+		w.send("c", make([]intake.Attachment, 11)...)
+		w.send("/help", intake.Attachment{ID: "ok"})
 		w.chat.fail = 100
-		w.send("d", intake.File{ID: "ok"})
+		w.send("d", intake.Attachment{ID: "ok"})
 		w.wantPosts("too large: at most 1 MB", "too large: at most 1 MB", "At most 10 files", "goes to a session", "couldn't be fetched")
 		w.wantTyped()
 		if got := w.saved(); len(got) != 0 {
 			w.Errorf("%q were saved", got)
 		}
 		w.chat.fail = 2 // passes
-		w.send("", intake.File{ID: "ok", Kind: intake.FileVoice})
+		w.send("", intake.Attachment{ID: "ok", Kind: intake.FileVoice})
 		if got := w.saved(); len(got) != 1 || !strings.HasSuffix(got[0], ".ogg") {
 			w.Errorf("%q were saved, want a voice note", got)
 		}
 		w.opt = func(o *inbound.Options) { o.MaxFile = -1 }
 		w.restart()
 		w.hub.take()
-		w.send("e", intake.File{ID: "ok"})
+		w.send("e", intake.Attachment{ID: "ok"})
 		w.wantPosts("aren't taken")
 	})
 }
@@ -177,20 +177,20 @@ func TestAFileForWhichThereIsNoRoom(t *testing.T) {
 		if err := os.WriteFile(fill, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
 			w.Fatalf("it takes all: %v", err)
 		}
-		w.send("", intake.File{ID: "small", Name: "a.txt"})
+		w.send("", intake.Attachment{ID: "small", Name: "a.txt"})
 		if typed := w.panes.typed(); len(typed) != 1 || !strings.HasPrefix(typed[0], filepath.Join(w.dir, inbound.FilesFolder)) {
 			w.Errorf("typed %q, want a file of the state folder", typed)
 		}
 		if err := os.Remove(fill); err != nil {
 			w.Fatal(err)
 		}
-		w.send("", intake.File{ID: "large", Name: "b.bin"})
-		w.send("", intake.File{ID: "small", Name: "c.txt"}, intake.File{ID: "large", Name: "d.bin"})
+		w.send("", intake.Attachment{ID: "large", Name: "b.bin"})
+		w.send("", intake.Attachment{ID: "small", Name: "c.txt"}, intake.Attachment{ID: "large", Name: "d.bin"})
 		w.wantPosts("👍", "The file couldn't be saved: the disk of "+w.dir, "File 2 of 2, d.bin, couldn't be saved: the disk of "+w.dir)
 		if w.chat.fetches != 4 {
 			w.Errorf("%d fetches", w.chat.fetches)
 		}
-		w.send("", intake.File{ID: "small", Name: "e.txt"})
+		w.send("", intake.Attachment{ID: "small", Name: "e.txt"})
 		if got := w.saved(); len(w.panes.typed()) != 2 || len(got) != 2 || !strings.HasPrefix(got[0], "c-") || !strings.HasPrefix(got[1], "e-") {
 			w.Errorf("typed %q, files %q", w.panes.typed(), got)
 		}
@@ -230,7 +230,7 @@ func TestFilesAreSavedInOnesOwnFoldersAlone(t *testing.T) {
 					w.Fatal(err)
 				}
 				w.chat.files = map[string]string{"f": "x"}
-				ev := w.event(ann, intake.Said{Files: []intake.File{{ID: "f", Name: "a.txt"}}})
+				ev := w.event(ann, intake.Said{Files: []intake.Attachment{{ID: "f", Name: "a.txt"}}})
 				ev.Place = place
 				w.do(ev)
 				w.pass(5 * time.Second)
@@ -288,7 +288,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 					w.Fatal(err)
 				}
 				w.chat.files = map[string]string{"f": "x"}
-				ev := w.event(ann, intake.Said{Files: []intake.File{{ID: "f", Name: "a.txt"}}})
+				ev := w.event(ann, intake.Said{Files: []intake.Attachment{{ID: "f", Name: "a.txt"}}})
 				ev.Place = place
 				w.do(ev)
 				w.pass(5 * time.Second)

@@ -39,7 +39,7 @@ const (
 //
 // A file's name depends on the message alone, and it appears with all its content
 // at once, so that it's fetched once, whatever happens in between.
-func (in *Inbound) saveFiles(ctx context.Context, ev intake.Event, files []intake.File, to sessions.Session) (paths []string, problem string, err error) {
+func (in *Inbound) saveFiles(ctx context.Context, ev intake.Event, files []intake.Attachment, to sessions.Session) (paths []string, problem string, err error) {
 	if len(files) > intake.MaxFiles {
 		return nil, fmt.Sprintf("At most %d files are taken at a time, these are %d.", intake.MaxFiles, len(files)), nil
 	}
@@ -70,11 +70,11 @@ func (in *Inbound) saveFiles(ctx context.Context, ev intake.Event, files []intak
 			in.Log.Warn("fetch a file", "session", to.ID, "target", ev.Place.String(), "kind", f.Kind, "err", err)
 			what, again := "The file", "it again, or the text alone."
 			if len(files) > 1 {
-				what, again = fmt.Sprintf("File %d of %d, %s,", i+1, len(files), shownName(f)), "them again, or the text alone."
+				what, again = fmt.Sprintf("File %d of %d, %s,", i+1, len(files), shownFileName(f)), "them again, or the text alone."
 			}
 			return nil, what + " " + in.whyMissing(err, path) + again, nil
 		}
-		paths = append(paths, quoted(filepath.Join(path, name)))
+		paths = append(paths, quotedPath(filepath.Join(path, name)))
 	}
 	return paths, "", nil
 }
@@ -94,21 +94,21 @@ func (in *Inbound) whyMissing(err error, folder string) string {
 	}
 }
 
-func (in *Inbound) tooLarge(f intake.File) string {
-	return fmt.Sprintf("The file %s is too large: at most %d MB are taken.", shownName(f), in.opt.MaxFile>>20)
+func (in *Inbound) tooLarge(f intake.Attachment) string {
+	return fmt.Sprintf("The file %s is too large: at most %d MB are taken.", shownFileName(f), in.opt.MaxFile>>20)
 }
 
-// shownName is a file's name as a person sees it.
-func shownName(f intake.File) string {
+// shownFileName is a file's name as a person sees it.
+func shownFileName(f intake.Attachment) string {
 	if f.Name == "" {
 		return "(" + string(f.Kind) + ")"
 	}
 	return strings.ToValidUTF8(f.Name, "?")
 }
 
-// quoted is a path as it's typed: without white space agents and shells read it as
+// quotedPath is a path as it's typed: without white space agents and shells read it as
 // it is.
-func quoted(path string) string {
+func quotedPath(path string) string {
 	if strings.ContainsFunc(path, unicode.IsSpace) {
 		return `"` + path + `"`
 	}
@@ -180,7 +180,7 @@ func ignoreAll(r *os.Root) error {
 }
 
 // fetchFile gets a file into a folder, unless it's there already.
-func (in *Inbound) fetchFile(ctx context.Context, p intake.Platform, f intake.File, into *os.Root, name string) error {
+func (in *Inbound) fetchFile(ctx context.Context, p intake.Platform, f intake.Attachment, into *os.Root, name string) error {
 	if info, err := into.Lstat(name); err == nil {
 		if !info.Mode().IsRegular() {
 			return fmt.Errorf("save %s: something that isn't a file has its name", name)
@@ -201,13 +201,13 @@ func (in *Inbound) fetchFile(ctx context.Context, p intake.Platform, f intake.Fi
 	return err
 }
 
-func (in *Inbound) fetchOnce(ctx context.Context, p intake.Platform, f intake.File, into *os.Root, name string) (err error) {
+func (in *Inbound) fetchOnce(ctx context.Context, p intake.Platform, f intake.Attachment, into *os.Root, name string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
 	if err := removePart(into, name); err != nil {
 		return unsaved(err)
 	}
-	part := partOf(name)
+	part := partName(name)
 	w, err := into.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return unsaved(err)
@@ -217,7 +217,7 @@ func (in *Inbound) fetchOnce(ctx context.Context, p intake.Platform, f intake.Fi
 			err = unsaved(gone)
 		}
 	}()
-	to := &limited{w: w, left: in.opt.MaxFile}
+	to := &limitedWriter{w: w, left: in.opt.MaxFile}
 	err = p.Fetch(ctx, f, in.opt.MaxFile, to)
 	if failed := errors.Join(to.failed, w.Close()); failed != nil {
 		return unsaved(failed)
@@ -235,26 +235,26 @@ func unsaved(err error) error {
 	return fmt.Errorf("%w: %w", errUnsaved, err)
 }
 
-// partOf is what a file is called while it's fetched.
-func partOf(name string) string { return ".part-" + name }
+// partName is what a file is called while it's fetched.
+func partName(name string) string { return ".part-" + name }
 
 // removePart removes what a daemon that was killed while it fetched a file has left. Once the file has
 // its name that's a second one, with which /send would refuse it.
 func removePart(in *os.Root, name string) error {
-	if err := in.Remove(partOf(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := in.Remove(partName(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// limited is a writer that takes no more than what was agreed on.
-type limited struct {
+// limitedWriter is a writer that takes no more than what was agreed on.
+type limitedWriter struct {
 	w      io.Writer
 	left   int64
 	failed error // of w
 }
 
-func (l *limited) Write(b []byte) (int, error) {
+func (l *limitedWriter) Write(b []byte) (int, error) {
 	if int64(len(b)) > l.left {
 		return 0, intake.ErrTooLarge
 	}
@@ -268,7 +268,7 @@ func (l *limited) Write(b []byte) (int, error) {
 
 // fileName is the name that file i of a message gets: what's left of its own where
 // only letters, digits and a few signs are, and a mark that tells it from all others.
-func fileName(key string, i int, f intake.File) string {
+func fileName(key string, i int, f intake.Attachment) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", key, i))
 	mark := hex.EncodeToString(sum[:6])
 	name := safeName(f.Name)

@@ -33,7 +33,7 @@ type Options struct {
 	// isn't known.
 	Interrupt func(s sessions.Session) []string
 	// Mail is the agents' mail; nil: there's none.
-	Mail commands.Mail
+	Mail commands.Mailbox
 	// Paired hears of each pairing code that's made, before anybody else; nil: nobody does.
 	Paired func(code string)
 	Access access.Config // by configuration; people and chats that were paired come on top
@@ -204,7 +204,7 @@ func (in *Inbound) Handle(ctx context.Context, ev intake.Event) error {
 	case err != nil:
 		return err
 	case who.Paired:
-		return in.recordWhole(ctx, ev, Entry{Kind: "pair", What: string(who.Role), Outcome: "done"}, func() {
+		return in.recordWhole(ctx, ev, AuditEntry{Kind: "pair", What: string(who.Role), Outcome: "done"}, func() {
 			in.ReplyText(ev, "paired", qos.Interactive, who.Welcome)
 		})
 	case !who.Admitted:
@@ -239,7 +239,7 @@ func (in *Inbound) Handle(ctx context.Context, ev intake.Event) error {
 
 // dispatchEvent does what a person asks for who was let in. again says that it was begun
 // before.
-func (in *Inbound) dispatchEvent(ctx context.Context, ev intake.Event, roles access.Roles, again bool) (commands.Result, error) {
+func (in *Inbound) dispatchEvent(ctx context.Context, ev intake.Event, roles access.Roles, again bool) (commands.EventResult, error) {
 	switch a := ev.Action.(type) {
 	case intake.Said:
 		return in.handleText(ctx, ev, a, roles, again, false)
@@ -248,7 +248,7 @@ func (in *Inbound) dispatchEvent(ctx context.Context, ev intake.Event, roles acc
 	case intake.Pressed:
 		return in.PressButton(ctx, ev, a, roles, again)
 	default:
-		return commands.Result{}, fmt.Errorf("%w action %T", sessions.ErrUnknown, a)
+		return commands.EventResult{}, fmt.Errorf("%w action %T", sessions.ErrUnknown, a)
 	}
 }
 
@@ -369,11 +369,11 @@ func (in *Inbound) TellExpired(adapter string, from, to time.Time) error {
 	return errors.Join(errs...)
 }
 
-// Entry is one input in the audit log: who did what, where and when, and what
+// AuditEntry is one input in the audit log: who did what, where and when, and what
 // became of it. It holds no text: what's typed is in its receipt, which goes when
 // receipts do. The hash tells whether a text that somebody shows is the one, until the session is forgotten: a short
 // text can be guessed from it.
-type Entry struct {
+type AuditEntry struct {
 	Key    string // Event.Key
 	At     time.Time
 	Place  adapters.Target
@@ -396,17 +396,17 @@ type Entry struct {
 type AuditStore interface {
 	// BeginEntry adds an entry, unless there's one of its key, and returns the one
 	// that was there before; nil: none.
-	BeginEntry(ctx context.Context, e Entry) (*Entry, error)
+	BeginEntry(ctx context.Context, e AuditEntry) (*AuditEntry, error)
 	// EndEntry fills in what became of an input: What, Session, Outcome. With that it keeps what
 	// answers it, both or none: see ReplyStore.
-	EndEntry(ctx context.Context, e Entry, replies []cards.Reply) error
-	// Entries returns the newest, the newest first.
-	Entries(ctx context.Context, limit int) ([]Entry, error)
+	EndEntry(ctx context.Context, e AuditEntry, replies []cards.StoredReply) error
+	// AuditEntries returns the newest, the newest first.
+	AuditEntries(ctx context.Context, limit int) ([]AuditEntry, error)
 }
 
 // entryOf is an event as the audit log begins it.
-func entryOf(ev intake.Event) Entry {
-	e := Entry{Key: ev.Key, At: time.Now(), Place: ev.Place, Person: ev.Person.ID, Name: ev.Person.Name}
+func entryOf(ev intake.Event) AuditEntry {
+	e := AuditEntry{Key: ev.Key, At: time.Now(), Place: ev.Place, Person: ev.Person.ID, Name: ev.Person.Name}
 	text := ""
 	switch a := ev.Action.(type) {
 	case intake.Said:
@@ -434,7 +434,7 @@ func entryOf(ev intake.Event) Entry {
 
 // recordWhole writes a whole entry of what has happened, with what answers it. An error says that the event
 // is to come again.
-func (in *Inbound) recordWhole(ctx context.Context, ev intake.Event, as Entry, answer func()) error {
+func (in *Inbound) recordWhole(ctx context.Context, ev intake.Event, as AuditEntry, answer func()) error {
 	e := entryOf(ev)
 	e.Kind, e.What = as.Kind, as.What
 	before, err := in.opt.Store.BeginEntry(ctx, e)
@@ -448,7 +448,7 @@ func (in *Inbound) recordWhole(ctx context.Context, ev intake.Event, as Entry, a
 }
 
 // endEntry writes what became of an event, with what answers it.
-func (in *Inbound) endEntry(ctx context.Context, e Entry) error {
+func (in *Inbound) endEntry(ctx context.Context, e AuditEntry) error {
 	replies, wrote := in.UnseenReplies(e.Key)
 	if err := in.opt.Store.EndEntry(ctx, e, replies); err != nil {
 		return fmt.Errorf("write the audit log: %w", err)

@@ -24,7 +24,7 @@ type letters struct {
 	sent    []string // what was written, by "WHO to WHOM: TEXT"
 	keys    map[string]bool
 	why     string
-	members []commands.Member
+	members []commands.FleetMember
 }
 
 func (m *letters) Letters(context.Context, string) ([]commands.Letter, error) {
@@ -82,7 +82,7 @@ func (m *letters) LetterAt(_ context.Context, _ adapters.Target, message string)
 }
 
 func (m *letters) Fleets(context.Context) ([]commands.Fleet, error) {
-	return []commands.Fleet{{Name: "web", Director: commands.Member{ID: "pb_gone"}, Members: m.members}}, nil
+	return []commands.Fleet{{Name: "web", Director: commands.FleetMember{ID: "pb_gone"}, Members: m.members}}, nil
 }
 
 func inMail(t *testing.T, test func(w *world, m *letters)) {
@@ -159,10 +159,10 @@ func TestMailCommand(t *testing.T) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		m.members = []commands.Member{{ID: one.ID, LastReceived: time.Now().Add(-3 * time.Minute), Unread: 2}}
+		m.members = []commands.FleetMember{{ID: one.ID, LastReceived: time.Now().Add(-3 * time.Minute), Unread: 2}}
 		w.say(bob, "/fleet")
 		w.wantPosts("**web**\n\n- pb_gone: gone, its director\n- agent: starting, received mail 3 min ago, 2 unread")
-		m.members = []commands.Member{{ID: one.ID}}
+		m.members = []commands.FleetMember{{ID: one.ID}}
 		w.say(bob, "/fleet web")
 		w.wantPosts("**web**\n\n- pb_gone: gone, its director\n- agent: starting, received mail never, 0 unread")
 	})

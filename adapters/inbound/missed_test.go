@@ -117,7 +117,7 @@ func TestAListIsKeptPinned(t *testing.T) {
 			lists[0].Text != "**Working: 1**\n\n- ◐ [agent](<chat:-1/7#>)" {
 			t.Fatalf("lists %+v, pins %+v", lists, pins)
 		}
-		if kept, err := w.store.Standings(t.Context()); err != nil || len(kept) != 2 || strings.Contains(fmt.Sprint(kept), "agent") {
+		if kept, err := w.store.StandingCards(t.Context()); err != nil || len(kept) != 2 || strings.Contains(fmt.Sprint(kept), "agent") {
 			t.Errorf("kept is %+v, %v: a session that's forgotten would still be named", kept, err)
 		}
 		w.restart()

@@ -20,7 +20,7 @@ import (
 
 // handleText handles a new message of a known person. asked says that the person was
 // asked already whether it's still to be done.
-func (in *Inbound) handleText(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles, again, asked bool) (commands.Result, error) {
+func (in *Inbound) handleText(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles, again, asked bool) (commands.EventResult, error) {
 	stale := !asked && time.Since(ev.At) > in.opt.StaleAfter
 	if name, args, ok := intake.ReadCommand(s.Text); ok {
 		switch {
@@ -57,7 +57,7 @@ func (in *Inbound) handleText(ctx context.Context, ev intake.Event, s intake.Sai
 	to, err := in.sessionsFor(ctx, ev, s)
 	switch {
 	case err != nil:
-		return commands.Result{}, err
+		return commands.EventResult{}, err
 	case len(to) == 0 && ev.Common && !in.opt.Hub.Shape(ev.Place).OwnThread:
 		return commands.Refused("common"), nil // another may show a session here
 	case len(to) == 0:
@@ -138,19 +138,19 @@ func (in *Inbound) sharerOf(adapter string) string {
 const askedWhich = "asked which"
 
 // askSession asks which of several sessions a text is for.
-func (in *Inbound) askSession(ctx context.Context, ev intake.Event, s intake.Said, of []sessions.Session) (commands.Result, error) {
-	if err := in.opt.Store.PutWaiting(ctx, cards.NewWaiting(ev, s)); err != nil {
-		return commands.Result{}, fmt.Errorf("keep a text until its session is known: %w", err)
+func (in *Inbound) askSession(ctx context.Context, ev intake.Event, s intake.Said, of []sessions.Session) (commands.EventResult, error) {
+	if err := in.opt.Store.PutDeferred(ctx, cards.NewDeferredText(ev, s)); err != nil {
+		return commands.EventResult{}, fmt.Errorf("keep a text until its session is known: %w", err)
 	}
-	a := in.NewAsk(ctx, ev, nil)
-	return commands.Result{Outcome: askedWhich}, a.AskWhich("Which session is this for? Next time answer one of its messages.", of, cards.Offer{
+	a := in.NewInvocation(ctx, ev, nil)
+	return commands.EventResult{Outcome: askedWhich}, a.AskWhich("Which session is this for? Next time answer one of its messages.", of, cards.Offer{
 		Do: "input", Args: ev.Key, Role: access.Operator, Person: ev.Person.ID, Single: true, Group: "which " + ev.Key,
 	})
 }
 
 // inputChosen types a text into the session that was chosen.
-func (in *Inbound) inputChosen(a *commands.Ask) error {
-	w, err := in.opt.Store.Waiting(a.Ctx, a.Offered.Args)
+func (in *Inbound) inputChosen(a *commands.Invocation) error {
+	w, err := in.opt.Store.Deferred(a.Ctx, a.Offered.Args)
 	if errors.Is(err, sessions.ErrUnknown) {
 		return a.AnswerPress("It was sent already.")
 	}
@@ -165,25 +165,25 @@ func (in *Inbound) inputChosen(a *commands.Ask) error {
 }
 
 // runWaiting types a text that waited, and forgets it.
-func (in *Inbound) runWaiting(a *commands.Ask, w cards.Waiting, s sessions.Session) error {
+func (in *Inbound) runWaiting(a *commands.Invocation, w cards.DeferredText, s sessions.Session) error {
 	d, err := in.typeText(a.Ctx, w.Event(), w.Said, s)
 	if d.Outcome == "" {
 		return err
 	}
-	return errors.Join(err, in.opt.Store.DropWaiting(a.Ctx, w.Key))
+	return errors.Join(err, in.opt.Store.DropDeferred(a.Ctx, w.Key))
 }
 
 // typeText has a text typed, with the paths of its files behind it.
-func (in *Inbound) typeText(ctx context.Context, ev intake.Event, s intake.Said, to sessions.Session) (commands.Result, error) {
+func (in *Inbound) typeText(ctx context.Context, ev intake.Event, s intake.Said, to sessions.Session) (commands.EventResult, error) {
 	text := s.Text
 	if strings.HasPrefix(text, "//") {
 		text = text[1:]
 	}
-	d := commands.Result{Session: to.ID}
+	d := commands.EventResult{Session: to.ID}
 	if len(s.Files) > 0 {
 		paths, problem, err := in.saveFiles(ctx, ev, s.Files, to)
 		if err != nil {
-			return commands.Result{}, err
+			return commands.EventResult{}, err
 		}
 		if problem != "" {
 			in.ReplyText(ev, "refused", qos.Interactive, "Nothing was typed. "+wording.Plain(problem))
@@ -192,16 +192,16 @@ func (in *Inbound) typeText(ctx context.Context, ev intake.Event, s intake.Said,
 		}
 		text = strings.TrimSpace(text + " " + strings.Join(paths, " "))
 	}
-	o := cards.Origin{Key: ev.Key, Place: ev.Place, Message: ev.Message, Person: ev.Person.ID, Session: to.ID, At: ev.At}
+	o := cards.InputOrigin{Key: ev.Key, Place: ev.Place, Message: ev.Message, Person: ev.Person.ID, Session: to.ID, At: ev.At}
 	if err := in.opt.Store.AddOrigin(ctx, o); err != nil {
-		return commands.Result{}, fmt.Errorf("keep where a text came from: %w", err)
+		return commands.EventResult{}, fmt.Errorf("keep where a text came from: %w", err)
 	}
 	r, err := in.opt.Sessions.Input(ctx, to.ID, sessions.InputRequest{
 		Text: text, Submit: true, Author: ev.Person.ID, Name: in.NameOf(ev.Person), Origin: ev.Place.String(), Key: ev.Key,
 	})
 	switch {
 	case errors.Is(err, sessions.ErrUnavailable), ctx.Err() != nil && err != nil:
-		return commands.Result{}, fmt.Errorf("type into %s: %w", to.ID, err)
+		return commands.EventResult{}, fmt.Errorf("type into %s: %w", to.ID, err)
 	case err != nil:
 		in.ReplyText(ev, "refused", qos.Interactive, "Not typed. "+wording.Plain(wording.Sentence(err.Error())))
 		d.Outcome = "refused"
@@ -215,10 +215,10 @@ func (in *Inbound) typeText(ctx context.Context, ev intake.Event, s intake.Said,
 
 // handleEdit says once per message that a changed text isn't sent again, if it was sent
 // at all. If its message comes only later, what's typed then is the changed text.
-func (in *Inbound) handleEdit(ctx context.Context, ev intake.Event, e intake.Edited) (commands.Result, error) {
+func (in *Inbound) handleEdit(ctx context.Context, ev intake.Event, e intake.Edited) (commands.EventResult, error) {
 	first, err := in.opt.Store.TellEdited(ctx, ev.Place, ev.Message)
 	if err != nil {
-		return commands.Result{}, fmt.Errorf("look for what was edited: %w", err)
+		return commands.EventResult{}, fmt.Errorf("look for what was edited: %w", err)
 	}
 	if !first {
 		in.early.keepText(ev, e.Text, time.Now())
@@ -292,21 +292,21 @@ func (e *early) latestText(ev intake.Event) intake.Event {
 }
 
 // askStale asks whether an old message is still to be done.
-func (in *Inbound) askStale(ctx context.Context, ev intake.Event, s intake.Said) (commands.Result, error) {
-	w := cards.NewWaiting(ev, s)
-	if err := in.opt.Store.PutWaiting(ctx, w); err != nil {
-		return commands.Result{}, fmt.Errorf("keep an old message until it's wanted: %w", err)
+func (in *Inbound) askStale(ctx context.Context, ev intake.Event, s intake.Said) (commands.EventResult, error) {
+	w := cards.NewDeferredText(ev, s)
+	if err := in.opt.Store.PutDeferred(ctx, w); err != nil {
+		return commands.EventResult{}, fmt.Errorf("keep an old message until it's wanted: %w", err)
 	}
 	post, err := in.StalePost(ctx, w, "This is "+wording.Age(time.Since(ev.At))+" old: panebridge couldn't see it before. Run it now?")
 	if err != nil {
-		return commands.Result{}, err
+		return commands.EventResult{}, err
 	}
-	return commands.Result{Outcome: "asked stale"}, in.PostReply(ev, post)
+	return commands.EventResult{Outcome: "asked stale"}, in.PostReply(ev, post)
 }
 
 // runStale does what an old message asked for.
-func (in *Inbound) runStale(a *commands.Ask) error {
-	w, err := in.opt.Store.Waiting(a.Ctx, a.Offered.Args)
+func (in *Inbound) runStale(a *commands.Invocation) error {
+	w, err := in.opt.Store.Deferred(a.Ctx, a.Offered.Args)
 	if errors.Is(err, sessions.ErrUnknown) {
 		return a.AnswerPress("It was run or skipped already.")
 	}
@@ -332,14 +332,14 @@ func (in *Inbound) runStale(a *commands.Ask) error {
 		return err
 	}
 	if d.Outcome != askedWhich { // then it waits for the session
-		err = errors.Join(err, in.opt.Store.DropWaiting(a.Ctx, w.Key))
+		err = errors.Join(err, in.opt.Store.DropDeferred(a.Ctx, w.Key))
 	}
 	return errors.Join(err, a.ReplaceText("Run."))
 }
 
 // skipStale forgets an old message.
-func (in *Inbound) skipStale(a *commands.Ask) error {
-	if err := in.opt.Store.DropWaiting(a.Ctx, a.Offered.Args); err != nil {
+func (in *Inbound) skipStale(a *commands.Invocation) error {
+	if err := in.opt.Store.DropDeferred(a.Ctx, a.Offered.Args); err != nil {
 		return err
 	}
 	return a.ReplaceText("Skipped.")

@@ -355,11 +355,11 @@ func (k *kept) PutReceipt(ctx context.Context, r sessions.Receipt) error {
 	})
 }
 
-func (k *kept) BeginEntry(ctx context.Context, e inbound.Entry) (*inbound.Entry, error) {
-	return around(k.p, func() (*inbound.Entry, error) { return k.Store.BeginEntry(ctx, e) })
+func (k *kept) BeginEntry(ctx context.Context, e inbound.AuditEntry) (*inbound.AuditEntry, error) {
+	return around(k.p, func() (*inbound.AuditEntry, error) { return k.Store.BeginEntry(ctx, e) })
 }
 
-func (k *kept) EndEntry(ctx context.Context, e inbound.Entry, replies []cards.Reply) error {
+func (k *kept) EndEntry(ctx context.Context, e inbound.AuditEntry, replies []cards.StoredReply) error {
 	return around1(k.p, func() error { return k.Store.EndEntry(ctx, e, replies) })
 }
 
@@ -370,20 +370,20 @@ func (k *kept) DropReplies(ctx context.Context, ids []string) error {
 	return k.Store.DropReplies(ctx, ids)
 }
 
-func (k *kept) AddOrigin(ctx context.Context, o cards.Origin) error {
+func (k *kept) AddOrigin(ctx context.Context, o cards.InputOrigin) error {
 	return around1(k.p, func() error { return k.Store.AddOrigin(ctx, o) })
 }
 
-func (k *kept) PutOrigin(ctx context.Context, o cards.Origin) error {
+func (k *kept) PutOrigin(ctx context.Context, o cards.InputOrigin) error {
 	return around1(k.p, func() error { return k.Store.PutOrigin(ctx, o) })
 }
 
-func (k *kept) PutWaiting(ctx context.Context, x cards.Waiting) error {
-	return around1(k.p, func() error { return k.Store.PutWaiting(ctx, x) })
+func (k *kept) PutDeferred(ctx context.Context, x cards.DeferredText) error {
+	return around1(k.p, func() error { return k.Store.PutDeferred(ctx, x) })
 }
 
-func (k *kept) DropWaiting(ctx context.Context, key string) error {
-	return around1(k.p, func() error { return k.Store.DropWaiting(ctx, key) })
+func (k *kept) DropDeferred(ctx context.Context, key string) error {
+	return around1(k.p, func() error { return k.Store.DropDeferred(ctx, key) })
 }
 
 func (k *kept) PutOffer(ctx context.Context, o cards.Offer) error {
@@ -402,8 +402,8 @@ func (k *kept) PutFollowed(ctx context.Context, m adapters.Move) error {
 	return around1(k.p, func() error { return k.Store.PutFollowed(ctx, m) })
 }
 
-func (k *kept) UseCode(ctx context.Context, hash string, u access.CodeUse) (access.Code, error) {
-	return around(k.p, func() (access.Code, error) { return k.Store.UseCode(ctx, hash, u) })
+func (k *kept) UseCode(ctx context.Context, hash string, u access.CodeUse) (access.PairingCode, error) {
+	return around(k.p, func() (access.PairingCode, error) { return k.Store.UseCode(ctx, hash, u) })
 }
 
 // panes are the panes of a tmux server. Each shows what was submitted in it.
@@ -871,7 +871,7 @@ func (c *chat) Answer(_ context.Context, _ intake.Event, text string) error {
 	return nil
 }
 
-func (c *chat) Fetch(_ context.Context, f intake.File, limit int64, w io.Writer) error {
+func (c *chat) Fetch(_ context.Context, f intake.Attachment, limit int64, w io.Writer) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fetches++

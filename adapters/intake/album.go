@@ -35,9 +35,9 @@ func albumOf(e Event) string {
 	return e.Person.ID + " " + said.Album
 }
 
-// joined makes one event of an album's parts, in their order. It has the first one's
+// joinParts makes one event of an album's parts, in their order. It has the first one's
 // key and message.
-func joined(parts []Event) Event {
+func joinParts(parts []Event) Event {
 	e := parts[0]
 	if albumOf(e) == "" {
 		return e
@@ -60,7 +60,7 @@ func joined(parts []Event) Event {
 
 // firstUpdates returns the updates that are a place's next event, and until when more of them
 // are waited for.
-func (l *lane) firstUpdates() (of []int64, until time.Time) {
+func (l *placeLane) firstUpdates() (of []int64, until time.Time) {
 	front := l.waiting[0]
 	of, until = []int64{front.seq}, front.until
 	if front.album == "" {
@@ -78,7 +78,7 @@ func (l *lane) firstUpdates() (of []int64, until time.Time) {
 }
 
 // dropUpdates takes out what was settled, the first among it.
-func (l *lane) dropUpdates(settled []int64) {
+func (l *placeLane) dropUpdates(settled []int64) {
 	l.waiting = l.waiting[1:]
 	if len(settled) > 1 {
 		l.waiting = slices.DeleteFunc(l.waiting, func(t ticket) bool { return slices.Contains(settled, t.seq) })

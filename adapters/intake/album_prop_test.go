@@ -58,7 +58,7 @@ func decodePart(raw []byte) (intake.Event, bool, error) {
 	}
 	said := intake.Said{Text: p.Caption, Album: p.Album}
 	if p.Album != "" {
-		said.Files = []intake.File{{ID: strconv.Itoa(p.N), Kind: intake.FilePhoto}}
+		said.Files = []intake.Attachment{{ID: strconv.Itoa(p.N), Kind: intake.FilePhoto}}
 	}
 	return intake.Event{
 		Key: "test:" + strconv.Itoa(p.N), Message: strconv.Itoa(p.N), Place: adapters.Target{Adapter: "test", Chat: p.Place},

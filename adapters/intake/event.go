@@ -48,7 +48,7 @@ type Action interface{ action() }
 type Said struct {
 	Text    string // with its files' caption; may be empty if there are files
 	ReplyTo string // the platform's id of the message it answers; "": none
-	Files   []File
+	Files   []Attachment
 	// Album names what it's a part of, where a platform sends things that were sent
 	// together one by one; "": it's whole. The queue makes one message of an album's
 	// parts, so that Handle sees whole ones only.
@@ -130,8 +130,8 @@ func (Left) action()          {}
 // MaxFiles is how many files of one message are taken: as many as Telegram's albums have.
 const MaxFiles = 10
 
-// File is something attached to a message.
-type File struct {
+// Attachment is something attached to a message.
+type Attachment struct {
 	ID   string // the platform's, for Platform.Fetch
 	Name string // as its sender called it, not to be trusted; "" for photos and voice notes
 	Kind FileKind
@@ -161,7 +161,7 @@ type Platform interface {
 	Answer(ctx context.Context, press Event, text string) error
 	// Fetch writes a file's content to w, at most limit bytes: a larger one is an
 	// error that wraps ErrTooLarge, after at most limit bytes were written.
-	Fetch(ctx context.Context, f File, limit int64, w io.Writer) error
+	Fetch(ctx context.Context, f Attachment, limit int64, w io.Writer) error
 	// Link is an address that opens a message, or a thread if message is ""; "": there's
 	// none.
 	Link(place adapters.Target, message string) string
@@ -192,8 +192,8 @@ type Param struct {
 	Offers bool
 }
 
-// Candidate is what somebody may mean who has begun to write an argument.
-type Candidate struct {
+// Completion is what somebody may mean who has begun to write an argument.
+type Completion struct {
 	Label string // as it's shown
 	Value string // as it's given
 }

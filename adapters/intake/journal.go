@@ -20,15 +20,15 @@ type Update struct {
 	Tries int
 }
 
-// Outcome is what became of an update.
-type Outcome string
+// UpdateOutcome is what became of an update.
+type UpdateOutcome string
 
 // The outcomes.
 const (
 	// Handled: it has had its effect, or was none of our business.
-	Handled Outcome = "handled"
+	Handled UpdateOutcome = "handled"
 	// SetAside: it can't be handled.
-	SetAside Outcome = "set aside"
+	SetAside UpdateOutcome = "set aside"
 )
 
 // Journal keeps the updates of one adapter over crashes, from before the platform
@@ -49,7 +49,7 @@ type Journal interface {
 	// Try writes down how often an update has been tried.
 	Try(ctx context.Context, seq int64, tries int) error
 	// Settle says what became of an update.
-	Settle(ctx context.Context, seq int64, o Outcome) error
+	Settle(ctx context.Context, seq int64, o UpdateOutcome) error
 	// Forget drops the keys of what was settled and came before a time, and of
 	// all that was settled but the newest most.
 	Forget(ctx context.Context, before time.Time, most int) error

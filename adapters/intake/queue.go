@@ -85,7 +85,7 @@ type Queue struct {
 	stats   Stats
 
 	// What follows belongs to Run's goroutine.
-	order  order
+	order  placeOrder
 	newest int64 // the greatest number in order, ever
 }
 
@@ -114,7 +114,7 @@ func NewQueue(o QueueOptions) *Queue {
 	return &Queue{
 		opts: o, log: o.Logger,
 		keeping: make(chan struct{}, 1), woken: make(chan struct{}, 1), done: make(chan attempt),
-		order: newOrder(),
+		order: newPlaceOrder(),
 	}
 }
 
@@ -320,48 +320,48 @@ func (q *Queue) forgetOld(ctx context.Context) {
 	}
 }
 
-// lane is a place with updates that wait.
-type lane struct {
+// placeLane is a place with updates that wait.
+type placeLane struct {
 	place   adapters.Target
 	waiting []ticket // in order; the first is tried, with the rest of its album
 	fails   int      // tries of the first that failed
 	rests   time.Time
 
 	// verdict is what became of the first, if only that couldn't be written down.
-	verdict *verdict
+	verdict *updateVerdict
 }
 
-// verdict is what became of an update, or of the parts of an album.
-type verdict struct {
+// updateVerdict is what became of an update, or of the parts of an album.
+type updateVerdict struct {
 	of      []int64 // their numbers, in order
-	outcome Outcome
+	outcome UpdateOutcome
 	ignored bool // it was none of our business
 }
 
 // attempt is what came of a try of what a lane has first.
 type attempt struct {
-	lane *lane
+	lane *placeLane
 	seq  int64 // of its first update
-	verdict
+	updateVerdict
 	err error // it's to be tried again
 }
 
-// order says which place is next. Those that could go take turns, one update at a
+// placeOrder says which place is next. Those that could go take turns, one update at a
 // time. Those that failed rest, and so do those whose first is an album that may not be
 // all there. It's for one goroutine.
-type order struct {
-	lanes   map[adapters.Target]*lane
-	ready   []*lane
+type placeOrder struct {
+	lanes   map[adapters.Target]*placeLane
+	ready   []*placeLane
 	resting restingLanes
 }
 
-func newOrder() order { return order{lanes: map[adapters.Target]*lane{}} }
+func newPlaceOrder() placeOrder { return placeOrder{lanes: map[adapters.Target]*placeLane{}} }
 
 // addTicket appends an update to its place's.
-func (o *order) addTicket(t ticket) {
+func (o *placeOrder) addTicket(t ticket) {
 	l := o.lanes[t.place]
 	if l == nil {
-		l = &lane{place: t.place}
+		l = &placeLane{place: t.place}
 		o.lanes[t.place] = l
 		o.ready = append(o.ready, l)
 	}
@@ -369,9 +369,9 @@ func (o *order) addTicket(t ticket) {
 }
 
 // takeNext takes out the place whose turn it is, and the updates that are; nil: none.
-func (o *order) takeNext(now time.Time) (*lane, []int64) {
+func (o *placeOrder) takeNext(now time.Time) (*placeLane, []int64) {
 	for len(o.resting) > 0 && !o.resting[0].rests.After(now) {
-		o.ready = append(o.ready, heap.Pop(&o.resting).(*lane)) //nolint:forcetypeassert // what Push took
+		o.ready = append(o.ready, heap.Pop(&o.resting).(*placeLane)) //nolint:forcetypeassert // what Push took
 	}
 	for len(o.ready) > 0 {
 		l := o.ready[0]
@@ -388,7 +388,7 @@ func (o *order) takeNext(now time.Time) (*lane, []int64) {
 }
 
 // nextDue returns when the next place has rested.
-func (o *order) nextDue() (time.Time, bool) {
+func (o *placeOrder) nextDue() (time.Time, bool) {
 	if len(o.resting) == 0 {
 		return time.Time{}, false
 	}
@@ -396,7 +396,7 @@ func (o *order) nextDue() (time.Time, bool) {
 }
 
 // putBack puts a place back after a try.
-func (o *order) putBack(a attempt, now time.Time) {
+func (o *placeOrder) putBack(a attempt, now time.Time) {
 	l := a.lane
 	if a.err != nil {
 		l.fails++
@@ -413,12 +413,12 @@ func (o *order) putBack(a attempt, now time.Time) {
 }
 
 // restingLanes is a heap: the first has rested first.
-type restingLanes []*lane
+type restingLanes []*placeLane
 
 func (r restingLanes) Len() int           { return len(r) }
 func (r restingLanes) Less(i, j int) bool { return r[i].rests.Before(r[j].rests) }
 func (r restingLanes) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
-func (r *restingLanes) Push(x any)        { *r = append(*r, x.(*lane)) } //nolint:forcetypeassert // heap.Push is given such
+func (r *restingLanes) Push(x any)        { *r = append(*r, x.(*placeLane)) } //nolint:forcetypeassert // heap.Push is given such
 
 func (r *restingLanes) Pop() any {
 	last := (*r)[len(*r)-1]
@@ -438,7 +438,7 @@ func BackOff(fails int) time.Duration {
 // tryUpdate handles the first update of a place, with the rest of its album, and writes down
 // what became of it. The tries are counted before they're made, so that an update that
 // takes the whole process down is set aside, too.
-func (q *Queue) tryUpdate(ctx context.Context, l *lane, first []int64) attempt {
+func (q *Queue) tryUpdate(ctx context.Context, l *placeLane, first []int64) attempt {
 	a := attempt{lane: l, seq: first[0]}
 	if l.verdict == nil {
 		v, err := q.judgeUpdate(ctx, first)
@@ -448,7 +448,7 @@ func (q *Queue) tryUpdate(ctx context.Context, l *lane, first []int64) attempt {
 		}
 		l.verdict = &v
 	}
-	a.verdict = *l.verdict
+	a.updateVerdict = *l.verdict
 	// The verdict is written down even if all else ends: the work has been done.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeFor)
 	defer cancel()
@@ -463,11 +463,11 @@ func (q *Queue) tryUpdate(ctx context.Context, l *lane, first []int64) attempt {
 
 // judgeUpdate handles an update, with the rest of its album. An error says that it's to be
 // tried again.
-func (q *Queue) judgeUpdate(ctx context.Context, seqs []int64) (verdict, error) {
-	v := verdict{of: seqs[:1:1], outcome: Handled}
+func (q *Queue) judgeUpdate(ctx context.Context, seqs []int64) (updateVerdict, error) {
+	v := updateVerdict{of: seqs[:1:1], outcome: Handled}
 	u, there, err := q.loadUpdate(ctx, seqs[0])
 	if err != nil {
-		return verdict{}, err
+		return updateVerdict{}, err
 	}
 	if !there {
 		v.ignored = true // it's settled already
@@ -485,29 +485,29 @@ func (q *Queue) judgeUpdate(ctx context.Context, seqs []int64) (verdict, error) 
 	}
 	parts, events, err := q.loadAlbum(ctx, u, seqs[1:])
 	if err != nil {
-		return verdict{}, err
+		return updateVerdict{}, err
 	}
 	for _, p := range parts {
 		v.of = append(v.of, p.Seq)
 	}
-	whole := joined(append([]Event{e}, events...))
+	whole := joinParts(append([]Event{e}, events...))
 	if u.Tries >= maxTries {
 		// All of them ended the process, or were ended with it.
 		return q.giveUp(ctx, v, u, whole, errors.New("the daemon ended at each try")), nil
 	}
 	if err := q.countTry(ctx, u, parts); err != nil {
-		return verdict{}, err
+		return updateVerdict{}, err
 	}
 	err = q.handleEvent(ctx, whole)
 	switch {
 	case err == nil:
 		return v, nil
 	case ctx.Err() != nil, errors.Is(err, sessions.ErrUnavailable):
-		return verdict{}, errors.Join(err, q.uncountTry(ctx, u, albumOf(e) != ""))
+		return updateVerdict{}, errors.Join(err, q.uncountTry(ctx, u, albumOf(e) != ""))
 	case u.Tries+1 >= maxTries:
 		return q.giveUp(ctx, v, u, whole, err), nil
 	default:
-		return verdict{}, err
+		return updateVerdict{}, err
 	}
 }
 
@@ -535,7 +535,7 @@ func (q *Queue) uncountTry(ctx context.Context, u Update, album bool) error {
 	return q.opts.Journal.Try(ctx, u.Seq, tries)
 }
 
-func (q *Queue) giveUp(ctx context.Context, v verdict, u Update, e Event, err error) verdict {
+func (q *Queue) giveUp(ctx context.Context, v updateVerdict, u Update, e Event, err error) updateVerdict {
 	q.log.ErrorContext(ctx, "an update that fails at each try was set aside", "seq", u.Seq, "target", e.Place.String(), "bytes", len(u.Raw), "err", err)
 	q.opts.GaveUp(e)
 	v.outcome = SetAside

@@ -101,7 +101,7 @@ type Host struct {
 
 	// These are inbound.Inbound's of the same names, for what's owed at once.
 	Admits   func(e intake.Event) bool
-	Complete func(e intake.Event, command, param, begun string) []intake.Candidate
+	Complete func(e intake.Event, command, param, begun string) []intake.Completion
 	Offered  func(ctx context.Context, data string) bool
 	Concerns func(e intake.Event) bool
 }

@@ -354,10 +354,10 @@ func (m *messageJSON) replyTo() string {
 	return strconv.FormatInt(r.ID, 10)
 }
 
-func (m *messageJSON) files() (list []intake.File) {
+func (m *messageJSON) files() (list []intake.Attachment) {
 	add := func(f *fileJSON, kind intake.FileKind) {
 		if f != nil && f.ID != "" {
-			list = append(list, intake.File{ID: f.ID, Name: f.Name, Kind: kind, Size: max(0, f.Size)})
+			list = append(list, intake.Attachment{ID: f.ID, Name: f.Name, Kind: kind, Size: max(0, f.Size)})
 		}
 	}
 	add(m.Document, intake.FileDocument)

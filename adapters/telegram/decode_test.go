@@ -131,22 +131,22 @@ func TestDecodeFiles(t *testing.T) {
 	w := newTown(t)
 	for name, c := range map[string]struct {
 		send func() (int, error)
-		want intake.File
+		want intake.Attachment
 		text string
 	}{
 		"a document": {
 			func() (int, error) { return w.ada.SendFile(w.at(), "../../etc/passwd", []byte("x"), "look") },
-			intake.File{Name: "../../etc/passwd", Kind: intake.FileDocument, Size: 1},
+			intake.Attachment{Name: "../../etc/passwd", Kind: intake.FileDocument, Size: 1},
 			"look",
 		},
 		"a photo": {
 			func() (int, error) { return w.ada.SendPhoto(w.at(), []byte("xy"), "") },
-			intake.File{Kind: intake.FilePhoto, Size: 2},
+			intake.Attachment{Kind: intake.FilePhoto, Size: 2},
 			"",
 		},
 		"a voice note": {
 			func() (int, error) { return w.ada.SendVoice(w.at(), []byte("xyz"), time.Second) },
-			intake.File{Kind: intake.FileVoice, Size: 3},
+			intake.Attachment{Kind: intake.FileVoice, Size: 3},
 			"",
 		},
 	} {

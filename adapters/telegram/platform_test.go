@@ -93,7 +93,7 @@ func TestLink(t *testing.T) {
 }
 
 // sent is a file that a person has sent, as inbound has it.
-func (w *world) sent(u telegramtest.Upload) intake.File {
+func (w *world) sent(u telegramtest.Upload) intake.Attachment {
 	w.Helper()
 	if _, err := w.ada.Send(w.ada.Private(), telegramtest.Post{File: &u}); err != nil {
 		w.Fatal(err)
@@ -111,7 +111,7 @@ func TestFetch(t *testing.T) {
 		p := w.adapter(nil).Platform(notes{})
 		content := bytes.Repeat([]byte("0123456789"), 10_000)
 		file := w.sent(telegramtest.Upload{Name: "../../.bashrc", Content: content})
-		fetch := func(f intake.File, limit int64) (string, error) {
+		fetch := func(f intake.Attachment, limit int64) (string, error) {
 			var b bytes.Buffer
 			err := p.Fetch(w.Context(), f, limit, &b)
 			if int64(b.Len()) > limit {
@@ -126,7 +126,7 @@ func TestFetch(t *testing.T) {
 		}
 		lying := file
 		lying.Size = 1
-		for _, f := range []intake.File{file, lying} {
+		for _, f := range []intake.Attachment{file, lying} {
 			if _, err := fetch(f, 99_999); !errors.Is(err, intake.ErrTooLarge) {
 				w.Errorf("a file that's too large: %v", err)
 			}
@@ -136,7 +136,7 @@ func TestFetch(t *testing.T) {
 		if _, err := fetch(huge, 1<<40); !errors.Is(err, intake.ErrTooLarge) {
 			w.Errorf("a file that Telegram doesn't give: %v", err)
 		}
-		if _, err := fetch(intake.File{ID: "nonsense"}, 10); err == nil || errors.Is(err, sessions.ErrUnavailable) {
+		if _, err := fetch(intake.Attachment{ID: "nonsense"}, 10); err == nil || errors.Is(err, sessions.ErrUnavailable) {
 			w.Errorf("a file that isn't there: %v", err)
 		}
 		w.Inject(telegramtest.Fault{Method: "getFile", Cut: telegramtest.CutBefore, Times: 1})
@@ -186,7 +186,7 @@ func TestFetchFromAStrangeServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b bytes.Buffer
-			err = a.Platform(notes{}).Fetch(t.Context(), intake.File{ID: "x"}, 1000, &b)
+			err = a.Platform(notes{}).Fetch(t.Context(), intake.Attachment{ID: "x"}, 1000, &b)
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "AAstand") || b.Len() > 1000 {
 				t.Errorf("%d bytes, %v; want …%s…", b.Len(), err, c.want)
 			}

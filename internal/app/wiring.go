@@ -281,7 +281,7 @@ func (d *daemon) hostOf(name string) platform.Host {
 		Mirrored: func() []adapters.Target { return d.mirroredOn(name) },
 		Yields:   func() string { return d.yields(name) }, SharedWith: func() string { return d.sharedWith(name) },
 		Admits: func(e intake.Event) bool { return d.inbound.Admits(e) },
-		Complete: func(e intake.Event, command, param, begun string) []intake.Candidate {
+		Complete: func(e intake.Event, command, param, begun string) []intake.Completion {
 			return d.inbound.Complete(e, command, param, begun)
 		},
 		Offered:  func(ctx context.Context, data string) bool { return d.inbound.IsOffered(ctx, data) },

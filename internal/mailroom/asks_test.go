@@ -19,13 +19,13 @@ func TestOneNoticeForOneQuestion(t *testing.T) {
 	began := time.Unix(1_000_000, 0)
 	type step struct {
 		after time.Duration
-		do    func(a *asks, now time.Time) string
+		do    func(a *waitNotices, now time.Time) string
 	}
 	see := func(after time.Duration, p *sessions.Dialog, another bool) step {
-		return step{after, func(a *asks, _ time.Time) string { return a.seePrompt(p, another) }}
+		return step{after, func(a *waitNotices, _ time.Time) string { return a.seePrompt(p, another) }}
 	}
 	state := func(after time.Duration, s sessions.State) step {
-		return step{after, func(a *asks, now time.Time) string { a.changeState(s, "", now); return "" }}
+		return step{after, func(a *waitNotices, now time.Time) string { a.changeState(s, "", now); return "" }}
 	}
 	for name, c := range map[string]struct {
 		steps []step
@@ -44,7 +44,7 @@ func TestOneNoticeForOneQuestion(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var a asks
+			var a waitNotices
 			var got []string
 			tell := func(msg string) {
 				if msg != "" {
@@ -72,7 +72,7 @@ func TestOneNoticeForOneQuestion(t *testing.T) {
 // for each that's drawn, or one word that it waits if none is.
 func TestEachWaitIsTold(t *testing.T) {
 	drawtest.Check(t, func(t *rapid.T) {
-		var a asks
+		var a waitNotices
 		now := time.Unix(1_000_000, 0)
 		for range rapid.IntRange(1, 6).Draw(t, "waits") {
 			readable, late := rapid.Bool().Draw(t, "readable"), rapid.Bool().Draw(t, "state first")

@@ -24,12 +24,12 @@ type Chats interface {
 }
 
 // Letters is the mail as people in chats have to do with it.
-func (m *Mailroom) Letters() commands.Mail { return letters{m} }
+func (m *Mailroom) Letters() commands.Mailbox { return chatMail{m} }
 
-// letters is the agents' mail as people in chats have to do with it: commands.Mail.
-type letters struct{ m *Mailroom }
+// chatMail is the agents' mail as people in chats have to do with it: commands.Mailbox.
+type chatMail struct{ m *Mailroom }
 
-var _ commands.Mail = letters{}
+var _ commands.Mailbox = chatMail{}
 
 // addressOf is the address of a person of a platform: by their name in the configuration,
 // else by their id.
@@ -42,8 +42,8 @@ func (m *Mailroom) addressOf(person string) inbox.Address {
 	return inbox.Person(person)
 }
 
-// Letters implements commands.Mail.
-func (l letters) Letters(ctx context.Context, person string) ([]commands.Letter, error) {
+// Letters implements commands.Mailbox.
+func (l chatMail) Letters(ctx context.Context, person string) ([]commands.Letter, error) {
 	mails, err := l.newBox().Poll(ctx, inbox.Query{To: l.m.addressOf(person), Status: inbox.InputRequired})
 	var out []commands.Letter
 	for _, one := range mails {
@@ -56,10 +56,10 @@ func letterOf(m inbox.Mail) commands.Letter {
 	return commands.Letter{ID: m.ID, From: m.FromName, To: m.ToName, Text: m.Text, At: m.SentAt}
 }
 
-func (l letters) newBox() inbox.PostOffice { return inbox.PostOffice{Store: l.m.store, Announce: l.m} }
+func (l chatMail) newBox() inbox.PostOffice { return inbox.PostOffice{Store: l.m.store, Announce: l.m} }
 
-// WriteLetter implements commands.Mail.
-func (l letters) WriteLetter(ctx context.Context, person, to, text, key string) (commands.Letter, string, error) {
+// WriteLetter implements commands.Mailbox.
+func (l chatMail) WriteLetter(ctx context.Context, person, to, text, key string) (commands.Letter, string, error) {
 	all, err := l.m.store.Parties(ctx)
 	if err != nil {
 		return commands.Letter{}, "", err
@@ -73,8 +73,8 @@ func (l letters) WriteLetter(ctx context.Context, person, to, text, key string) 
 	return letterOf(sent.Mail), sent.Reason, err
 }
 
-// AnswerLetter implements commands.Mail.
-func (l letters) AnswerLetter(ctx context.Context, person, id, text, key string) (commands.Letter, string, error) {
+// AnswerLetter implements commands.Mailbox.
+func (l chatMail) AnswerLetter(ctx context.Context, person, id, text, key string) (commands.Letter, string, error) {
 	one, err := l.m.store.One(ctx, id)
 	if err != nil {
 		return commands.Letter{}, "", err
@@ -92,24 +92,24 @@ func (l letters) AnswerLetter(ctx context.Context, person, id, text, key string)
 	return out, why, nil
 }
 
-// SettleLetter implements commands.Mail.
-func (l letters) SettleLetter(ctx context.Context, person, id string) error {
+// SettleLetter implements commands.Mailbox.
+func (l chatMail) SettleLetter(ctx context.Context, person, id string) error {
 	_, err := l.newBox().Settle(ctx, id, l.m.addressOf(person), inbox.Completed)
 	return err
 }
 
-// KeepShown implements commands.Mail.
-func (l letters) KeepShown(ctx context.Context, place adapters.Target, message, id string) error {
+// KeepShown implements commands.Mailbox.
+func (l chatMail) KeepShown(ctx context.Context, place adapters.Target, message, id string) error {
 	return l.m.store.Shown(ctx, place, message, id)
 }
 
-// LetterAt implements commands.Mail.
-func (l letters) LetterAt(ctx context.Context, place adapters.Target, message string) (string, error) {
+// LetterAt implements commands.Mailbox.
+func (l chatMail) LetterAt(ctx context.Context, place adapters.Target, message string) (string, error) {
 	return l.m.store.LetterAt(ctx, place, message)
 }
 
-// Fleets implements commands.Mail.
-func (l letters) Fleets(ctx context.Context) ([]commands.Fleet, error) {
+// Fleets implements commands.Mailbox.
+func (l chatMail) Fleets(ctx context.Context) ([]commands.Fleet, error) {
 	fleets, err := l.m.store.Fleets(ctx)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (l letters) Fleets(ctx context.Context) ([]commands.Fleet, error) {
 	for _, f := range fleets {
 		one := commands.Fleet{Name: f.Name}
 		for _, p := range all.Members(f.Name) {
-			m := commands.Member{ID: p.ID, LastReceived: p.LastReceived, Unread: p.Unread}
+			m := commands.FleetMember{ID: p.ID, LastReceived: p.LastReceived, Unread: p.Unread}
 			if p.Leads(f.Name) {
 				one.Director = m
 			} else {

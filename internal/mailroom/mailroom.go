@@ -68,7 +68,7 @@ type Mailroom struct {
 	trying  map[inbox.Address]bool
 	heard   []happened // what may be told to a director
 	states  map[sessions.ID]sessions.State
-	asks    map[sessions.ID]*asks
+	asks    map[sessions.ID]*waitNotices
 	typing  int           // previews that are being typed
 	quiet   chan struct{} // not nil: nothing more is typed; closed when nothing is
 }
@@ -85,7 +85,7 @@ func Open(ctx context.Context, opt Options) (*Mailroom, error) {
 	m := &Mailroom{
 		opt: opt, log: opt.Logger, store: db, typists: inbox.Typists{Folder: opt.StateDir}, bells: inbox.Bells{Folder: filepath.Join(opt.StateDir, inbox.BellFolder)}, look: agent.NewForeground(opt.Profiles),
 		wake:    make(chan struct{}, 1),
-		waiting: map[inbox.Address]time.Time{}, trying: map[inbox.Address]bool{}, states: map[sessions.ID]sessions.State{}, asks: map[sessions.ID]*asks{},
+		waiting: map[inbox.Address]time.Time{}, trying: map[inbox.Address]bool{}, states: map[sessions.ID]sessions.State{}, asks: map[sessions.ID]*waitNotices{},
 	}
 	if m.remind, err = inbox.LoadReminders(ctx, db); err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -32,7 +32,7 @@ func (m *Mailroom) handleOutput(ev sessions.OutputEvent) {
 		m.retryPreviews(ev.Session)
 	}
 	m.mu.Lock()
-	question := m.asksOf(ev.Session).seePrompt(ev.Prompt, ev.Asked)
+	question := m.waitNoticesOf(ev.Session).seePrompt(ev.Prompt, ev.Asked)
 	m.mu.Unlock()
 	if question != "" {
 		m.noteHappened(happened{ev.Session, inbox.Question, question, time.Now()})
@@ -44,7 +44,7 @@ func (m *Mailroom) handleSession(one sessions.Session) {
 	was := m.states[one.ID]
 	m.states[one.ID] = one.State
 	if was != one.State && was != "" { // a daemon that has just begun tells nothing again
-		m.asksOf(one.ID).changeState(one.State, one.Reason, time.Now())
+		m.waitNoticesOf(one.ID).changeState(one.State, one.Reason, time.Now())
 	}
 	if one.State == sessions.StateEnded {
 		delete(m.states, one.ID)
@@ -146,9 +146,9 @@ func (m *Mailroom) tellListeners(ctx context.Context, h happened) error {
 // with its words, and read up to a second or two after a hook has said that it waits.
 const waitingHeld = 3 * time.Second
 
-// asks has one thing told of each time that a session waits for somebody: its question,
+// waitNotices has one thing told of each time that a session waits for somebody: its question,
 // if that can be read, else that it waits.
-type asks struct {
+type waitNotices struct {
 	asked bool      // a question that was told stands on its screen
 	waits string    // that it waits, which isn't told yet; "": it is, or it doesn't
 	since time.Time // when it began to
@@ -156,7 +156,7 @@ type asks struct {
 
 // seePrompt takes in what dialog is on the screen, nil for none, and whether it's another
 // than before; "": nothing is told.
-func (a *asks) seePrompt(p *sessions.Dialog, another bool) (question string) {
+func (a *waitNotices) seePrompt(p *sessions.Dialog, another bool) (question string) {
 	switch {
 	case p == nil || p.Kind == sessions.PromptUnread:
 		a.asked = false
@@ -172,7 +172,7 @@ func (a *asks) seePrompt(p *sessions.Dialog, another bool) (question string) {
 }
 
 // changeState takes in a session's state.
-func (a *asks) changeState(s sessions.State, reason string, now time.Time) {
+func (a *waitNotices) changeState(s sessions.State, reason string, now time.Time) {
 	switch {
 	case s != sessions.StateWaiting:
 		a.waits = ""
@@ -182,7 +182,7 @@ func (a *asks) changeState(s sessions.State, reason string, now time.Time) {
 }
 
 // takeWaiting returns what's told of a session that has waited long enough; "": nothing.
-func (a *asks) takeWaiting(now time.Time) (msg string) {
+func (a *waitNotices) takeWaiting(now time.Time) (msg string) {
 	if a.waits == "" || now.Sub(a.since) < waitingHeld {
 		return ""
 	}
@@ -205,10 +205,10 @@ func (m *Mailroom) takeWaiting(now time.Time) {
 	}
 }
 
-// asksOf are those of a session; m.mu is held.
-func (m *Mailroom) asksOf(id sessions.ID) *asks {
+// waitNoticesOf are those of a session; m.mu is held.
+func (m *Mailroom) waitNoticesOf(id sessions.ID) *waitNotices {
 	if m.asks[id] == nil {
-		m.asks[id] = new(asks)
+		m.asks[id] = new(waitNotices)
 	}
 	return m.asks[id]
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/panebridge/panebridge/adapters/cards"
 )
 
-// Standings returns which messages stand: see cards.StandingStore.
-func (s *Store) Standings(ctx context.Context) ([]cards.Standing, error) {
-	return list(ctx, s, "read which messages stand", func(row *sql.Rows) (c cards.Standing, err error) {
+// StandingCards returns which messages stand: see cards.StandingStore.
+func (s *Store) StandingCards(ctx context.Context) ([]cards.StandingCard, error) {
+	return list(ctx, s, "read which messages stand", func(row *sql.Rows) (c cards.StandingCard, err error) {
 		err = row.Scan(&c.Kind, &c.Subject, &c.Place.Adapter, &c.Place.Chat, &c.Place.Thread, &c.Session, &c.Message, &c.Shows, &c.Begun)
 		return c, err
 	}, `SELECT kind, subject, adapter, chat, thread, session, message, shows, begun FROM standing ORDER BY kind, adapter, chat, thread, subject`)
 }
 
-// PutStanding keeps that one does: see cards.StandingStore.
-func (s *Store) PutStanding(ctx context.Context, c cards.Standing) error {
+// PutStandingCard keeps that one does: see cards.StandingStore.
+func (s *Store) PutStandingCard(ctx context.Context, c cards.StandingCard) error {
 	return s.exec1(
 		ctx, "store which message stands", `INSERT INTO standing (kind, subject, adapter, chat, thread, session, message, shows, begun) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET session = excluded.session, message = excluded.message, shows = excluded.shows, begun = excluded.begun`,
@@ -28,8 +28,8 @@ func (s *Store) PutStanding(ctx context.Context, c cards.Standing) error {
 	)
 }
 
-// DropStanding forgets one: see cards.StandingStore.
-func (s *Store) DropStanding(ctx context.Context, at cards.Spot) error {
+// DropStandingCard forgets one: see cards.StandingStore.
+func (s *Store) DropStandingCard(ctx context.Context, at cards.Spot) error {
 	return s.exec1(ctx, "forget which message stands", `DELETE FROM standing WHERE kind = ? AND subject = ? AND adapter = ? AND chat = ? AND thread = ?`,
 		clean(at.Kind), clean(at.Subject), clean(at.Place.Adapter), clean(at.Place.Chat), clean(at.Place.Thread))
 }
@@ -80,9 +80,9 @@ func (s *Store) PutPromptMessage(ctx context.Context, m cards.PromptMessage) err
 	)
 }
 
-// Writer returns whose next message is an answer: see cards.PromptStore.
-func (s *Store) Writer(ctx context.Context, place adapters.Target, person string) (cards.Writer, error) {
-	w := cards.Writer{Place: place, Person: person}
+// AnswerWriter returns whose next message is an answer: see cards.PromptStore.
+func (s *Store) AnswerWriter(ctx context.Context, place adapters.Target, person string) (cards.AnswerWriter, error) {
+	w := cards.AnswerWriter{Place: place, Person: person}
 	var expires int64
 	r := s.reader()
 	err := r.db.QueryRowContext(
@@ -90,14 +90,14 @@ func (s *Store) Writer(ctx context.Context, place adapters.Target, person string
 		clean(place.Adapter), clean(place.Chat), clean(place.Thread), clean(person),
 	).Scan(&w.Prompt, &expires)
 	if err != nil {
-		return cards.Writer{}, r.explain("read whose message is an answer", unknown(err))
+		return cards.AnswerWriter{}, r.explain("read whose message is an answer", unknown(err))
 	}
 	w.Expires = fromNanos(expires)
 	return w, nil
 }
 
-// PutWriter keeps whose next message is an answer: see cards.PromptStore.
-func (s *Store) PutWriter(ctx context.Context, w cards.Writer) error {
+// PutAnswerWriter keeps whose next message is an answer: see cards.PromptStore.
+func (s *Store) PutAnswerWriter(ctx context.Context, w cards.AnswerWriter) error {
 	return s.exec1(
 		ctx, "store whose message is an answer", `INSERT INTO prompt_writers (adapter, chat, thread, person, prompt, expires) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET prompt = excluded.prompt, expires = excluded.expires`,
@@ -105,8 +105,8 @@ func (s *Store) PutWriter(ctx context.Context, w cards.Writer) error {
 	)
 }
 
-// DropWriter takes that back: see cards.PromptStore.
-func (s *Store) DropWriter(ctx context.Context, place adapters.Target, person string) error {
+// DropAnswerWriter takes that back: see cards.PromptStore.
+func (s *Store) DropAnswerWriter(ctx context.Context, place adapters.Target, person string) error {
 	return s.exec1(
 		ctx, "forget whose message is an answer", `DELETE FROM prompt_writers WHERE adapter = ? AND chat = ? AND thread = ? AND person = ?`,
 		clean(place.Adapter), clean(place.Chat), clean(place.Thread), clean(person),
@@ -209,8 +209,8 @@ func (s *Store) TakeOffer(ctx context.Context, id string, u cards.Use) (is cards
 
 const originColumns = `key, adapter, chat, thread, message, person, session, at, receipt, told, reply, done`
 
-// PutWaiting keeps a message that waits: see cards.WaitingStore.
-func (s *Store) PutWaiting(ctx context.Context, w cards.Waiting) error {
+// PutDeferred keeps a message that waits: see cards.WaitingStore.
+func (s *Store) PutDeferred(ctx context.Context, w cards.DeferredText) error {
 	message, err := json.Marshal(w)
 	if err != nil {
 		return s.explain("store a message that waits", err)
@@ -222,8 +222,8 @@ func (s *Store) PutWaiting(ctx context.Context, w cards.Waiting) error {
 	)
 }
 
-// Waiting returns a message that waits: see cards.WaitingStore.
-func (s *Store) Waiting(ctx context.Context, key string) (w cards.Waiting, err error) {
+// Deferred returns a message that waits: see cards.WaitingStore.
+func (s *Store) Deferred(ctx context.Context, key string) (w cards.DeferredText, err error) {
 	var message string
 	r := s.reader()
 	err = r.db.QueryRowContext(ctx, `SELECT message FROM waiting WHERE key = ?`, clean(key)).Scan(&message)
@@ -231,18 +231,18 @@ func (s *Store) Waiting(ctx context.Context, key string) (w cards.Waiting, err e
 		err = json.Unmarshal([]byte(message), &w)
 	}
 	if err != nil {
-		return cards.Waiting{}, r.explain("read a message that waits", unknown(err))
+		return cards.DeferredText{}, r.explain("read a message that waits", unknown(err))
 	}
 	return w, nil
 }
 
-// DropWaiting forgets a message that waited: see cards.WaitingStore.
-func (s *Store) DropWaiting(ctx context.Context, key string) error {
+// DropDeferred forgets a message that waited: see cards.WaitingStore.
+func (s *Store) DropDeferred(ctx context.Context, key string) error {
 	return s.exec1(ctx, "forget a message that waited", `DELETE FROM waiting WHERE key = ?`, clean(key))
 }
 
 // AddOrigin keeps where an input came from: see cards.OriginStore.
-func (s *Store) AddOrigin(ctx context.Context, o cards.Origin) error {
+func (s *Store) AddOrigin(ctx context.Context, o cards.InputOrigin) error {
 	return s.exec1(
 		ctx, "store where an input came from", `INSERT INTO origins (`+originColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`,
@@ -252,7 +252,7 @@ func (s *Store) AddOrigin(ctx context.Context, o cards.Origin) error {
 }
 
 // PutOrigin replaces what an input's writer was told: see cards.OriginStore.
-func (s *Store) PutOrigin(ctx context.Context, o cards.Origin) error {
+func (s *Store) PutOrigin(ctx context.Context, o cards.InputOrigin) error {
 	return s.exec1(
 		ctx, "store what an input's writer was told", `UPDATE origins SET receipt = ?, told = ?, reply = ?, done = ? WHERE key = ?`,
 		clean(o.Receipt), clean(o.Told), clean(o.Reply), o.Done, clean(o.Key),
@@ -265,22 +265,22 @@ func (s *Store) DropOrigin(ctx context.Context, key string) error {
 }
 
 // Origin returns where an input came from: see cards.OriginStore.
-func (s *Store) Origin(ctx context.Context, key string) (cards.Origin, error) {
+func (s *Store) Origin(ctx context.Context, key string) (cards.InputOrigin, error) {
 	r := s.reader()
 	o, err := scanOrigin(r.db.QueryRowContext(ctx, `SELECT `+originColumns+` FROM origins WHERE key = ?`, clean(key)))
 	if err != nil {
-		return cards.Origin{}, r.explain("read where an input came from", unknown(err))
+		return cards.InputOrigin{}, r.explain("read where an input came from", unknown(err))
 	}
 	return o, nil
 }
 
 // OpenOrigins returns those that aren't done: see cards.OriginStore.
-func (s *Store) OpenOrigins(ctx context.Context) ([]cards.Origin, error) {
-	return list(ctx, s, "read where inputs came from", func(row *sql.Rows) (cards.Origin, error) { return scanOrigin(row) },
+func (s *Store) OpenOrigins(ctx context.Context) ([]cards.InputOrigin, error) {
+	return list(ctx, s, "read where inputs came from", func(row *sql.Rows) (cards.InputOrigin, error) { return scanOrigin(row) },
 		`SELECT `+originColumns+` FROM origins WHERE NOT done ORDER BY seq`)
 }
 
-func scanOrigin(row interface{ Scan(into ...any) error }) (o cards.Origin, err error) {
+func scanOrigin(row interface{ Scan(into ...any) error }) (o cards.InputOrigin, err error) {
 	var at int64
 	err = row.Scan(
 		&o.Key, &o.Place.Adapter, &o.Place.Chat, &o.Place.Thread, &o.Message, &o.Person, &o.Session, &at, &o.Receipt, &o.Told, &o.Reply, &o.Done,

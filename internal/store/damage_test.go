@@ -43,11 +43,11 @@ func TestNothingNewIsTakenOnceDamaged(t *testing.T) {
 		},
 		"a fleet":      func(ctx context.Context) error { return mail.AddFleet(ctx, "f", "pb_1", at) },
 		"a role":       func(ctx context.Context) error { return s.PutGrant(ctx, access.Grant{Person: "telegram:1"}) },
-		"a code":       func(ctx context.Context) error { return s.PutCode(ctx, access.Code{Hash: "h"}, 5) },
+		"a code":       func(ctx context.Context) error { return s.PutCode(ctx, access.PairingCode{Hash: "h"}, 5) },
 		"a chat":       func(ctx context.Context) error { return s.PutChat(ctx, chat, "x", at) },
 		"a preference": func(ctx context.Context) error { return s.PutPreference(ctx, cards.Preference{Place: chat}) },
 		"a text that waits": func(ctx context.Context) error {
-			return s.PutWaiting(ctx, cards.Waiting{Key: "k"})
+			return s.PutDeferred(ctx, cards.DeferredText{Key: "k"})
 		},
 		"the use of a code": func(ctx context.Context) error {
 			_, err := s.UseCode(ctx, "h", access.CodeUse{Key: "k"})

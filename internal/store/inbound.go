@@ -229,7 +229,7 @@ func (s *Store) PutChat(ctx context.Context, chat adapters.Target, by string, at
 }
 
 // PutCode keeps a pairing code: see access.Store.
-func (s *Store) PutCode(ctx context.Context, c access.Code, most int) error {
+func (s *Store) PutCode(ctx context.Context, c access.PairingCode, most int) error {
 	if err := s.unsound(); err != nil {
 		return err
 	}
@@ -252,9 +252,9 @@ func (s *Store) PutCode(ctx context.Context, c access.Code, most int) error {
 }
 
 // UseCode uses a pairing code up: see access.Store.
-func (s *Store) UseCode(ctx context.Context, hash string, u access.CodeUse) (c access.Code, err error) {
+func (s *Store) UseCode(ctx context.Context, hash string, u access.CodeUse) (c access.PairingCode, err error) {
 	if err := s.unsound(); err != nil {
-		return access.Code{}, err
+		return access.PairingCode{}, err
 	}
 	err = s.write.queue.do(ctx, 3, func(ctx context.Context) error {
 		conn := s.write.conn
@@ -280,7 +280,7 @@ func (s *Store) UseCode(ctx context.Context, hash string, u access.CodeUse) (c a
 		return errors.Join(err1, err2, err3)
 	})
 	if err != nil {
-		return access.Code{}, s.explain("use a pairing code", err)
+		return access.PairingCode{}, s.explain("use a pairing code", err)
 	}
 	return c, nil
 }
@@ -291,7 +291,7 @@ const (
 )
 
 // BeginEntry adds an entry to the audit log: see inbound.AuditStore.
-func (s *Store) BeginEntry(ctx context.Context, e inbound.Entry) (before *inbound.Entry, err error) {
+func (s *Store) BeginEntry(ctx context.Context, e inbound.AuditEntry) (before *inbound.AuditEntry, err error) {
 	err = s.write.queue.do(ctx, 1, func(ctx context.Context) error {
 		before = nil
 		conn := s.write.conn
@@ -320,7 +320,7 @@ func (s *Store) BeginEntry(ctx context.Context, e inbound.Entry) (before *inboun
 }
 
 // EndEntry fills in what became of an input: see inbound.AuditStore.
-func (s *Store) EndEntry(ctx context.Context, e inbound.Entry, replies []cards.Reply) error {
+func (s *Store) EndEntry(ctx context.Context, e inbound.AuditEntry, replies []cards.StoredReply) error {
 	err := s.write.queue.do(ctx, 1+len(replies), func(ctx context.Context) error {
 		_, err := s.write.conn.ExecContext(
 			ctx, `UPDATE audit SET what = ?, session = ?, outcome = ? WHERE key = ?`,
@@ -338,8 +338,8 @@ func (s *Store) EndEntry(ctx context.Context, e inbound.Entry, replies []cards.R
 }
 
 // Replies returns the answers that weren't dropped: see cards.ReplyStore.
-func (s *Store) Replies(ctx context.Context) ([]cards.Reply, error) {
-	return list(ctx, s, "read the answers that nobody has seen", func(row *sql.Rows) (r cards.Reply, err error) {
+func (s *Store) Replies(ctx context.Context) ([]cards.StoredReply, error) {
+	return list(ctx, s, "read the answers that nobody has seen", func(row *sql.Rows) (r cards.StoredReply, err error) {
 		var at int64
 		err = row.Scan(&r.ID, &r.Session, &at, &r.Post)
 		r.At = fromNanos(at)
@@ -360,9 +360,9 @@ func (s *Store) DropReplies(ctx context.Context, ids []string) error {
 	return s.explain("drop answers that were seen", err)
 }
 
-// Entries returns the newest entries: see inbound.AuditStore.
-func (s *Store) Entries(ctx context.Context, limit int) ([]inbound.Entry, error) {
-	return list(ctx, s, "read the audit log", func(row *sql.Rows) (inbound.Entry, error) { return scanEntry(row) },
+// AuditEntries returns the newest entries: see inbound.AuditStore.
+func (s *Store) AuditEntries(ctx context.Context, limit int) ([]inbound.AuditEntry, error) {
+	return list(ctx, s, "read the audit log", func(row *sql.Rows) (inbound.AuditEntry, error) { return scanEntry(row) },
 		`SELECT `+entryColumns+` FROM audit ORDER BY seq DESC LIMIT ?`, limit)
 }
 
@@ -377,7 +377,7 @@ func (s *Store) Visits(ctx context.Context, since time.Time) ([]access.Visit, er
 		GROUP BY adapter, chat, thread, person ORDER BY max(at)`, nanos(since))
 }
 
-func scanEntry(row interface{ Scan(into ...any) error }) (e inbound.Entry, err error) {
+func scanEntry(row interface{ Scan(into ...any) error }) (e inbound.AuditEntry, err error) {
 	var at int64
 	err = row.Scan(
 		&e.Key, &at, &e.Place.Adapter, &e.Place.Chat, &e.Place.Thread, &e.Person, &e.Name, &e.Kind, &e.What, &e.Session,

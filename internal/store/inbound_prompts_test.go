@@ -91,20 +91,20 @@ func TestWritersMissedAndBoards(t *testing.T) {
 	ctx := t.Context()
 	at := day
 	place := adapters.Target{Adapter: "chat", Chat: "-1"}
-	w := cards.Writer{Place: place, Person: "chat:1", Prompt: "pr_1", Expires: at}
-	if _, err := s.Writer(ctx, place, "chat:1"); !errors.Is(err, sessions.ErrUnknown) {
+	w := cards.AnswerWriter{Place: place, Person: "chat:1", Prompt: "pr_1", Expires: at}
+	if _, err := s.AnswerWriter(ctx, place, "chat:1"); !errors.Is(err, sessions.ErrUnknown) {
 		t.Error(err)
 	}
-	if err := s.PutWriter(ctx, w); err != nil {
+	if err := s.PutAnswerWriter(ctx, w); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.Writer(ctx, place, "chat:1"); err != nil || got != w {
+	if got, err := s.AnswerWriter(ctx, place, "chat:1"); err != nil || got != w {
 		t.Errorf("%v, %+v", err, got)
 	}
-	if err := s.DropWriter(ctx, place, "chat:1"); err != nil {
+	if err := s.DropAnswerWriter(ctx, place, "chat:1"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Writer(ctx, place, "chat:1"); !errors.Is(err, sessions.ErrUnknown) {
+	if _, err := s.AnswerWriter(ctx, place, "chat:1"); !errors.Is(err, sessions.ErrUnknown) {
 		t.Error(err)
 	}
 
@@ -133,21 +133,21 @@ func TestWritersMissedAndBoards(t *testing.T) {
 		t.Errorf("%v, %+v", err, got)
 	}
 
-	b := cards.Standing{Spot: cards.Spot{Kind: cards.KindBoard, Place: place}, Message: "5", Shows: "digest"}
+	b := cards.StandingCard{Spot: cards.Spot{Kind: cards.KindBoard, Place: place}, Message: "5", Shows: "digest"}
 	for range 2 {
-		if err := s.PutStanding(ctx, b); err != nil {
+		if err := s.PutStandingCard(ctx, b); err != nil {
 			t.Fatal(err)
 		}
 		b.Shows = "another"
 	}
 	b.Shows = "another"
-	if got, err := s.Standings(ctx); err != nil || len(got) != 1 || got[0] != b {
+	if got, err := s.StandingCards(ctx); err != nil || len(got) != 1 || got[0] != b {
 		t.Errorf("%v, %+v", err, got)
 	}
-	if err := s.DropStanding(ctx, b.Spot); err != nil {
+	if err := s.DropStandingCard(ctx, b.Spot); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.Standings(ctx); err != nil || len(got) != 0 {
+	if got, err := s.StandingCards(ctx); err != nil || len(got) != 0 {
 		t.Errorf("%v, %+v", err, got)
 	}
 }

@@ -95,7 +95,7 @@ func (j journal) Try(ctx context.Context, seq int64, tries int) error {
 }
 
 // Settle implements intake.Journal.
-func (j journal) Settle(ctx context.Context, seq int64, o intake.Outcome) error {
+func (j journal) Settle(ctx context.Context, seq int64, o intake.UpdateOutcome) error {
 	w := j.store.write
 	return j.store.explain("settle an update of "+j.adapter, w.exec(ctx, &w.settleUpdate, j.adapter, seq, string(o)))
 }

@@ -116,9 +116,9 @@ func TestPinnedListsOfOlderDatabasesNameNobody(t *testing.T) {
 	mustExec(t, conn, `INSERT INTO boards VALUES ('chat', '-1', '5', '- [qzforget](<chat:-1/7>)', 1)`)
 	s := mustOpen(t, path, Options{})
 	place := adapters.Target{Adapter: "chat", Chat: "-1"}
-	got, err := s.Standings(t.Context())
-	if err != nil || len(got) != 2 || got[0] != (cards.Standing{Spot: cards.Spot{Kind: cards.KindBoard, Place: place}, Message: "5"}) ||
-		got[1] != (cards.Standing{Spot: cards.Spot{Kind: cards.KindPin, Place: place}, Shows: "pins 5"}) {
+	got, err := s.StandingCards(t.Context())
+	if err != nil || len(got) != 2 || got[0] != (cards.StandingCard{Spot: cards.Spot{Kind: cards.KindBoard, Place: place}, Message: "5"}) ||
+		got[1] != (cards.StandingCard{Spot: cards.Spot{Kind: cards.KindPin, Place: place}, Shows: "pins 5"}) {
 		t.Errorf("the list is kept as %+v, %v", got, err)
 	}
 	if err := errors.Join(conn.Close(), s.Erase(t.Context()), s.Close()); err != nil {

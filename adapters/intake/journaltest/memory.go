@@ -21,7 +21,7 @@ type Memory struct {
 
 type row struct {
 	intake.Update
-	outcome intake.Outcome // "": it waits
+	outcome intake.UpdateOutcome // "": it waits
 }
 
 // NewMemory returns an empty one.
@@ -120,7 +120,7 @@ func (p *Process) Try(ctx context.Context, seq int64, tries int) error {
 }
 
 // Settle implements intake.Journal.
-func (p *Process) Settle(ctx context.Context, seq int64, o intake.Outcome) error {
+func (p *Process) Settle(ctx context.Context, seq int64, o intake.UpdateOutcome) error {
 	return p.call(ctx, "settle", func(m *Memory) { m.waits(seq, func(r *row) { r.outcome, r.Raw = o, nil }) })
 }
 
@@ -161,7 +161,7 @@ func (p *Process) Forget(ctx context.Context, before time.Time, most int) error 
 }
 
 // Outcome returns what became of an update; "": it waits.
-func (m *Memory) Outcome(key string) (o intake.Outcome, known bool) {
+func (m *Memory) Outcome(key string) (o intake.UpdateOutcome, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range m.rows {
@@ -173,10 +173,10 @@ func (m *Memory) Outcome(key string) (o intake.Outcome, known bool) {
 }
 
 // Outcomes returns what became of each update, by key; "" waits.
-func (m *Memory) Outcomes() map[string]intake.Outcome {
+func (m *Memory) Outcomes() map[string]intake.UpdateOutcome {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all := map[string]intake.Outcome{}
+	all := map[string]intake.UpdateOutcome{}
 	for _, r := range m.rows {
 		all[r.Key] = r.outcome
 	}

@@ -152,7 +152,7 @@ func forgets(t *testing.T, open func() intake.Journal) {
 	t.Helper()
 	j := open()
 	for i, u := range keep(t, j, updates(1, 8)) {
-		ok(t, j.Settle(t.Context(), u.Seq, []intake.Outcome{intake.Handled, intake.SetAside}[i%2]))
+		ok(t, j.Settle(t.Context(), u.Seq, []intake.UpdateOutcome{intake.Handled, intake.SetAside}[i%2]))
 	}
 	ok(t, j.Forget(t.Context(), start.Add(3*time.Minute), 1000))
 	want(t, "older than 3", keys(keep(t, j, updates(1, 3))), "1 2")
