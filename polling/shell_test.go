@@ -210,10 +210,7 @@ func TestCommandsAreTurns(t *testing.T) {
 	slow(t)
 	for _, cadence := range []time.Duration{100 * time.Millisecond, time.Second} {
 		t.Run(cadence.String(), func(t *testing.T) {
-			runs := 4
-			if drawtest.Stressed() {
-				runs = 40
-			}
+			runs := drawtest.Times(40, 2, 2)
 			command := shells(t)["bash"]
 			for seed := range drawtest.Seeds(t, runs) {
 				opt := polling.Options{Cadence: cadence, FocusCadence: cadence}

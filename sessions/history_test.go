@@ -582,7 +582,7 @@ func play(t *testing.T, seed uint64) (wrong, trace []string, h *history) {
 // go, with daemons that are killed at any step. No text is joined with another, typed
 // twice, or typed into a program that it wasn't written for, and nothing panics.
 func TestHistories(t *testing.T) {
-	n := drawtest.Times(100_000, 2000, 200)
+	n := drawtest.Times(100_000, 1000, 200)
 	taken, kills, failed := 0, 0, 0
 	for seed := range drawtest.Seeds(t, n) {
 		wrong, trace, h := play(t, seed)

@@ -43,7 +43,7 @@ func TestHistories(t *testing.T) {
 	for name, form := range shapes() {
 		t.Run(name, func(t *testing.T) {
 			form.MaxFile = min(form.MaxFile, 20000) // so that there are several
-			adaptertest.Histories(t, drawtest.Times(2500, 250, 50), reference(form), memory)
+			adaptertest.Histories(t, drawtest.Times(2500, 100, 50), reference(form), memory)
 		})
 	}
 }

@@ -50,7 +50,7 @@ func (o *office) room() platformtest.Room {
 // thread and in a channel without threads; in a quarter of them
 // with a restart, in a quarter with a kill.
 func TestWhatComesLaterStandsBelow(t *testing.T) {
-	for seed := range drawtest.Seeds(t, drawtest.Times(5000, 100, 20)) {
+	for seed := range drawtest.Seeds(t, drawtest.Times(5000, 40, 20)) {
 		dir := t.TempDir()
 		travel := adaptertest.Latency(seed, 800*time.Millisecond)
 		inBubble(t, discordtest.Options{Latency: func(string, string) (here, back time.Duration) { return travel() }}, func(w *world) {

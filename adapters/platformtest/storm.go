@@ -150,7 +150,7 @@ type storm struct {
 // they're played before, unless a seed is given.
 func Storms(t *testing.T, in func(t *testing.T, dir string, play func(testing.TB, Coast)), known ...uint64) {
 	t.Helper()
-	for seed := range drawtest.Seeds(t, drawtest.Times(50_000, 200, 50), known...) {
+	for seed := range drawtest.Seeds(t, drawtest.Times(50_000, 100, 50), known...) {
 		if t.Failed() {
 			break
 		}

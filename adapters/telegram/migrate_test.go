@@ -21,7 +21,7 @@ import (
 // there's a restart or a kill, in a quarter updates come late, so that the calls learn of it first, and in
 // another those of the move don't come at all.
 func TestAGroupMovesInTheMiddleOfAConversation(t *testing.T) {
-	for seed := range drawtest.Seeds(t, drawtest.Times(2000, 75, 15)) {
+	for seed := range drawtest.Seeds(t, drawtest.Times(2000, 40, 15)) {
 		dir := t.TempDir()
 		travel := adaptertest.Latency(seed, 800*time.Millisecond)
 		inBubble(t, telegramtest.Options{Latency: func(string, int64) (here, back time.Duration) { return travel() }}, func(w *world) {

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 func TestNoPolicyIsBetterThanTheOptimum(t *testing.T) {
 	horizon, seeds := 30*time.Minute, uint64(2)
-	if testing.Short() {
+	if !drawtest.Stressed() {
 		horizon, seeds = 12*time.Minute, 1
 	}
 	for _, s := range Scenarios() {

@@ -4,12 +4,14 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 func TestPanebridgeLosesNothingAndKeepsToTheLimit(t *testing.T) {
-	horizon := 20 * time.Minute
-	if testing.Short() {
-		horizon = 8 * time.Minute
+	horizon := 8 * time.Minute
+	if drawtest.Stressed() {
+		horizon = 20 * time.Minute
 	}
 	for _, s := range Scenarios() {
 		for _, calls := range []int{1, 2} {

@@ -14,7 +14,7 @@ func TestTracesAreOrderedAndRepeatable(t *testing.T) {
 			t.Errorf("%s: the name is there twice", s.Name)
 		}
 		names[s.Name] = true
-		first, again, other := s.trace(1, time.Hour), s.trace(1, time.Hour), s.trace(2, time.Hour)
+		first, again, other := s.trace(1, 15*time.Minute), s.trace(1, 15*time.Minute), s.trace(2, 15*time.Minute)
 		if !reflect.DeepEqual(first.events, again.events) {
 			t.Errorf("%s: the same seed gives other arrivals", s.Name)
 		}

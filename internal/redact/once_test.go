@@ -13,10 +13,7 @@ import (
 
 // What's masked in a line while it's the newest one stays masked whatever comes behind it.
 func TestOnceMaskedAlways(t *testing.T) {
-	n := 600
-	if drawtest.Stressed() {
-		n = 20000
-	}
+	n := drawtest.Times(20_000, 250, 250)
 	t.Run("kinds", func(t *testing.T) { stayMasked(t, append(redacttest.Kinds(), redacttest.Ordinary()...), n, 1e6) })
 	t.Run("literals", func(t *testing.T) { stayMasked(t, redacttest.Literals(), n, 7e6) })
 	t.Run("embedded", func(t *testing.T) { stayMasked(t, redacttest.Embedded(), n, 8e6) })

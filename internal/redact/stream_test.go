@@ -24,13 +24,7 @@ func newMasker(tb testing.TB, opt redact.Options) *redact.Masker {
 // Secrets of all kinds in the output of agents, wrapped at the width of a terminal or
 // split over two updates: of none does more than a third leave.
 func TestStreams(t *testing.T) {
-	n := 300
-	if drawtest.Stressed() {
-		n = 1000
-	}
-	if testing.Short() {
-		n = 80
-	}
+	n := drawtest.Times(1000, 150, 80)
 	m := newMasker(t, redact.Options{})
 	all := redacttest.Kinds()
 	t.Logf("%d kinds", len(all))

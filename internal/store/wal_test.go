@@ -21,7 +21,7 @@ import (
 // the gap, its health says it, all that was acknowledged is in the file that's written in its place, and where
 // the daemon ends before, the next start knows that something is lost.
 func TestACutLogIsNoticed(t *testing.T) {
-	drawtest.Check(t, func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(100, 30, 20), func(rt *rapid.T) {
 		ctx, ids, heads := t.Context(), []sessions.ID{"pb_1", "pb_2", "pb_3"}, make([]atomic.Int64, 3)
 		s, path := openWithSessions(t, ids)
 		defer func() { _ = s.Close() }()

@@ -249,10 +249,7 @@ func modes(r *parts) []mode {
 // stress asks for all that can be tried.
 // forgedRuns is how often 100 screens of each drawing are forged.
 func forgedRuns() int {
-	if drawtest.Stressed() {
-		return 150
-	}
-	return 3
+	return drawtest.Times(150, 1, 1)
 }
 
 func say(b bool, yes, no string) string {

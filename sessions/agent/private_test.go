@@ -18,7 +18,10 @@ import (
 // has nothing of what the model said.
 func TestPrivateScreensSayTheSame(t *testing.T) {
 	set, recordings := loadAll(t)
-	for _, r := range recordings {
+	for i, r := range recordings {
+		if i%drawtest.Times(1, 3, 3) != 0 {
+			continue // all of them take half a minute
+		}
 		parts := partsOf(t, r)
 		hidden := *parts
 		hidden.frames = private(set.Get(r.Agent), parts.frames)

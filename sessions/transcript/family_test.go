@@ -22,7 +22,7 @@ func TestWhatSubAgentsSay(t *testing.T) {
 	for _, format := range []transcript.Format{transcript.Claude, transcript.Gemini, transcript.Codex, transcript.Qwen} {
 		t.Run(string(format), func(t *testing.T) {
 			random := drawtest.Rand(t, 0)
-			for range 60 {
+			for range drawtest.Times(60, 20, 20) {
 				newFamily(t, format, random).play()
 			}
 		})

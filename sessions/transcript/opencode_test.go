@@ -102,7 +102,7 @@ func TestOpenCodeIsReadWhileItGrows(t *testing.T) {
 	finished := writable(t, whole.Path)
 	steps := growth(t, finished)
 	made, _ := rows(t)
-	drawtest.Check(t, func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(100, 30, 20), func(rt *rapid.T) {
 		ref := whole
 		ref.Path = filepath.Join(t.TempDir(), "opencode.db")
 		db := writable(t, ref.Path)

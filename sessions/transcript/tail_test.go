@@ -22,7 +22,7 @@ func TestRecordsDontDependOnHowTheFileGrows(t *testing.T) {
 		t.Run(rec.name, func(t *testing.T) {
 			want := rest(t, open(t, rec.place(t), nil))
 			path := filepath.Join(t.TempDir(), "t.jsonl")
-			drawtest.Check(t, func(rt *rapid.T) {
+			drawtest.CheckTimes(t, drawtest.Times(100, 30, 20), func(rt *rapid.T) {
 				if err := os.RemoveAll(path); err != nil {
 					rt.Fatal(err)
 				}

@@ -18,7 +18,7 @@ const perCheck = 20
 // share of them is the part that a test takes of all: 1 for all.
 func Documents(t *testing.T, share float64, property func(t *rapid.T, seeds []uint64)) {
 	t.Helper()
-	n := drawtest.Times(1_000_000, 10_000, 1000)
+	n := drawtest.Times(1_000_000, 4000, 1000)
 	drawtest.CheckTimes(t, int(float64(n)*share)/perCheck+1, func(t *rapid.T) {
 		for range perCheck {
 			property(t, rapid.SliceOfN(rapid.Uint64(), 1, 5).Draw(t, "seeds"))
