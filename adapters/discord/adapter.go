@@ -17,10 +17,13 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/exchange"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/qos"
 )
 
-// Adapter is Discord's side of the outbound path.
+// Adapter makes Discord's calls: those of the outbound path in their slots, and those that inbound needs
+// besides, which take none. Those of interactions Discord doesn't count, the others are next to never made.
 type Adapter struct {
 	opt      Options
 	channels atomic.Pointer[map[string]Channel] // as they were configured last
@@ -40,6 +43,7 @@ var (
 	_ adapters.Poster   = (*Adapter)(nil)
 	_ adapters.Linker   = (*Adapter)(nil)
 	_ adapters.Threader = (*Adapter)(nil)
+	_ intake.Platform   = (*Adapter)(nil)
 )
 
 // New returns an adapter that has called nothing yet. The error joins all that's
@@ -52,13 +56,28 @@ func New(opt Options) (*Adapter, error) {
 	if opt.Learn == nil {
 		opt.Learn = func(qos.Scope, qos.Learned) {}
 	}
+	if opt.Shows == nil {
+		opt.Shows = func(adapters.Target) bool { return false }
+	}
 	if err := opt.check(); err != nil {
 		return nil, fmt.Errorf("make the discord adapter: %w", err)
 	}
-	a := &Adapter{opt: opt, client: newClient(opt), log: opt.Logger, sharing: newSharing()}
+	a := &Adapter{opt: opt, client: newClient(opt), log: opt.Logger, sharing: newSharing(opt)}
 	a.interactions = newInteractions(a.client, a.sharing, a.log)
 	a.SetChannels(opt.Channels)
 	return a, nil
+}
+
+// Load reads the notes about private chats and about others that use the bot. Call it before anything
+// else is called.
+func (a *Adapter) Load(ctx context.Context) error {
+	if err := a.loadPrivate(ctx); err != nil {
+		return fmt.Errorf("load with whom private chats on Discord are: %w", err)
+	}
+	if err := a.sharing.load(ctx); err != nil {
+		return fmt.Errorf("load who shares the bot on Discord: %w", err)
+	}
+	return nil
 }
 
 // SetChannels replaces Options.Channels.
@@ -76,7 +95,7 @@ func (a *Adapter) channel(id string) (c Channel, ok bool) {
 	return c, ok
 }
 
-// Name implements adapters.Adapter.
+// Name implements adapters.Adapter and intake.Platform.
 func (a *Adapter) Name() string { return Name }
 
 // Check implements adapters.Adapter.
@@ -117,6 +136,8 @@ type Options struct {
 	// Knows says whether it may write to a channel that isn't among them: one that was
 	// paired; or a private chat, for which Chat is the person's id. Nil: to none.
 	Knows func(t adapters.Target) bool
+	// Shows says whether a session is mirrored at this very place; it returns at once. Nil: none is.
+	Shows func(t adapters.Target) bool
 	// QoS are the knobs of the scheduler. Its limits are Discord's, whatever stands there.
 	QoS qos.Options
 	// Learn is told what answers say about limits: qos.OutputQoSScheduler.Learn. It
@@ -127,6 +148,9 @@ type Options struct {
 	// Dial makes the connection of the gateway's WebSocket. Nil: as Proxy says.
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	Logger *slog.Logger
+	// Notes are what's remembered over restarts: the commands that Discord has, private chats, how far
+	// places were read, which threads are this daemon's.
+	Notes platform.Notes
 }
 
 // Channel is a text or forum channel that the bot may write to.
@@ -281,7 +305,7 @@ func (a *Adapter) Shape(t adapters.Target) adapters.Shape {
 	return s
 }
 
-// Link implements adapters.Linker.
+// Link implements adapters.Linker and intake.Platform.
 func (a *Adapter) Link(at adapters.Target, message string) string {
 	if at.Thread == "" && a.private.person(at.Chat) != "" {
 		return link(noGuild, at, message)

@@ -433,11 +433,11 @@ func (b *backfill) from(ctx context.Context, id string) (string, error) {
 	}
 	var err error
 	if !noted {
-		if base, err = b.g.opt.Notes.Note(ctx, noteSeen); err != nil {
+		if base, err = b.g.adapter.opt.Notes.Note(ctx, noteSeen); err != nil {
 			return "", fmt.Errorf("read how far Discord was read: %w", err)
 		}
 	}
-	seen, err = b.g.opt.Notes.Note(ctx, noteSeen+" "+id)
+	seen, err = b.g.adapter.opt.Notes.Note(ctx, noteSeen+" "+id)
 	if err != nil {
 		return "", fmt.Errorf("read how far Discord was read: %w", err)
 	}
@@ -470,7 +470,7 @@ func (b *backfill) note(ctx context.Context) {
 	b.newer = map[string]bool{}
 	b.mu.Unlock()
 	for key, value := range todo {
-		if err := b.g.opt.Notes.PutNote(ctx, key, value); err != nil {
+		if err := b.g.adapter.opt.Notes.PutNote(ctx, key, value); err != nil {
 			if ctx.Err() == nil {
 				b.g.log.WarnContext(ctx, "noting how far Discord was read failed", "err", err)
 			}

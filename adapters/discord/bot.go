@@ -28,12 +28,11 @@ func Descriptor() platform.Descriptor {
 
 // running is the bot on Discord: its adapter, and the gateway that its events come in by.
 type running struct {
-	adapter  *Adapter
-	platform *Platform
-	queue    *intake.Queue
-	gateway  *Gateway
-	rights   *Rights
-	host     platform.Host
+	adapter *Adapter
+	queue   *intake.Queue
+	gateway *Gateway
+	rights  *Rights
+	host    platform.Host
 }
 
 var (
@@ -48,26 +47,23 @@ func newBot(ctx context.Context, section config.Section, host platform.Host) (pl
 	if err != nil {
 		return nil, err
 	}
-	opt.Knows, opt.Learn, opt.Logger = host.Knows, host.Learn, host.Logger
+	opt.Knows, opt.Shows, opt.Learn, opt.Logger, opt.Notes = host.Knows, host.Shows, host.Learn, host.Logger, host.Notes
 	a, err := New(opt)
 	if err != nil {
 		return nil, err
 	}
 	if host.Notes != nil {
-		if err := a.LoadPrivate(ctx, host.Notes); err != nil {
-			return nil, err
-		}
-		if err := a.LoadSharing(ctx, host.Notes, host.Shows); err != nil {
+		if err := a.Load(ctx); err != nil {
 			return nil, err
 		}
 	}
-	r := &running{adapter: a, platform: a.Platform(host.Notes), rights: a.Rights(host.Mirrored), host: host}
+	r := &running{adapter: a, rights: a.Rights(host.Mirrored), host: host}
 	r.queue = intake.NewQueue(intake.QueueOptions{
 		Journal: host.Journal, Decode: Decode, GaveUp: host.GaveUp, Logger: host.Logger,
 		Handle: func(ctx context.Context, e intake.Event) error { return r.gateway.HandleOwn(host.Handle)(ctx, e) },
 	})
 	r.gateway = a.Gateway(GatewayOptions{
-		Keeper: r.queue, Notes: host.Notes, Admits: host.Admits, Complete: host.Complete, Offered: host.Offered, Concerns: host.Concerns,
+		Keeper: r.queue, Admits: host.Admits, Complete: host.Complete, Offered: host.Offered, Concerns: host.Concerns,
 		Knows:    func(t adapters.Target) bool { return host.Knows(t) || host.Uses(t) },
 		Mirrored: host.Mirrored, RightsChanged: r.rights.LookAgain, Panicked: host.Panicked,
 	})
@@ -92,7 +88,7 @@ func (d *Config) channels() []Channel {
 func (r *running) Outbound() adapters.Adapter { return r.adapter }
 
 // Inbound implements platform.Platform.
-func (r *running) Inbound() intake.Platform { return r.platform }
+func (r *running) Inbound() intake.Platform { return r.adapter }
 
 // Reload implements platform.Reloader.
 func (r *running) Reload(section config.Section) {
@@ -105,7 +101,7 @@ func (r *running) Run(ctx context.Context) error {
 	g.Go(func() error { return r.queue.Run(ctx) })
 	g.Go(func() error { return r.gateway.Run(ctx) })
 	g.Go(func() error { return r.rights.Run(ctx) })
-	g.Go(func() error { r.host.OfferCommands(ctx, r.platform); return nil })
+	g.Go(func() error { r.host.OfferCommands(ctx, r.adapter); return nil })
 	return g.Wait()
 }
 

@@ -45,7 +45,7 @@
 // the interaction's id.
 //
 // Decode (decode.go) makes an event of what was stored. Slash commands are the lines
-// that people could write (Platform.SetCommands); Discord shows them as they were understood, and
+// that people could write (Adapter.SetCommands); Discord shows them as they were understood, and
 // the reply follows (interaction.go). Who isn't let in gets no answer at all.
 //
 // Where other programs use the bot, too, each takes what's in its own threads

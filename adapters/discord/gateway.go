@@ -20,14 +20,8 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/platform"
 )
-
-// Notes are what's remembered over restarts, a word or two for each key. A key
-// without a note has "". Both do disk I/O.
-type Notes interface {
-	Note(ctx context.Context, key string) (string, error)
-	PutNote(ctx context.Context, key, value string) error
-}
 
 // Keeper stores events durably and sees to it that they're handled. intake.Queue is
 // one. It may be called again with the same ones, and several times at once.
@@ -38,7 +32,6 @@ type Keeper interface {
 // GatewayOptions configure a Gateway.
 type GatewayOptions struct {
 	Keeper Keeper
-	Notes  Notes
 	// Knows says whether people may talk to the bot in a channel. What's written
 	// elsewhere isn't stored, but for what begins like a command. Nil: everywhere.
 	Knows func(channel adapters.Target) bool
@@ -120,7 +113,7 @@ func (a *Adapter) Gateway(o GatewayOptions) *Gateway {
 		adapter: a, opt: o, log: a.log,
 		link:   intake.Vitals{Log: a.log, Part: "Discord's gateway"},
 		server: intake.Vitals{Log: a.log, Part: "Discord's server"},
-		budget: budget{client: a.client, notes: o.Notes},
+		budget: budget{client: a.client, notes: a.opt.Notes},
 	}
 	g.backfill = newBackfill(g)
 	g.intake = newIntake(g)
@@ -332,7 +325,7 @@ const (
 // budget says when the bot may log in. It belongs to one goroutine.
 type budget struct {
 	client *client
-	notes  Notes
+	notes  platform.Notes
 }
 
 // gatewayJSON is where the gateway is, and how often the bot may still log in

@@ -297,7 +297,7 @@ func (i *eventIntake) meets(ctx context.Context, e intake.Event) {
 	if e.Action = (intake.Said{}); !e.Private || !i.g.opt.Admits(e) { // whatever was said
 		return
 	}
-	if err := i.g.adapter.private.learn(ctx, i.g.opt.Notes, e.Place.Chat, strings.TrimPrefix(e.Person.ID, Name+":")); err != nil {
+	if err := i.g.adapter.private.learn(ctx, i.g.adapter.opt.Notes, e.Place.Chat, strings.TrimPrefix(e.Person.ID, Name+":")); err != nil {
 		i.g.log.WarnContext(ctx, "noting with whom a private chat is failed", "target", e.Place.String(), "err", err)
 	}
 }

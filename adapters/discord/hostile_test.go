@@ -87,20 +87,20 @@ func hostile(t *testing.T, s *platformtest.Siege) {
 			t.Error(err)
 		}
 	}()
-	a, err := discord.New(discord.Options{
-		Token: "MTIzNDU2Nzg5MDEyMzQ1Njc4.abcdef.abcdefghijklmnopqrstuvwxyz", APIURL: "http://discord.test/api", Transport: d, Guild: house, Dial: network.Dial,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var g *discord.Gateway
 	s.Begin(t, func(db *store.Store) platformtest.Target {
-		notes := db.Notes("discord")
+		a, err := discord.New(discord.Options{
+			Token: "MTIzNDU2Nzg5MDEyMzQ1Njc4.abcdef.abcdefghijklmnopqrstuvwxyz", APIURL: "http://discord.test/api", Transport: d, Guild: house,
+			Dial: network.Dial, Notes: db.Notes("discord"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		return platformtest.Target{
 			Side: platformtest.Side{
-				Name: "discord", Platform: a.Platform(notes), Decode: discord.Decode,
+				Name: "discord", Platform: a, Decode: discord.Decode,
 				Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
-					g = a.Gateway(discord.GatewayOptions{Keeper: q, Notes: notes, Knows: in.KnowsChat, Admits: in.Admits, Complete: in.Complete})
+					g = a.Gateway(discord.GatewayOptions{Keeper: q, Knows: in.KnowsChat, Admits: in.Admits, Complete: in.Complete})
 					return g
 				},
 			},

@@ -45,7 +45,7 @@ type ear struct {
 	*world
 	memory *journaltest.Memory
 	notes  *notes
-	opts   discord.GatewayOptions // but for Keeper and Notes
+	opts   discord.GatewayOptions // but for Keeper
 	change func(o *discord.Options)
 	wrap   func(k discord.Keeper) discord.Keeper // what stands before the queue; nil: nothing
 	handle func(e intake.Event) error            // nil: it's only written down
@@ -71,13 +71,12 @@ func (w *world) ear() *ear {
 func (e *ear) start() {
 	e.Helper()
 	e.bot = e.adapter(func(o *discord.Options) {
-		o.Dial = e.net.Dial
+		o.Dial, o.Notes = e.net.Dial, e.notes
 		if e.change != nil {
 			e.change(o)
 		}
 	})
-	e.noErr(e.bot.LoadPrivate(context.Background(), e.notes))
-	e.noErr(e.bot.LoadSharing(context.Background(), e.notes, func(adapters.Target) bool { return false }))
+	e.noErr(e.bot.Load(context.Background()))
 	process := e.memory.Process()
 	e.queue = intake.NewQueue(intake.QueueOptions{
 		Journal: process, Decode: discord.Decode,
@@ -86,7 +85,7 @@ func (e *ear) start() {
 		},
 	})
 	opts := e.opts
-	opts.Keeper, opts.Notes = e.queue, e.notes
+	opts.Keeper = e.queue
 	if e.wrap != nil {
 		opts.Keeper = e.wrap(opts.Keeper)
 	}

@@ -24,7 +24,7 @@ func (e *ear) withCommands() {
 	e.Helper()
 	e.start()
 	quiet()
-	e.noErr(e.bot.Platform(e.notes).SetCommands(context.Background(), commands.Commands()))
+	e.noErr(e.bot.SetCommands(context.Background(), commands.Commands()))
 }
 
 // Slash commands become the lines that people could write, whatever order their
@@ -261,7 +261,7 @@ func TestAnswersToPresses(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
 		e := w.ear()
 		e.handle = func(ev intake.Event) error {
-			p := e.bot.Platform(e.notes)
+			p := e.bot
 			text := "Already used by *Bob* @everyone"
 			if ev.Action.(intake.Pressed).Data == "quiet" {
 				text = ""
@@ -311,12 +311,12 @@ func TestAnswersThatAreTooLate(t *testing.T) {
 		}
 		time.Sleep(16 * time.Minute)
 		calls := len(w.Calls())
-		if err := e.bot.Platform(e.notes).Answer(context.Background(), list[0], "late"); err != nil || len(w.Calls()) != calls {
+		if err := e.bot.Answer(context.Background(), list[0], "late"); err != nil || len(w.Calls()) != calls {
 			t.Errorf("%v, %d calls", err, len(w.Calls())-calls)
 		}
 		forged := list[0]
 		forged.Action = intake.Pressed{Token: "1 ../../channels/1/messages"}
-		if err := e.bot.Platform(e.notes).Answer(context.Background(), forged, "x"); err == nil || len(w.Calls()) != calls {
+		if err := e.bot.Answer(context.Background(), forged, "x"); err == nil || len(w.Calls()) != calls {
 			t.Errorf("%v, %d calls", err, len(w.Calls())-calls)
 		}
 	})

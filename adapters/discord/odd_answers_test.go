@@ -128,8 +128,7 @@ func TestOddAnswersAreNoNews(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, discordtest.Options{}, func(w *world) {
 				kept := &notes{kept: map[string]string{}}
-				a := w.adapter(nil)
-				p := a.Platform(kept)
+				p := w.noting(kept)
 				member := discord.Name + ":" + w.ada.ID
 				if in, err := p.Member(w.Context(), target(w.plain, ""), member); err != nil || !in {
 					w.Fatalf("somebody is in there: %t, %v", in, err)
@@ -154,7 +153,7 @@ func TestOddAnswersAreNoNews(t *testing.T) {
 					w.Error("the commands are set")
 				}
 				after(2 * time.Hour)
-				if r := a.Call(w.Context(), adapters.Op{Kind: adapters.KindThread, Target: target(w.agents, ""), Text: "one", Again: true}); r.Outcome == qos.Delivered || r.Outcome == qos.Rejected {
+				if r := p.Call(w.Context(), adapters.Op{Kind: adapters.KindThread, Target: target(w.agents, ""), Text: "one", Again: true}); r.Outcome == qos.Delivered || r.Outcome == qos.Rejected {
 					w.Errorf("a thread that may be there already: %+v", r)
 				}
 				if n := made.Load(); n != 0 {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"sync"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -123,11 +123,11 @@ type private struct {
 	people map[string]string // id of the person, by that of the channel
 }
 
-// LoadPrivate reads with whom private chats are. Call it before anything is bound.
-func (a *Adapter) LoadPrivate(ctx context.Context, notes Notes) error {
-	text, err := notes.Note(ctx, notePrivate)
+// loadPrivate reads with whom private chats are.
+func (a *Adapter) loadPrivate(ctx context.Context) error {
+	text, err := a.opt.Notes.Note(ctx, notePrivate)
 	if err != nil {
-		return fmt.Errorf("load with whom private chats on Discord are: %w", err)
+		return err
 	}
 	people := map[string]string{}
 	if text != "" && json.Unmarshal([]byte(text), &people) != nil {
@@ -155,7 +155,7 @@ func (p *private) all() map[string]string {
 
 // learn takes in with whom a private chat is, and notes it. If that fails it's for this
 // run alone.
-func (p *private) learn(ctx context.Context, notes Notes, channel, person string) error {
+func (p *private) learn(ctx context.Context, notes platform.Notes, channel, person string) error {
 	if !isID(channel) || !isID(person) {
 		return nil
 	}

@@ -32,28 +32,13 @@ const (
 	flagEphemeral = 1 << 6
 )
 
-// Platform is what inbound needs of Discord. None of its calls takes a slot: those of
-// interactions Discord doesn't count, the others are next to never made.
-type Platform struct {
-	adapter *Adapter
-	notes   Notes
-}
-
-var _ intake.Platform = (*Platform)(nil)
-
-// Platform makes a platform that has called nothing yet.
-func (a *Adapter) Platform(notes Notes) *Platform { return &Platform{adapter: a, notes: notes} }
-
-// Name implements intake.Platform.
-func (p *Platform) Name() string { return Name }
-
 // unknownMember is Discord's code for somebody who isn't on a server
 // (docs.discord.com/developers/topics/opcodes-and-status-codes).
 const unknownMember = 10007
 
 // Member implements inbound.MemberReader: a group is a channel, and who's on its server is
 // in there.
-func (p *Platform) Member(ctx context.Context, group adapters.Target, person string) (bool, error) {
+func (a *Adapter) Member(ctx context.Context, group adapters.Target, person string) (bool, error) {
 	user := strings.TrimPrefix(person, Name+":")
 	if !isID(group.Chat) || !isID(user) {
 		return false, fmt.Errorf("look for %s in %s: these aren't ids", person, group)
@@ -61,13 +46,13 @@ func (p *Platform) Member(ctx context.Context, group adapters.Target, person str
 	var channel struct {
 		Guild string `json:"guild_id"`
 	}
-	if err := p.adapter.client.raw(ctx, http.MethodGet, "channels/"+group.Chat, nil, &channel); err != nil {
+	if err := a.client.raw(ctx, http.MethodGet, "channels/"+group.Chat, nil, &channel); err != nil {
 		return false, err
 	}
 	if !isID(channel.Guild) {
 		return false, fmt.Errorf("look for %s in %s: it's on no server", person, group)
 	}
-	err := p.adapter.client.raw(ctx, http.MethodGet, "guilds/"+channel.Guild+"/members/"+user, nil, &guildMember{User: same{want: user}})
+	err := a.client.raw(ctx, http.MethodGet, "guilds/"+channel.Guild+"/members/"+user, nil, &guildMember{User: same{want: user}})
 	if f, ok := errors.AsType[*failure](err); ok && f.Code == unknownMember {
 		return false, nil
 	}
@@ -84,7 +69,7 @@ func (m *guildMember) Check() error { return m.User.Check() }
 // Answer implements intake.Platform. That the button was pressed was acknowledged when
 // it came, which ended the wait; a text follows it, for the person alone. A press that's
 // too old to be answered is none that anybody waits for.
-func (p *Platform) Answer(ctx context.Context, press intake.Event, text string) error {
+func (a *Adapter) Answer(ctx context.Context, press intake.Event, text string) error {
 	pressed, ok := press.Action.(intake.Pressed)
 	if !ok {
 		return fmt.Errorf("answer a press: it's a %T", press.Action)
@@ -98,12 +83,12 @@ func (p *Platform) Answer(ctx context.Context, press intake.Event, text string) 
 		return nil
 	}
 	waiting, cancel := context.WithTimeout(ctx, answerWithin)
-	p.adapter.interactions.answeredFor(waiting, id)
+	a.interactions.answeredFor(waiting, id)
 	cancel()
 	body := map[string]any{
 		"content": plainText(cut(text, maxAnswerText)), "flags": flagEphemeral, "allowed_mentions": map[string]any{"parse": []string{}},
 	}
-	err := p.adapter.client.raw(ctx, http.MethodPost, "webhooks/"+app+"/"+token, body, nil)
+	err := a.client.raw(ctx, http.MethodPost, "webhooks/"+app+"/"+token, body, nil)
 	if f, ok := errors.AsType[*failure](err); ok && f.Status == http.StatusNotFound {
 		return nil
 	}
@@ -116,14 +101,9 @@ func plainText(text string) string {
 	return discord.Markdown(t)
 }
 
-// Link implements intake.Platform.
-func (p *Platform) Link(at adapters.Target, message string) string {
-	return p.adapter.Link(at, message)
-}
-
 // Fetch implements intake.Platform. The error wraps sessions.ErrUnavailable if the
 // same may work later.
-func (p *Platform) Fetch(ctx context.Context, f intake.Attachment, limit int64, w io.Writer) error {
+func (a *Adapter) Fetch(ctx context.Context, f intake.Attachment, limit int64, w io.Writer) error {
 	if f.Size > limit {
 		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", f.Size, intake.ErrTooLarge, limit)
 	}
@@ -133,24 +113,24 @@ func (p *Platform) Fetch(ctx context.Context, f intake.Attachment, limit int64, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchFor)
 	defer cancel()
-	err := p.download(ctx, parts[3], limit, w)
+	err := a.download(ctx, parts[3], limit, w)
 	if !errors.Is(err, errExpired) {
 		return err
 	}
-	fresh, err := p.freshAddress(ctx, parts[0], parts[1], parts[2])
+	fresh, err := a.freshAddress(ctx, parts[0], parts[1], parts[2])
 	if err != nil {
 		return err
 	}
-	return p.download(ctx, fresh, limit, w)
+	return a.download(ctx, fresh, limit, w)
 }
 
 // errExpired says that an address isn't good any more.
 var errExpired = errors.New("fetch a file: it isn't there any more")
 
 // freshAddress asks where a message's file is now.
-func (p *Platform) freshAddress(ctx context.Context, channel, message, file string) (string, error) {
+func (a *Adapter) freshAddress(ctx context.Context, channel, message, file string) (string, error) {
 	var m messageJSON
-	err := p.adapter.client.raw(ctx, http.MethodGet, "channels/"+channel+"/messages/"+message, nil, &m)
+	err := a.client.raw(ctx, http.MethodGet, "channels/"+channel+"/messages/"+message, nil, &m)
 	if err != nil {
 		return "", exchange.Passing(err)
 	}
@@ -167,14 +147,14 @@ var hosts = []string{"cdn.discordapp.com", "media.discordapp.net"} //nolint:goch
 
 // fileURL checks the address of a file: Discord's own, by https; or, if the API is
 // elsewhere, beside it.
-func (p *Platform) fileURL(address string) (string, error) {
+func (a *Adapter) fileURL(address string) (string, error) {
 	u, err := url.Parse(address)
-	base, baseErr := url.Parse(p.adapter.opt.APIURL)
+	base, baseErr := url.Parse(a.opt.APIURL)
 	if err != nil || baseErr != nil || u.User != nil || u.Fragment != "" || len(address) > maxAddress {
 		return "", errors.New("fetch a file: its address isn't one")
 	}
 	own := u.Scheme == "https" && slices.Contains(hosts, u.Host)
-	beside := p.adapter.opt.APIURL != DefaultAPIURL && u.Scheme == base.Scheme && u.Host == base.Host
+	beside := a.opt.APIURL != DefaultAPIURL && u.Scheme == base.Scheme && u.Host == base.Host
 	if !own && !beside {
 		return "", errors.New("fetch a file: its address leads elsewhere than to Discord")
 	}
@@ -186,11 +166,11 @@ const maxAddress = 4096
 
 // download reads a file, and stops at the limit whatever its length was said to be. It
 // gives nobody the token, and follows nobody elsewhere.
-func (p *Platform) download(ctx context.Context, address string, limit int64, w io.Writer) error {
+func (a *Adapter) download(ctx context.Context, address string, limit int64, w io.Writer) error {
 	const what = "the download of a file"
-	x := p.adapter.client.exchange
+	x := a.client.exchange
 	failed := func(err error) error { return exchange.Passing(&failure{Failure: x.Failed(what, qos.NotSent, err)}) }
-	address, err := p.fileURL(address)
+	address, err := a.fileURL(address)
 	if err != nil {
 		return err
 	}
@@ -198,7 +178,7 @@ func (p *Platform) download(ctx context.Context, address string, limit int64, w 
 	if err != nil {
 		return errors.New("fetch a file: its address isn't one")
 	}
-	resp, err := p.adapter.client.files.Do(r)
+	resp, err := a.client.files.Do(r)
 	if err != nil {
 		return failed(err)
 	}
@@ -284,46 +264,46 @@ func rank(required bool) int {
 
 // SetCommands implements intake.Platform. All commands are replaced at once; a call
 // that would change nothing isn't made, and an order to be silent is remembered too.
-func (p *Platform) SetCommands(ctx context.Context, commands []intake.CommandInfo) error {
+func (a *Adapter) SetCommands(ctx context.Context, commands []intake.CommandInfo) error {
 	list := slashCommands(commands)
 	body, err := json.Marshal(list)
 	if err != nil {
 		return fmt.Errorf("encode the commands: %w", err)
 	}
 	// Another bot, or the same on another server, doesn't have them.
-	bot, _, _ := strings.Cut(string(p.adapter.opt.Token), ".")
-	sum := sha256.Sum256(slices.Concat([]byte(p.adapter.opt.APIURL+" "+bot+" "), body))
+	bot, _, _ := strings.Cut(string(a.opt.Token), ".")
+	sum := sha256.Sum256(slices.Concat([]byte(a.opt.APIURL+" "+bot+" "), body))
 	want := hex.EncodeToString(sum[:8])
-	has, err := p.notes.Note(ctx, noteCommands)
+	has, err := a.opt.Notes.Note(ctx, noteCommands)
 	if err != nil || has == want {
 		return err
 	}
-	if err := p.silent(ctx); err != nil {
+	if err := a.silent(ctx); err != nil {
 		return err
 	}
 	var app struct {
 		ID string `json:"id"`
 	}
-	err = p.adapter.client.raw(ctx, http.MethodGet, "applications/@me", nil, &app)
+	err = a.client.raw(ctx, http.MethodGet, "applications/@me", nil, &app)
 	if err == nil && !isID(app.ID) {
 		err = errors.New("set the commands: Discord doesn't say which application the bot is of")
 	}
 	if err == nil {
-		err = p.adapter.client.raw(ctx, http.MethodPut, "applications/"+app.ID+"/commands", list, new([]json.RawMessage))
+		err = a.client.raw(ctx, http.MethodPut, "applications/"+app.ID+"/commands", list, new([]json.RawMessage))
 	}
 	if after := retryAfterOf(err); after > 0 {
 		until := time.Now().Add(after).Add(time.Second).Format(time.RFC3339)
-		return errors.Join(err, p.notes.PutNote(ctx, noteSilence, until))
+		return errors.Join(err, a.opt.Notes.PutNote(ctx, noteSilence, until))
 	}
 	if err != nil {
 		return err
 	}
-	return p.notes.PutNote(ctx, noteCommands, want)
+	return a.opt.Notes.PutNote(ctx, noteCommands, want)
 }
 
 // silent returns an error while Discord wants to hear of no commands.
-func (p *Platform) silent(ctx context.Context) error {
-	said, err := p.notes.Note(ctx, noteSilence)
+func (a *Adapter) silent(ctx context.Context) error {
+	said, err := a.opt.Notes.Note(ctx, noteSilence)
 	if err != nil || said == "" {
 		return err
 	}

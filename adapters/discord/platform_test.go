@@ -37,7 +37,7 @@ func TestFetch(t *testing.T) {
 		if f.Size != int64(len(content)) || f.Kind != intake.FileDocument || !strings.Contains(f.Name, ".png") {
 			t.Errorf("the file is %+v", f)
 		}
-		p := e.bot.Platform(e.notes)
+		p := e.bot
 		for _, late := range []time.Duration{0, 25 * time.Hour} {
 			time.Sleep(late)
 			var got bytes.Buffer
@@ -79,10 +79,9 @@ func TestFetchFromNowhereElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := a.Platform(&notes{kept: map[string]string{}})
 	fetch := func(address string) error {
 		asked = nil
-		return p.Fetch(context.Background(), intake.Attachment{ID: "1 2 3 " + address}, 100, io.Discard)
+		return a.Fetch(context.Background(), intake.Attachment{ID: "1 2 3 " + address}, 100, io.Discard)
 	}
 	for _, address := range []string{
 		"https://cdn.discordapp.com/attachments/1/2/a.png?ex=1&is=2&hm=3", "https://media.discordapp.net/attachments/1/2/a.png",
@@ -105,7 +104,7 @@ func TestFetchFromNowhereElse(t *testing.T) {
 	}
 	for _, id := range []string{"", "1 2 3", "a 2 3 https://cdn.discordapp.com/x", "https://cdn.discordapp.com/x"} {
 		asked = nil
-		if err := p.Fetch(context.Background(), intake.Attachment{ID: id}, 100, io.Discard); err == nil || len(asked) != 0 {
+		if err := a.Fetch(context.Background(), intake.Attachment{ID: id}, 100, io.Discard); err == nil || len(asked) != 0 {
 			t.Errorf("file %q: %v, asked %v", id, err, asked)
 		}
 	}
@@ -130,7 +129,7 @@ func TestFetchThatMayWorkLater(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = a.Platform(&notes{kept: map[string]string{}}).Fetch(context.Background(), intake.Attachment{ID: "1 2 3 https://cdn.discordapp.com/x"}, 100, io.Discard)
+		err = a.Fetch(context.Background(), intake.Attachment{ID: "1 2 3 https://cdn.discordapp.com/x"}, 100, io.Discard)
 		if err == nil || errors.Is(err, sessions.ErrUnavailable) != later {
 			t.Errorf("status %d: %v", status, err)
 		}
@@ -144,7 +143,7 @@ func TestSetCommands(t *testing.T) {
 		kept := &notes{kept: map[string]string{}}
 		ctx := context.Background()
 		set := func(commands []intake.CommandInfo) error {
-			return w.adapter(nil).Platform(kept).SetCommands(ctx, commands)
+			return w.noting(kept).SetCommands(ctx, commands)
 		}
 		w.noErr(set(commands.Commands()))
 		calls := len(w.Calls())
@@ -186,7 +185,7 @@ func TestMember(t *testing.T) {
 		e.start()
 		defer func() { e.stop() }()
 		quiet()
-		p := e.bot.Platform(e.notes)
+		p := e.bot
 		at := adapters.Target{Adapter: "discord", Chat: w.plain}
 		if in, err := p.Member(context.Background(), at, "discord:"+w.ada.ID); !in || err != nil {
 			t.Errorf("she's in: %v, %v", in, err)

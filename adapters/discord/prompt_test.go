@@ -42,15 +42,17 @@ const asking = platformtest.Asking
 func (w *world) office(channel, dir string) *office {
 	o := &office{bridge: w.bridge(adapters.Rule{Session: "*", To: target(channel, ""), Input: true}), notes: &notes{kept: map[string]string{}}}
 	o.bob = w.Person("Bob")
-	o.change = func(opt *discord.Options) { opt.Dial = w.net.Dial }
+	o.change = func(opt *discord.Options) {
+		opt.Dial, opt.Notes = w.net.Dial, o.notes
+		opt.Shows = func(t adapters.Target) bool { return o.Bridge != nil && len(o.Hub.At(t)) > 0 }
+	}
 	people := platformtest.People{Approver: "discord:" + w.ada.ID, Operator: "discord:" + o.bob.ID, Chat: target(channel, "")}
 	o.Office = platformtest.NewOffice(w.T, o.Bridge, dir, people, func(*store.Store) platformtest.Side {
-		o.noErr(o.bot.LoadPrivate(context.Background(), o.notes))
-		o.noErr(o.bot.LoadSharing(context.Background(), o.notes, func(t adapters.Target) bool { return len(o.Hub.At(t)) > 0 }))
+		o.noErr(o.bot.Load(context.Background()))
 		return platformtest.Side{
-			Name: "discord", Platform: o.bot.Platform(o.notes), Decode: discord.Decode,
+			Name: "discord", Platform: o.bot, Decode: discord.Decode,
 			Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
-				return o.bot.Gateway(discord.GatewayOptions{Keeper: q, Notes: o.notes, Knows: in.KnowsChat, Admits: in.Admits, Complete: in.Complete, Offered: in.IsOffered, Mirrored: o.mirrored})
+				return o.bot.Gateway(discord.GatewayOptions{Keeper: q, Knows: in.KnowsChat, Admits: in.Admits, Complete: in.Complete, Offered: in.IsOffered, Mirrored: o.mirrored})
 			},
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/internal/faults"
 	"github.com/panebridge/panebridge/internal/memnet"
 	"github.com/panebridge/panebridge/internal/render/rendertest"
@@ -87,6 +88,12 @@ func (w *world) adapter(change func(o *discord.Options)) *discord.Adapter {
 		w.Fatal(err)
 	}
 	return a
+}
+
+// noting returns one with notes.
+func (w *world) noting(n platform.Notes) *discord.Adapter {
+	w.Helper()
+	return w.adapter(func(o *discord.Options) { o.Notes = n })
 }
 
 func target(channel, thread string) adapters.Target {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/platform"
 )
 
 const (
@@ -43,7 +43,7 @@ const (
 // a session in it. It's another's if the bot made it or speaks in it, and this daemon doesn't.
 // It's safe for concurrent use.
 type sharing struct {
-	notes Notes                      // nil: others are not looked for
+	notes platform.Notes             // nil: others are not looked for
 	bound func(adapters.Target) bool // whether a place mirrors a session of this daemon's
 
 	noting sync.Mutex // held while it's noted which threads are being made
@@ -80,40 +80,32 @@ const (
 	claimOther              // it was left to another, in whose place it is
 )
 
-func newSharing() *sharing {
+func newSharing(opt Options) *sharing {
 	return &sharing{
-		bound: func(adapters.Target) bool { return false },
-		made:  map[string]bool{}, spoke: map[string]bool{}, theirs: map[string]bool{}, owners: map[string]string{},
+		notes: opt.Notes, bound: opt.Shows,
+		made: map[string]bool{}, spoke: map[string]bool{}, theirs: map[string]bool{}, owners: map[string]string{},
 		making: map[thread]time.Time{}, claims: map[string]claim{},
 	}
 }
 
-// LoadSharing reads what's known of others that use the bot. bound says whether a place mirrors a
-// session of this daemon's; it returns at once. Call it before anything else is called.
-func (a *Adapter) LoadSharing(ctx context.Context, notes Notes, bound func(adapters.Target) bool) error {
-	shared, err := notes.Note(ctx, noteShared)
-	if err != nil {
-		return fmt.Errorf("load who shares the bot on Discord: %w", err)
+// load reads what's known of others that use the bot.
+func (s *sharing) load(ctx context.Context) error {
+	noted := map[string]string{}
+	for _, key := range []string{noteShared, noteTried, noteMaking} {
+		var err error
+		if noted[key], err = s.notes.Note(ctx, key); err != nil {
+			return err
+		}
 	}
-	tried, err := notes.Note(ctx, noteTried)
-	if err != nil {
-		return fmt.Errorf("load who shares the bot on Discord: %w", err)
-	}
-	making, err := notes.Note(ctx, noteMaking)
-	if err != nil {
-		return fmt.Errorf("load who shares the bot on Discord: %w", err)
-	}
-	s := a.sharing
-	s.notes, s.bound = notes, bound
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen, _ = time.Parse(time.RFC3339, shared) // else nobody was seen
+	s.seen, _ = time.Parse(time.RFC3339, noted[noteShared]) // else nobody was seen
 	s.noted = s.seen
-	if json.Unmarshal([]byte(tried), &s.tried) != nil {
+	if json.Unmarshal([]byte(noted[noteTried]), &s.tried) != nil {
 		s.tried = nil
 	}
 	var left []threadJSON
-	if json.Unmarshal([]byte(making), &left) == nil {
+	if json.Unmarshal([]byte(noted[noteMaking]), &left) == nil {
 		for _, t := range left {
 			s.making[thread{t.Channel, t.Name}] = time.Now() // a call of the process before may arrive yet
 		}

@@ -28,7 +28,7 @@ func TestTwoDaemonsServeTheirOwnPlaces(t *testing.T) {
 				h.ears[i] = w.ear()
 				h.start(i)
 			}
-			h.noErr(h.ears[0].bot.Platform(h.ears[0].notes).SetCommands(context.Background(), commands.Commands()))
+			h.noErr(h.ears[0].bot.SetCommands(context.Background(), commands.Commands()))
 			for i := range h.ears {
 				h.threads[i] = h.done(h.ears[i].bot, adapters.Op{Kind: adapters.KindThread, Target: target(w.agents, ""), Text: fmt.Sprintf("agent-%d", i)})
 			}

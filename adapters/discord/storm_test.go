@@ -367,7 +367,7 @@ func TestStorms(t *testing.T) {
 		t.Helper()
 		inBubble(t, discordtest.Options{}, func(w *world) {
 			o := w.office(w.agents, dir)
-			w.noErr(w.adapter(nil).Platform(o.notes).SetCommands(w.Context(), commands.Commands()))
+			w.noErr(w.noting(o.notes).SetCommands(w.Context(), commands.Commands()))
 			play(w, coast{o})
 		})
 	}, 100293, 100823, 600136, 600169, 500060, 2000111, 2006480, 2036815, 2038956, 2040045, 4001129, 4012558)

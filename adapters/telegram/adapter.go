@@ -16,6 +16,8 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/exchange"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -27,7 +29,8 @@ const liveRows = 3
 // MB (core.telegram.org/bots/api#senddocument).
 const maxFile = 50 << 20
 
-// Adapter is Telegram's side of the outbound path.
+// Adapter makes Telegram's calls: those of the outbound path in their slots, and those that inbound needs
+// besides, which take none, since Telegram doesn't count them.
 type Adapter struct {
 	opt    Options
 	chats  atomic.Pointer[map[int64]Chat] // as they were configured last
@@ -41,6 +44,7 @@ var (
 	_ adapters.Adapter = (*Adapter)(nil)
 	_ adapters.Poster  = (*Adapter)(nil)
 	_ adapters.Linker  = (*Adapter)(nil)
+	_ intake.Platform  = (*Adapter)(nil)
 )
 
 // New returns an adapter that has called nothing yet. The error joins all that's
@@ -73,7 +77,7 @@ func (a *Adapter) chat(id int64) (c Chat, ok bool) {
 	return c, ok
 }
 
-// Name implements adapters.Adapter.
+// Name implements adapters.Adapter and intake.Platform.
 func (a *Adapter) Name() string { return Name }
 
 // Options implements adapters.Adapter.
@@ -175,6 +179,9 @@ type Options struct {
 	// Transport carries the calls. Nil: one of its own, with Proxy.
 	Transport http.RoundTripper
 	Logger    *slog.Logger
+	// Notes are what's remembered over restarts: the commands that Telegram has, when updates were read
+	// last, the bot's user name.
+	Notes platform.Notes
 }
 
 // Chat is a chat that the bot may write to.

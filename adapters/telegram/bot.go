@@ -32,7 +32,6 @@ func Descriptor() platform.Descriptor {
 // running is the bot on Telegram: its adapter, and how its updates come in.
 type running struct {
 	adapter  *Adapter
-	platform *Platform
 	identity *Identity
 	queue    *intake.Queue
 	reader   updateReader
@@ -60,21 +59,20 @@ func newBot(_ context.Context, section config.Section, host platform.Host) (plat
 	if err != nil {
 		return nil, err
 	}
-	opt.Knows, opt.Logger = host.Knows, host.Logger
+	opt.Knows, opt.Logger, opt.Notes = host.Knows, host.Logger, host.Notes
 	a, err := New(opt)
 	if err != nil {
 		return nil, err
 	}
-	r := &running{adapter: a, platform: a.Platform(host.Notes), identity: a.Identity(host.Notes), listen: cfg.Webhook.Listen, host: host}
+	r := &running{adapter: a, identity: a.Identity(), listen: cfg.Webhook.Listen, host: host}
 	r.queue = intake.NewQueue(intake.QueueOptions{
 		Journal: host.Journal, Handle: host.Handle, GaveUp: host.GaveUp, Logger: host.Logger, Bot: opt.Token.Bot(), Decode: r.identity.Decode,
 	})
-	absence := Absence{Notes: host.Notes, Expired: host.Expired}
 	if cfg.Webhook.URL == "" {
-		r.reader = a.Poller(PollerOptions{Keeper: r.queue, DeleteWebhook: true, Yields: host.Yields, Absence: absence})
+		r.reader = a.Poller(PollerOptions{Keeper: r.queue, DeleteWebhook: true, Yields: host.Yields, Expired: host.Expired})
 		return r, nil
 	}
-	w, err := a.Webhook(WebhookOptions{Keeper: r.queue, URL: cfg.Webhook.URL, Absence: absence})
+	w, err := a.Webhook(WebhookOptions{Keeper: r.queue, URL: cfg.Webhook.URL, Expired: host.Expired})
 	r.reader = w
 	return r, err
 }
@@ -97,7 +95,7 @@ func (t *Config) chats() []Chat {
 func (r *running) Outbound() adapters.Adapter { return r.adapter }
 
 // Inbound implements platform.Platform.
-func (r *running) Inbound() intake.Platform { return r.platform }
+func (r *running) Inbound() intake.Platform { return r.adapter }
 
 // Reload implements platform.Reloader.
 func (r *running) Reload(section config.Section) {
@@ -112,7 +110,7 @@ func (r *running) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return r.queue.Run(ctx) })
 	g.Go(func() error { return r.reader.Run(ctx) })
-	g.Go(func() error { r.host.OfferCommands(ctx, r.platform); return nil })
+	g.Go(func() error { r.host.OfferCommands(ctx, r.adapter); return nil })
 	if handler, ok := r.reader.(http.Handler); ok {
 		g.Go(func() error { return r.serve(ctx, handler) })
 	}
@@ -231,7 +229,7 @@ func (c *ConfigChat) Check(p config.Part) {
 // Telegram knows, and without it updates can't be read.
 type Identity struct {
 	client  *client
-	notes   Notes
+	notes   platform.Notes
 	token   Token
 	vitals  intake.Vitals
 	decoder atomic.Pointer[Decoder]
@@ -241,9 +239,9 @@ type Identity struct {
 const askFor = 15 * time.Second
 
 // Identity makes one that hasn't asked yet.
-func (a *Adapter) Identity(notes Notes) *Identity {
+func (a *Adapter) Identity() *Identity {
 	return &Identity{
-		client: a.client, notes: notes, token: a.opt.Token, vitals: intake.Vitals{Log: a.log, Part: "asking Telegram who the bot is"},
+		client: a.client, notes: a.opt.Notes, token: a.opt.Token, vitals: intake.Vitals{Log: a.log, Part: "asking Telegram who the bot is"},
 	}
 }
 

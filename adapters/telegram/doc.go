@@ -16,8 +16,8 @@
 //
 // Updates come through one of two doors: Poller asks for them (poll.go), or Webhook is
 // told them (webhook.go). Either stores an update before Telegram may forget it.
-// Decoder makes an intake.Event of it, without a call (decode.go). Platform makes the
-// calls that inbound needs besides posts; none of them takes a slot (platform.go).
+// Decoder makes an intake.Event of it, without a call (decode.go). Adapter makes the
+// calls that inbound needs besides posts, too; none of them takes a slot (platform.go).
 //
 // # Looking
 //

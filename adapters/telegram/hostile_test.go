@@ -48,15 +48,15 @@ func TestHostileUpdates(t *testing.T) {
 func hostile(t *testing.T, s *platformtest.Siege, seeds [][]byte) {
 	t.Helper()
 	d := &desk{s.Desk}
-	a, err := telegram.New(telegram.Options{Token: telegramtest.DefaultToken, Transport: d})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var log lineCounter
 	s.Begin(t, func(db *store.Store) platformtest.Target {
+		a, err := telegram.New(telegram.Options{Token: telegramtest.DefaultToken, Transport: d, Notes: db.Notes("telegram")})
+		if err != nil {
+			t.Fatal(err)
+		}
 		return platformtest.Target{
 			Side: platformtest.Side{
-				Name: "telegram", Platform: a.Platform(db.Notes("telegram")), Decode: telegram.Decoder{Bot: 7000000001, User: "panebridge_bot"}.Decode,
+				Name: "telegram", Platform: a, Decode: telegram.Decoder{Bot: 7000000001, User: "panebridge_bot"}.Decode,
 			},
 			Sessions: d, Hub: d, Boss: fmt.Sprintf("telegram:%d", boss), Chat: target(knownChat, 0), Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		}

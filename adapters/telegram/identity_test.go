@@ -23,7 +23,7 @@ import (
 func TestIdentity(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		kept := notes{}
-		first := w.adapter(nil).Identity(kept)
+		first := w.noting(kept).Identity()
 		remove := w.Inject(telegramtest.Fault{Method: "getMe", Cut: telegramtest.CutBefore})
 		asked := make(chan bool, 1)
 		go func() { asked <- first.Ask(w.Context()) }()
@@ -43,7 +43,7 @@ func TestIdentity(t *testing.T) {
 			w.Errorf("Telegram has said who the bot is, and health is %+v", first.Health())
 		}
 		w.Inject(telegramtest.Fault{Method: "getMe", Cut: telegramtest.CutBefore})
-		second := w.adapter(nil).Identity(kept)
+		second := w.noting(kept).Identity()
 		if began := time.Now(); !second.Ask(w.Context()) || time.Since(began) > time.Second {
 			w.Errorf("the name from the last time didn't count: %+v", second.Health())
 		}
@@ -53,8 +53,7 @@ func TestIdentity(t *testing.T) {
 // A token that Telegram doesn't take is tried seldom, and health says so at once.
 func TestIdentityWithAWrongToken(t *testing.T) {
 	inBubble(t, telegramtest.Options{Token: "1:another"}, func(w *world) {
-		a := w.adapter(func(o *telegram.Options) { o.Token = telegramtest.DefaultToken })
-		i := a.Identity(notes{})
+		i := w.adapter(func(o *telegram.Options) { o.Token, o.Notes = telegramtest.DefaultToken, notes{} }).Identity()
 		go i.Ask(w.Context())
 		time.Sleep(10 * time.Minute)
 		if h := i.Health(); h.Condition != intake.Down || h.Detail == "" {
@@ -104,7 +103,7 @@ func TestIdentityIsAskedAgainAfterOddAnswers(t *testing.T) {
 				body := odd[int(calls.Add(1))%len(odd)]
 				return faults.Fate{Lost: true, Answer: &faults.Answer{Status: http.StatusOK, Body: body}}
 			}))
-			i, asked := w.adapter(nil).Identity(notes{}), make(chan bool, 1)
+			i, asked := w.noting(notes{}).Identity(), make(chan bool, 1)
 			ctx, stop := context.WithCancel(w.Context())
 			defer stop()
 			go func() { asked <- i.Ask(ctx) }()

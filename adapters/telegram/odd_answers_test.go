@@ -120,9 +120,9 @@ func TestOddAnswersAreNoNews(t *testing.T) {
 	for name, odd := range oddAnswers {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, telegramtest.Options{}, func(w *world) {
-				a, kept := w.adapter(nil), notes{}
-				p := a.Platform(kept)
-				first := a.Identity(kept)
+				kept := notes{}
+				p := w.noting(kept)
+				first := p.Identity()
 				if !first.Ask(w.Context()) {
 					w.Fatal("it isn't known who the bot is")
 				}
@@ -134,7 +134,7 @@ func TestOddAnswersAreNoNews(t *testing.T) {
 				if err := p.SetCommands(w.Context(), []intake.CommandInfo{{Name: "help", Help: "help"}}); err == nil {
 					w.Error("the commands are set")
 				}
-				second := w.adapter(nil).Identity(kept)
+				second := w.noting(kept).Identity()
 				if !second.Ask(w.Context()) || !maps.Equal(was, kept) {
 					w.Errorf("what was known has become %v, was %v", kept, was)
 				}

@@ -33,36 +33,14 @@ const (
 	fetchFor = 3 * time.Minute
 )
 
-// Notes are what's remembered over restarts, a word or two for each key. A key
-// without a note has "". Both do disk I/O.
-type Notes interface {
-	Note(ctx context.Context, key string) (string, error)
-	PutNote(ctx context.Context, key, value string) error
-}
-
-// Platform is what inbound needs of Telegram. None of its calls takes a slot:
-// Telegram doesn't count them, but for SetCommands, which is called next to never.
-type Platform struct {
-	client *client
-	notes  Notes
-}
-
-var _ intake.Platform = (*Platform)(nil)
-
-// Platform makes a platform that has called nothing yet.
-func (a *Adapter) Platform(notes Notes) *Platform { return &Platform{client: a.client, notes: notes} }
-
-// Name implements intake.Platform.
-func (p *Platform) Name() string { return Name }
-
 // Answer implements intake.Platform. A press that's too old to be answered is none
 // that anybody waits for.
-func (p *Platform) Answer(ctx context.Context, press intake.Event, text string) error {
+func (a *Adapter) Answer(ctx context.Context, press intake.Event, text string) error {
 	pressed, ok := press.Action.(intake.Pressed)
 	if !ok {
 		return fmt.Errorf("answer a press: it's a %T", press.Action)
 	}
-	err := call(ctx, p.client, nil, (*bot.Bot).AnswerCallbackQuery, &bot.AnswerCallbackQueryParams{CallbackQueryID: pressed.Token, Text: cut(text, maxAnswerText)})
+	err := call(ctx, a.client, nil, (*bot.Bot).AnswerCallbackQuery, &bot.AnswerCallbackQueryParams{CallbackQueryID: pressed.Token, Text: cut(text, maxAnswerText)})
 	if f, ok := errors.AsType[*failure](err); ok && f.Status == http.StatusBadRequest && strings.Contains(f.Text, "query is too old") {
 		return nil
 	}
@@ -85,14 +63,14 @@ func (m *member) Check() error {
 
 // Member implements inbound.MemberReader. Telegram tells it surely of groups in which the
 // bot is an administrator, and mostly of others (core.telegram.org/bots/api#getchatmember).
-func (p *Platform) Member(ctx context.Context, group adapters.Target, person string) (bool, error) {
+func (a *Adapter) Member(ctx context.Context, group adapters.Target, person string) (bool, error) {
 	chat, err1 := strconv.ParseInt(group.Chat, 10, 64)
 	user, err2 := strconv.ParseInt(strings.TrimPrefix(person, Name+":"), 10, 64)
 	if err := errors.Join(err1, err2); err != nil {
 		return false, fmt.Errorf("look for %s in %s: %w", person, group, err)
 	}
 	var found member
-	if err := call(ctx, p.client, &found, (*bot.Bot).GetChatMember, &bot.GetChatMemberParams{ChatID: chat, UserID: user}); err != nil {
+	if err := call(ctx, a.client, &found, (*bot.Bot).GetChatMember, &bot.GetChatMemberParams{ChatID: chat, UserID: user}); err != nil {
 		return false, err
 	}
 	return isMember(found.Status, found.IsMember), nil
@@ -106,10 +84,7 @@ func cut(text string, most int) string {
 	return text
 }
 
-// Link implements intake.Platform.
-func (p *Platform) Link(at adapters.Target, message string) string { return link(at, message) }
-
-// Link implements adapters.Linker.
+// Link implements adapters.Linker and intake.Platform.
 func (a *Adapter) Link(at adapters.Target, message string) string { return link(at, message) }
 
 // link is the address of a message. Only supergroups have addresses; their numbers
@@ -137,7 +112,7 @@ func link(at adapters.Target, message string) string {
 
 // Fetch implements intake.Platform. The error wraps sessions.ErrUnavailable if the
 // same may work later.
-func (p *Platform) Fetch(ctx context.Context, f intake.Attachment, limit int64, w io.Writer) error {
+func (a *Adapter) Fetch(ctx context.Context, f intake.Attachment, limit int64, w io.Writer) error {
 	if f.Size > limit {
 		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", f.Size, intake.ErrTooLarge, limit)
 	}
@@ -145,7 +120,7 @@ func (p *Platform) Fetch(ctx context.Context, f intake.Attachment, limit int64, 
 		Path string `json:"file_path"`
 		Size int64  `json:"file_size"`
 	}
-	err := call(ctx, p.client, &file, (*bot.Bot).GetFile, &bot.GetFileParams{FileID: f.ID})
+	err := call(ctx, a.client, &file, (*bot.Bot).GetFile, &bot.GetFileParams{FileID: f.ID})
 	if said, ok := errors.AsType[*failure](err); ok && strings.Contains(said.Text, "file is too big") {
 		return fmt.Errorf("fetch a file: %w: Telegram gives bots at most 20 MB", intake.ErrTooLarge)
 	}
@@ -161,7 +136,7 @@ func (p *Platform) Fetch(ctx context.Context, f intake.Attachment, limit int64, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchFor)
 	defer cancel()
-	return p.download(ctx, path, limit, w)
+	return a.download(ctx, path, limit, w)
 }
 
 // filePath checks what Telegram calls a path, and returns it as part of an address.
@@ -180,11 +155,11 @@ func filePath(path string) (string, error) {
 }
 
 // download reads a file, and stops at the limit whatever its length was said to be.
-func (p *Platform) download(ctx context.Context, path string, limit int64, w io.Writer) error {
+func (a *Adapter) download(ctx context.Context, path string, limit int64, w io.Writer) error {
 	const what = "the download of a file"
-	x := p.client.exchange
+	x := a.client.exchange
 	failed := func(err error) error { return exchange.Passing(&failure{Failure: x.Failed(what, qos.NotSent, err)}) }
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.client.files+path, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, a.client.files+path, nil)
 	if err != nil {
 		return failed(err)
 	}
@@ -217,18 +192,18 @@ type scopeOf struct {
 // SetCommands implements intake.Platform. Who calls setMyCommands too often is
 // silenced for minutes (github.com/openclaw/openclaw/issues/32017), so a call that
 // would change nothing isn't made, and the order to be silent is remembered too.
-func (p *Platform) SetCommands(ctx context.Context, commands []intake.CommandInfo) error {
+func (a *Adapter) SetCommands(ctx context.Context, commands []intake.CommandInfo) error {
 	list := menu(commands)
 	body, err := json.Marshal(list)
 	if err != nil {
 		return fmt.Errorf("encode the commands: %w", err)
 	}
 	// Another bot, or the same on another server, doesn't have them.
-	self := p.client.address[:strings.LastIndexByte(p.client.address, ':')]
+	self := a.client.address[:strings.LastIndexByte(a.client.address, ':')]
 	sum := sha256.Sum256(slices.Concat([]byte(self), body))
 	want := hex.EncodeToString(sum[:8])
 	for _, scope := range menus() {
-		if err := p.setMenu(ctx, scope, want, list); err != nil {
+		if err := a.setMenu(ctx, scope, want, list); err != nil {
 			return err
 		}
 	}
@@ -247,28 +222,28 @@ func menu(commands []intake.CommandInfo) []models.BotCommand {
 	return list
 }
 
-func (p *Platform) setMenu(ctx context.Context, to scopeOf, want string, list []models.BotCommand) error {
-	has, err := p.notes.Note(ctx, "menu "+to.name)
+func (a *Adapter) setMenu(ctx context.Context, to scopeOf, want string, list []models.BotCommand) error {
+	has, err := a.opt.Notes.Note(ctx, "menu "+to.name)
 	if err != nil || has == want {
 		return err
 	}
-	if err := p.silent(ctx); err != nil {
+	if err := a.silent(ctx); err != nil {
 		return err
 	}
-	err = call(ctx, p.client, nil, (*bot.Bot).SetMyCommands, &bot.SetMyCommandsParams{Commands: list, Scope: to.scope})
+	err = call(ctx, a.client, nil, (*bot.Bot).SetMyCommands, &bot.SetMyCommandsParams{Commands: list, Scope: to.scope})
 	if f, ok := errors.AsType[*failure](err); ok && f.RetryAfter > 0 {
 		until := time.Now().Add(f.RetryAfter).Add(time.Second).Format(time.RFC3339)
-		return errors.Join(err, p.notes.PutNote(ctx, "menu silence", until))
+		return errors.Join(err, a.opt.Notes.PutNote(ctx, "menu silence", until))
 	}
 	if err != nil {
 		return err
 	}
-	return p.notes.PutNote(ctx, "menu "+to.name, want)
+	return a.opt.Notes.PutNote(ctx, "menu "+to.name, want)
 }
 
 // silent returns an error while Telegram wants to hear of no commands.
-func (p *Platform) silent(ctx context.Context) error {
-	said, err := p.notes.Note(ctx, "menu silence")
+func (a *Adapter) silent(ctx context.Context) error {
+	said, err := a.opt.Notes.Note(ctx, "menu silence")
 	if err != nil || said == "" {
 		return err
 	}

@@ -31,7 +31,7 @@ func (n notes) PutNote(_ context.Context, key, value string) error {
 
 func TestAnswer(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
-		p := w.adapter(nil).Platform(notes{})
+		p := w.adapter(nil)
 		m := w.See(w.ada.Private())[0].ID
 		press := func() (intake.Event, string) {
 			id, err := w.ada.Forge(w.ada.ID, m, "o:1")
@@ -70,7 +70,6 @@ func TestLink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := a.Platform(notes{})
 	for _, c := range []struct {
 		chat, thread, message, want string
 	}{
@@ -86,7 +85,7 @@ func TestLink(t *testing.T) {
 	} {
 		at := target(0, 0)
 		at.Chat, at.Thread = c.chat, c.thread
-		if got := p.Link(at, c.message); got != c.want {
+		if got := a.Link(at, c.message); got != c.want {
 			t.Errorf("%v %s is %q, want %q", at, c.message, got, c.want)
 		}
 	}
@@ -108,7 +107,7 @@ func (w *world) sent(u telegramtest.Upload) intake.Attachment {
 
 func TestFetch(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
-		p := w.adapter(nil).Platform(notes{})
+		p := w.adapter(nil)
 		content := bytes.Repeat([]byte("0123456789"), 10_000)
 		file := w.sent(telegramtest.Upload{Name: "../../.bashrc", Content: content})
 		fetch := func(f intake.Attachment, limit int64) (string, error) {
@@ -186,7 +185,7 @@ func TestFetchFromAStrangeServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b bytes.Buffer
-			err = a.Platform(notes{}).Fetch(t.Context(), intake.Attachment{ID: "x"}, 1000, &b)
+			err = a.Fetch(t.Context(), intake.Attachment{ID: "x"}, 1000, &b)
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "AAstand") || b.Len() > 1000 {
 				t.Errorf("%d bytes, %v; want …%s…", b.Len(), err, c.want)
 			}
@@ -211,7 +210,7 @@ func TestSetCommands(t *testing.T) {
 		set := func(want int) {
 			w.Helper()
 			before := len(w.calls("setMyCommands"))
-			if err := w.adapter(nil).Platform(kept).SetCommands(ctx, list); err != nil {
+			if err := w.noting(kept).SetCommands(ctx, list); err != nil {
 				w.Error(err)
 			}
 			if n := len(w.calls("setMyCommands")) - before; n != want {
@@ -229,7 +228,7 @@ func TestSetCommands(t *testing.T) {
 		list = list[:1]
 		w.Inject(telegramtest.Fault{Method: "setMyCommands", Times: 1, RetryAfter: 480 * time.Second})
 		for range 10 { // restarts within the penalty
-			if err := w.adapter(nil).Platform(kept).SetCommands(ctx, list); err == nil {
+			if err := w.noting(kept).SetCommands(ctx, list); err == nil {
 				w.Error("it went through")
 			}
 			after(45 * time.Second)
@@ -248,7 +247,7 @@ func TestSetCommands(t *testing.T) {
 // Who's in a group is asked of Telegram, and an error isn't an answer.
 func TestMember(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
-		p := w.adapter(nil).Platform(notes{})
+		p := w.adapter(nil)
 		group := adapters.Target{Adapter: "telegram", Chat: strconv.FormatInt(w.group, 10)}
 		person := "telegram:" + strconv.FormatInt(w.ada.ID, 10)
 		if in, err := p.Member(w.Context(), group, person); !in || err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/platform"
 )
 
 const (
@@ -67,8 +68,11 @@ type PollerOptions struct {
 	DeleteWebhook bool
 	// Yields says why another process reads the bot's updates, and what to do, as a sentence;
 	// "": this one does. It returns at once. Nil: this one does.
-	Yields  func() string
-	Absence Absence
+	Yields func() string
+	// Expired is told between when updates are gone because nobody read them for longer than Telegram
+	// keeps them: once for each absence, and of the same one again after an error. It returns soon.
+	// Nil, as without Options.Notes: nobody is told.
+	Expired func(from, to time.Time) error
 }
 
 // Poller fetches the bot's updates. Each is stored before the call that tells
@@ -103,7 +107,7 @@ type rivals struct {
 func (a *Adapter) Poller(o PollerOptions) *Poller {
 	return &Poller{
 		opts: o, client: a.client, log: a.log, vitals: intake.Vitals{Log: a.log, Part: "polling Telegram"}, quick: true,
-		away: away{Absence: o.Absence, log: a.log},
+		away: away{notes: a.opt.Notes, expired: o.Expired, log: a.log},
 	}
 }
 
@@ -343,20 +347,11 @@ const (
 	noteRead = "read"
 )
 
-// Absence says who hears of it that nobody read updates for longer than Telegram keeps them. The
-// zero Absence: nobody does.
-type Absence struct {
-	// Notes remember over restarts when updates were read last.
-	Notes Notes
-	// Expired is told between when updates are gone, once for each absence that was too long, and
-	// of the same one again after an error. It returns soon.
-	Expired func(from, to time.Time) error
-}
-
-// away finds such absences. It's for one goroutine.
+// away finds times in which nobody read updates for longer than Telegram keeps them. It's for one goroutine.
 type away struct {
-	Absence
-	log *slog.Logger
+	notes   platform.Notes // of when updates were read last
+	expired func(from, to time.Time) error
+	log     *slog.Logger
 
 	last  time.Time // when they were read last, by the calendar; zero: not asked yet
 	noted time.Time // what the note says; zero: there's none
@@ -364,12 +359,12 @@ type away struct {
 
 // read takes in that updates have just been read.
 func (a *away) read(ctx context.Context) {
-	if a.Notes == nil {
+	if a.notes == nil || a.expired == nil {
 		return
 	}
 	now := time.Now().Round(0) // a machine that slept was away
 	if a.last.IsZero() {
-		said, err := a.Notes.Note(ctx, noteRead)
+		said, err := a.notes.Note(ctx, noteRead)
 		if err != nil {
 			a.warn(ctx, err)
 			return
@@ -380,7 +375,7 @@ func (a *away) read(ctx context.Context) {
 	gone := now.Add(-keptFor)
 	if !a.last.IsZero() && a.last.Before(gone) {
 		a.log.WarnContext(ctx, "nobody has read Telegram's updates for longer than it keeps them", "from", a.last, "to", gone)
-		if err := a.Expired(a.last, gone); err != nil {
+		if err := a.expired(a.last, gone); err != nil {
 			a.warn(ctx, fmt.Errorf("say that updates are gone: %w", err))
 			return
 		}
@@ -390,7 +385,7 @@ func (a *away) read(ctx context.Context) {
 	if now.Sub(a.noted) < noteReadEvery {
 		return
 	}
-	if err := a.Notes.PutNote(ctx, noteRead, now.Format(time.RFC3339)); err != nil {
+	if err := a.notes.PutNote(ctx, noteRead, now.Format(time.RFC3339)); err != nil {
 		a.warn(ctx, err)
 		return
 	}

@@ -38,15 +38,14 @@ func (w *world) office(dir string, chat int64) *office {
 	o.bob.Join(chat)
 	people := platformtest.People{Approver: fmt.Sprintf("telegram:%d", w.ada.ID), Operator: fmt.Sprintf("telegram:%d", o.bob.ID), Chat: target(chat, 0)}
 	o.Office = platformtest.NewOffice(w.T, o.Bridge, dir, people, func(db *store.Store) platformtest.Side {
-		a := w.adapter(nil)
+		a := w.noting(db.Notes("telegram"))
 		return platformtest.Side{
-			Name: "telegram", Platform: a.Platform(db.Notes("telegram")),
+			Name: "telegram", Platform: a,
 			Decode: telegram.Decoder{Bot: w.Bot().ID, User: w.Bot().Username}.Decode,
 			Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
-				return a.Poller(telegram.PollerOptions{Keeper: q, Absence: telegram.Absence{
-					Notes:   db.Notes("telegram"),
-					Expired: func(from, to time.Time) error { return in.TellExpired("telegram", from, to) },
-				}})
+				return a.Poller(telegram.PollerOptions{
+					Keeper: q, Expired: func(from, to time.Time) error { return in.TellExpired("telegram", from, to) },
+				})
 			},
 		}
 	})

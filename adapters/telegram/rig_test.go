@@ -13,6 +13,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/internal/faults"
@@ -82,6 +83,12 @@ func (w *world) adapter(change func(o *telegram.Options)) *telegram.Adapter {
 		w.Fatal(err)
 	}
 	return a
+}
+
+// noting returns one with notes.
+func (w *world) noting(n platform.Notes) *telegram.Adapter {
+	w.Helper()
+	return w.adapter(func(o *telegram.Options) { o.Notes = n })
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }

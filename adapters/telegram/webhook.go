@@ -38,8 +38,9 @@ type WebhookOptions struct {
 	URL string
 	// Secret comes with each update: 1 to 256 letters, digits, - and _. "": a new one
 	// at each start.
-	Secret  string
-	Absence Absence
+	Secret string
+	// Expired is as PollerOptions.Expired.
+	Expired func(from, to time.Time) error
 }
 
 // Webhook is told the bot's updates by Telegram. It's the http.Handler for them:
@@ -75,7 +76,7 @@ func (a *Adapter) Webhook(o WebhookOptions) (*Webhook, error) {
 	case !secretForm.MatchString(o.Secret):
 		return nil, errors.New("make a webhook: its secret has to be 1 to 256 letters, digits, - and _")
 	}
-	return &Webhook{opts: o, client: a.client, vitals: intake.Vitals{Log: a.log, Part: "the Telegram webhook"}, away: away{Absence: o.Absence, log: a.log}}, nil
+	return &Webhook{opts: o, client: a.client, vitals: intake.Vitals{Log: a.log, Part: "the Telegram webhook"}, away: away{notes: a.opt.Notes, expired: o.Expired, log: a.log}}, nil
 }
 
 // Health says how well it works. It may be called at any time.
