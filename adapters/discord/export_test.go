@@ -8,3 +8,6 @@ func RightNames() []string {
 	}
 	return out
 }
+
+// Shared reports whether another program uses the bot, as far as is known.
+func (a *Adapter) Shared() bool { return a.sharing.shared() }

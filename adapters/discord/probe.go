@@ -1,11 +1,9 @@
 package discord
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"github.com/bwmarrin/discordgo"
@@ -39,8 +37,6 @@ type Bot struct {
 	// Content says that the message content intent is on: without it, nothing that
 	// people write can be read.
 	Content bool
-	// Public says that anybody may invite it to their server.
-	Public bool
 }
 
 // Flags of an application (docs.discord.com/developers/resources/application).
@@ -52,16 +48,15 @@ const (
 // Bot asks who the bot is.
 func (p *Probe) Bot(ctx context.Context) (Bot, error) {
 	var app struct {
-		ID     string          `json:"id"`
-		Name   string          `json:"name"`
-		Flags  int             `json:"flags"`
-		Public bool            `json:"bot_public"`
-		Bot    *discordgo.User `json:"bot"`
+		ID    string          `json:"id"`
+		Name  string          `json:"name"`
+		Flags int             `json:"flags"`
+		Bot   *discordgo.User `json:"bot"`
 	}
 	if err := p.client.raw(ctx, http.MethodGet, "applications/@me", nil, &app); err != nil {
 		return Bot{}, err
 	}
-	b := Bot{ID: app.ID, App: app.ID, Name: printable(app.Name), Content: app.Flags&(flagContent|flagContentLimited) != 0, Public: app.Public}
+	b := Bot{ID: app.ID, App: app.ID, Name: printable(app.Name), Content: app.Flags&(flagContent|flagContentLimited) != 0}
 	if app.Bot != nil {
 		b.ID, b.Name = app.Bot.ID, printable(app.Bot.Username)
 	}
@@ -77,21 +72,6 @@ func (b Bot) Invite() string {
 	}
 	q := url.Values{"client_id": {b.App}, "scope": {"bot applications.commands"}, "permissions": {strconv.FormatInt(all, 10)}}
 	return "https://discord.com/oauth2/authorize?" + q.Encode()
-}
-
-// Guild is a server that the bot is on.
-type Guild struct{ ID, Name string }
-
-// Guilds asks which servers the bot is on: the first 200.
-func (p *Probe) Guilds(ctx context.Context) ([]Guild, error) {
-	var list []Guild
-	if err := p.client.raw(ctx, http.MethodGet, "users/@me/guilds", nil, &list); err != nil {
-		return nil, err
-	}
-	for i := range list {
-		list[i].Name = printable(list[i].Name)
-	}
-	return list, nil
 }
 
 // IsOn asks whether the bot is on a server.
@@ -186,23 +166,6 @@ func (p *Probe) Channel(ctx context.Context, bot Bot, id string) (Seen, error) {
 		return err
 	})
 	return seen, err
-}
-
-// Channels are the text and forum channels of a server that the bot sees, as people see
-// them ordered. What it may do there isn't asked for.
-func (p *Probe) Channels(ctx context.Context, guild string) ([]Seen, error) {
-	var list []discordgo.Channel
-	if err := p.client.raw(ctx, http.MethodGet, "guilds/"+guild+"/channels", nil, &list); err != nil {
-		return nil, err
-	}
-	slices.SortStableFunc(list, func(a, b discordgo.Channel) int { return cmp.Compare(a.Position, b.Position) })
-	var out []Seen
-	for _, c := range list {
-		if kind := placeOf(c.Type); kind != PlaceOther {
-			out = append(out, Seen{ID: c.ID, Title: printable(c.Name), Guild: guild, Kind: kind})
-		}
-	}
-	return out, nil
 }
 
 // Lacks are what stands in the way of a channel as it's configured. guild is the

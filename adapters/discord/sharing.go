@@ -113,9 +113,7 @@ func (s *sharing) load(ctx context.Context) error {
 	return nil
 }
 
-// Shared reports whether another program uses the bot, as far as is known.
-func (a *Adapter) Shared() bool { return a.sharing.shared() }
-
+// shared reports whether another program uses the bot, as far as is known.
 func (s *sharing) shared() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
