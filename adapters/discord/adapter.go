@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strconv"
 	"sync/atomic"
@@ -121,7 +119,7 @@ const DefaultAPIURL = "https://discord.com/api"
 // Options are an Adapter's. The zero value of a field means its default.
 type Options struct {
 	// Token is the bot's, as the developer portal gives it, without "Bot ".
-	Token Token
+	Token exchange.Token
 	// APIURL is where the API is, without its version. DefaultAPIURL
 	APIURL string
 	// Proxy is the address of a proxy for all calls: http, https or socks5. "": as the
@@ -162,34 +160,13 @@ type Channel struct {
 	Threads bool
 }
 
-// Token is a bot's token. However it's printed, it's ***.
-type Token string
-
-const masked = "***"
-
-// String implements fmt.Stringer.
-func (Token) String() string { return masked }
-
-// Format implements fmt.Formatter, for verbs that would pass String by.
-func (Token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, masked) }
-
-// LogValue implements slog.LogValuer.
-func (Token) LogValue() slog.Value { return slog.StringValue(masked) }
-
-// MarshalText implements encoding.TextMarshaler.
-func (Token) MarshalText() ([]byte, error) { return []byte(masked), nil }
-
 // tokenForm is what tokens look like: the bot's id in base64, a time, and a signature.
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{15,}$`)
-
-// Valid says whether a token looks like one. Whether there's such a bot only Discord
-// knows.
-func (t Token) Valid() bool { return tokenForm.MatchString(string(t)) }
 
 // check returns all that's wrong with the options, joined.
 func (o Options) check() error {
 	var errs []error
-	if !o.Token.Valid() {
+	if !tokenForm.MatchString(string(o.Token)) {
 		errs = append(errs, errors.New(`the token is not one: the developer portal gives it on the page "Bot", as three parts with dots between`))
 	}
 	_, err := exchange.ParseProxy(o.Proxy)
@@ -212,12 +189,6 @@ func (o Options) check() error {
 
 // copyID is where ids come from.
 const copyID = `switch on "Developer Mode" in Discord's settings, and copy it from the menu of its name`
-
-// proxy is Proxy, which is valid; nil: none.
-func (o Options) proxy() *url.URL {
-	u, _ := exchange.ParseProxy(o.Proxy)
-	return u
-}
 
 // isID says whether a text is a snowflake (docs.discord.com/developers/reference).
 func isID(s string) bool {

@@ -12,6 +12,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/internal/drawtest"
@@ -184,7 +185,7 @@ func TestMirroredToBothPlatforms(t *testing.T) {
 			)
 			b.Others = func() []adapters.Outlet {
 				a, err := telegram.New(telegram.Options{
-					Token: telegram.Token(tg.Token()), APIURL: "http://api", Transport: transport,
+					Token: exchange.Token(tg.Token()), APIURL: "http://api", Transport: transport,
 					Chats: []telegram.Chat{{ID: forum, Topics: true}}, QoS: qos.Options{Seed: 1},
 				})
 				if err != nil {

@@ -73,7 +73,7 @@ func newBot(ctx context.Context, section config.Section, host platform.Host) (pl
 // options are the adapter's, as far as the configuration has them.
 func (d *Config) options() (Options, error) {
 	token, err := platform.Token(d.Token, d.TokenFile, Name)
-	return Options{Token: Token(token), APIURL: d.APIURL, Proxy: d.Proxy, Guild: d.Guild, Channels: d.channels()}, err
+	return Options{Token: exchange.Token(token), APIURL: d.APIURL, Proxy: d.Proxy, Guild: d.Guild, Channels: d.channels()}, err
 }
 
 func (d *Config) channels() []Channel {
@@ -221,7 +221,7 @@ func examine(ctx context.Context, section config.Section, _ bool) []findings.Fin
 	if err != nil {
 		return all // which was said
 	}
-	p, err := NewProbe(Options{Token: Token(text), APIURL: dc.APIURL, Proxy: dc.Proxy, Guild: dc.Guild})
+	p, err := NewProbe(Options{Token: exchange.Token(text), APIURL: dc.APIURL, Proxy: dc.Proxy, Guild: dc.Guild})
 	if err != nil {
 		return append(all, findings.Finding{Check: Name, Severity: findings.Broken, Detail: err.Error(), Fix: "Take the token from " + portal + " (the application, Bot, Reset Token)."})
 	}

@@ -25,7 +25,7 @@ const connectTimeout = 10 * time.Second
 // secret in what it returns. Its methods may be called at the same time, and end with
 // their context. Their errors are, or wrap, a *failure.
 type client struct {
-	token    Token
+	token    exchange.Token
 	exchange *limited
 	http     *http.Client // of calls: adds nothing to what's asked but limits
 	files    *http.Client // of downloads: no limits, no token, whatever address
@@ -117,7 +117,7 @@ func (s *same) Check() error {
 // API is, reads the limits of each answer, refuses what would surely be refused, and
 // leaves the library neither a failure nor a limit that it could act on.
 type limited struct {
-	exchange.Exchange
+	*exchange.Exchange
 	base   *url.URL // in place of "https://discord.com/api"
 	limits *limits
 	learn  func(qos.Scope, qos.Learned)
@@ -126,10 +126,7 @@ type limited struct {
 func newLimited(opt Options) *limited {
 	base, _ := url.Parse(strings.TrimRight(opt.APIURL, "/")) // it was checked
 	_, secret, _ := strings.Cut(string(opt.Token), ".")      // its first part is the bot's id, which everybody may know
-	x := exchange.Exchange{Platform: "Discord", Deeds: deeds, Transport: opt.Transport, Secrets: append([]string{secret}, exchange.Passwords(opt.Proxy)...)}
-	if x.Transport == nil {
-		x.Transport = exchange.NewTransport(opt.proxy())
-	}
+	x := exchange.New("Discord", deeds, secret, opt.Proxy, opt.Transport)
 	return &limited{Exchange: x, base: base, limits: newLimits(), learn: opt.Learn}
 }
 
@@ -207,7 +204,7 @@ func (x *limited) read(call call, p purpose, a exchange.Answer) (*http.Response,
 		stripLimits(a.Header)
 		return &http.Response{StatusCode: a.Status, Header: a.Header, Body: io.NopCloser(bytes.NewReader(a.Body))}, nil
 	}
-	f := refusal(&x.Exchange, call.route, a)
+	f := refusal(x.Exchange, call.route, a)
 	f.Text = x.Clean(f.Text)
 	x.limits.refused(now, call, f, a.Header)
 	return nil, f

@@ -19,6 +19,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/platform"
 )
@@ -273,7 +274,7 @@ const intents = 1<<0 | 1<<9 | 1<<12 | 1<<15
 const apiVersion = "9"
 
 type identifyJSON struct {
-	Token      Token             `json:"-"`
+	Token      exchange.Token    `json:"-"`
 	Intents    int               `json:"intents"`
 	Properties map[string]string `json:"properties"`
 }
@@ -288,9 +289,9 @@ func (i identifyJSON) MarshalJSON() ([]byte, error) {
 }
 
 type resumeJSON struct {
-	Token   Token  `json:"-"`
-	Session string `json:"session_id"`
-	Seq     int64  `json:"seq"`
+	Token   exchange.Token `json:"-"`
+	Session string         `json:"session_id"`
+	Seq     int64          `json:"seq"`
 }
 
 // MarshalJSON puts the token in, which prints as *** elsewhere.
@@ -303,11 +304,11 @@ func (r resumeJSON) MarshalJSON() ([]byte, error) {
 }
 
 // identify is the login of a new session.
-func identify(t Token) identifyJSON {
+func identify(t exchange.Token) identifyJSON {
 	return identifyJSON{Token: t, Intents: intents, Properties: map[string]string{"os": runtime.GOOS, "browser": "panebridge", "device": "panebridge"}}
 }
 
-func (s *session) resume(t Token) resumeJSON {
+func (s *session) resume(t exchange.Token) resumeJSON {
 	return resumeJSON{Token: t, Session: s.id, Seq: s.stored.Load()}
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
 
@@ -364,7 +365,8 @@ func (g *Gateway) dialer(address string) (*websocket.Dialer, error) {
 	if d.NetDialContext != nil {
 		return d, nil
 	}
-	proxy, err := proxyFor(address, g.adapter.opt.proxy())
+	configured, _ := exchange.ParseProxy(g.adapter.opt.Proxy) // it was checked
+	proxy, err := proxyFor(address, configured)
 	switch {
 	case err != nil:
 		return nil, err

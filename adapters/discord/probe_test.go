@@ -17,7 +17,7 @@ import (
 
 func (w *world) probe(change func(o *discord.Options)) *discord.Probe {
 	w.Helper()
-	opt := discord.Options{Token: discord.Token(w.Token()), APIURL: "http://discord.test/api", Transport: w.client}
+	opt := discord.Options{Token: exchange.Token(w.Token()), APIURL: "http://discord.test/api", Transport: w.client}
 	if change != nil {
 		change(&opt)
 	}

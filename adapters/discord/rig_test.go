@@ -13,6 +13,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/internal/faults"
 	"github.com/panebridge/panebridge/internal/memnet"
@@ -76,7 +77,7 @@ func inBubble(t *testing.T, opts discordtest.Options, test func(w *world)) {
 func (w *world) adapter(change func(o *discord.Options)) *discord.Adapter {
 	w.Helper()
 	opt := discord.Options{
-		Token: discord.Token(w.Token()), APIURL: "http://discord.test/api", Transport: w.client, Guild: w.house.ID,
+		Token: exchange.Token(w.Token()), APIURL: "http://discord.test/api", Transport: w.client, Guild: w.house.ID,
 		Channels: []discord.Channel{{ID: w.agents, Threads: true}, {ID: w.posts, Threads: true}, {ID: w.plain}},
 		QoS:      qos.Options{Mode: qos.CoalesceOnly, Rounding: 1500 * time.Millisecond, Seed: 1},
 	}

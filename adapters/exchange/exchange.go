@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -38,6 +39,17 @@ type Exchange struct {
 	Deeds     map[string]string // what calls do that people see, in plain words, by the call's name
 	Transport http.RoundTripper
 	Secrets   []string // what no failure may show
+}
+
+// New returns the exchange with a platform. Without a transport it makes one, through proxy, an address that
+// ParseProxy takes. secret is the part of the token that nobody may see.
+func New(platform string, deeds map[string]string, secret, proxy string, transport http.RoundTripper) *Exchange {
+	x := &Exchange{Platform: platform, Deeds: deeds, Transport: transport, Secrets: append([]string{secret}, Passwords(proxy)...)}
+	if transport == nil {
+		u, _ := ParseProxy(proxy)
+		x.Transport = NewTransport(u)
+	}
+	return x
 }
 
 // Answer is what came back.
@@ -102,6 +114,23 @@ func readAll(body io.ReadCloser) ([]byte, error) {
 	return text, errors.Join(err, body.Close())
 }
 
+// Token is a bot's token. However it's printed, it's ***.
+type Token string
+
+const masked = "***"
+
+// String implements fmt.Stringer.
+func (Token) String() string { return masked }
+
+// Format implements fmt.Formatter, for verbs that would pass String by.
+func (Token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, masked) }
+
+// LogValue implements slog.LogValuer.
+func (Token) LogValue() slog.Value { return slog.StringValue(masked) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (Token) MarshalText() ([]byte, error) { return []byte(masked), nil }
+
 // Client returns a client for what's no call: downloads. It follows no redirect.
 func (x *Exchange) Client() *http.Client {
 	return &http.Client{Transport: x.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -153,7 +182,7 @@ func Passwords(proxy string) []string {
 // Clean takes secrets out of a text.
 func (x *Exchange) Clean(text string) string {
 	for _, secret := range x.Secrets {
-		text = strings.ReplaceAll(text, secret, "***")
+		text = strings.ReplaceAll(text, secret, masked)
 	}
 	return text
 }

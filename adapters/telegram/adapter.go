@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -163,7 +161,7 @@ const Name = "telegram"
 // Options are an Adapter's. The zero value of a field means its default.
 type Options struct {
 	// Token is the bot's, as @BotFather gives it: NUMBER:SECRET.
-	Token Token
+	Token exchange.Token
 	// APIURL is where the Bot API is. "https://api.telegram.org"
 	APIURL string
 	// Proxy is the address of a proxy for all calls: http, https or socks5. "": as the
@@ -193,25 +191,8 @@ type Chat struct {
 	Topics bool
 }
 
-// Token is a bot's token. However it's printed, it's ***.
-type Token string
-
-const masked = "***"
-
-// String implements fmt.Stringer.
-func (Token) String() string { return masked }
-
-// Format implements fmt.Formatter, for verbs that would pass String by.
-func (Token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, masked) }
-
-// LogValue implements slog.LogValuer.
-func (Token) LogValue() slog.Value { return slog.StringValue(masked) }
-
-// MarshalText implements encoding.TextMarshaler.
-func (Token) MarshalText() ([]byte, error) { return []byte(masked), nil }
-
-// Bot is the number of its bot, which stands before the secret; "": it's no token.
-func (t Token) Bot() string {
+// botOf is the number of a token's bot, which stands before the secret; "": it's no token.
+func botOf(t exchange.Token) string {
 	number, _, is := strings.Cut(string(t), ":")
 	if !is {
 		return ""
@@ -222,10 +203,13 @@ func (t Token) Bot() string {
 // tokenForm is what tokens look like.
 var tokenForm = regexp.MustCompile(`^[0-9]{1,20}:[A-Za-z0-9_-]{20,}$`)
 
+// ValidToken says whether a token looks like one. Whether there's such a bot only Telegram knows.
+func ValidToken(t exchange.Token) bool { return tokenForm.MatchString(string(t)) }
+
 // check returns all that's wrong with the options, joined.
 func (o Options) check() error {
 	var errs []error
-	if !tokenForm.MatchString(string(o.Token)) {
+	if !ValidToken(o.Token) {
 		errs = append(errs, errors.New("the token is not one: @BotFather gives it as NUMBER:SECRET"))
 	}
 	_, err := exchange.ParseProxy(o.Proxy)
@@ -241,12 +225,6 @@ func (o Options) check() error {
 		seen[c.ID] = true
 	}
 	return errors.Join(errs...)
-}
-
-// proxy is Proxy, which is valid; nil: none.
-func (o Options) proxy() *url.URL {
-	u, _ := exchange.ParseProxy(o.Proxy)
-	return u
 }
 
 // Limits are Telegram's windows. A group may get 20 messages a minute: "bots are not able to send

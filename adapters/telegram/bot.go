@@ -66,7 +66,7 @@ func newBot(_ context.Context, section config.Section, host platform.Host) (plat
 	}
 	r := &running{adapter: a, identity: a.Identity(), listen: cfg.Webhook.Listen, host: host}
 	r.queue = intake.NewQueue(intake.QueueOptions{
-		Journal: host.Journal, Handle: host.Handle, GaveUp: host.GaveUp, Logger: host.Logger, Bot: opt.Token.Bot(), Decode: r.identity.Decode,
+		Journal: host.Journal, Handle: host.Handle, GaveUp: host.GaveUp, Logger: host.Logger, Bot: botOf(opt.Token), Decode: r.identity.Decode,
 	})
 	if cfg.Webhook.URL == "" {
 		r.reader = a.Poller(PollerOptions{Keeper: r.queue, DeleteWebhook: true, Yields: host.Yields, Expired: host.Expired})
@@ -80,7 +80,7 @@ func newBot(_ context.Context, section config.Section, host platform.Host) (plat
 // options are the adapter's, as far as the configuration has them.
 func (t *Config) options() (Options, error) {
 	token, err := platform.Token(t.Token, t.TokenFile, Name)
-	return Options{Token: Token(token), APIURL: t.APIURL, Proxy: t.Proxy, Chats: t.chats()}, err
+	return Options{Token: exchange.Token(token), APIURL: t.APIURL, Proxy: t.Proxy, Chats: t.chats()}, err
 }
 
 func (t *Config) chats() []Chat {
@@ -230,7 +230,7 @@ func (c *ConfigChat) Check(p config.Part) {
 type Identity struct {
 	client  *client
 	notes   platform.Notes
-	token   Token
+	bot     string // the number in its token
 	vitals  intake.Vitals
 	decoder atomic.Pointer[Decoder]
 }
@@ -241,7 +241,7 @@ const askFor = 15 * time.Second
 // Identity makes one that hasn't asked yet.
 func (a *Adapter) Identity() *Identity {
 	return &Identity{
-		client: a.client, notes: a.opt.Notes, token: a.opt.Token, vitals: intake.Vitals{Log: a.log, Part: "asking Telegram who the bot is"},
+		client: a.client, notes: a.opt.Notes, bot: botOf(a.opt.Token), vitals: intake.Vitals{Log: a.log, Part: "asking Telegram who the bot is"},
 	}
 }
 
@@ -293,8 +293,7 @@ func (i *Identity) Decode(raw []byte) (intake.Event, bool, error) {
 const noteUser = "bot user name "
 
 func (i *Identity) ask(ctx context.Context) (Decoder, error) {
-	id := i.token.Bot()
-	number, err := strconv.ParseInt(id, 10, 64)
+	number, err := strconv.ParseInt(i.bot, 10, 64)
 	if err != nil {
 		return Decoder{}, errors.New("read the bot's number: the token has none")
 	}
@@ -306,11 +305,11 @@ func (i *Identity) ask(ctx context.Context) (Decoder, error) {
 		err = &failure{Failure: i.client.exchange.Unreadable("getMe", errors.New("it says who another bot is"))}
 	}
 	if err != nil {
-		user, noted := i.notes.Note(ctx, noteUser+id)
+		user, noted := i.notes.Note(ctx, noteUser+i.bot)
 		if noted != nil || user == "" {
 			return Decoder{}, errors.Join(err, noted)
 		}
 		return Decoder{Bot: number, User: user}, nil
 	}
-	return Decoder{Bot: number, User: me.User}, i.notes.PutNote(ctx, noteUser+id, me.User)
+	return Decoder{Bot: number, User: me.User}, i.notes.PutNote(ctx, noteUser+i.bot, me.User)
 }

@@ -29,7 +29,7 @@ import (
 type client struct {
 	exchange *exchange.Exchange
 	options  []bot.Option // of the library
-	token    Token
+	token    exchange.Token
 	address  string // of methods: "https://api.telegram.org/bot…/"
 	files    string // of files: "https://api.telegram.org/file/bot…/"
 }
@@ -38,12 +38,9 @@ type client struct {
 func newClient(opt Options) *client {
 	base := strings.TrimRight(opt.APIURL, "/")
 	_, secret, _ := strings.Cut(string(opt.Token), ":") // what's before it is the bot's id, which everybody may know
-	x := &exchange.Exchange{Platform: "Telegram", Deeds: deeds, Transport: opt.Transport, Secrets: append([]string{secret}, exchange.Passwords(opt.Proxy)...)}
-	if x.Transport == nil {
-		x.Transport = exchange.NewTransport(opt.proxy())
-	}
 	return &client{
-		exchange: x, token: opt.Token, address: base + "/bot" + string(opt.Token) + "/", files: base + "/file/bot" + string(opt.Token) + "/",
+		exchange: exchange.New("Telegram", deeds, secret, opt.Proxy, opt.Transport),
+		token:    opt.Token, address: base + "/bot" + string(opt.Token) + "/", files: base + "/file/bot" + string(opt.Token) + "/",
 		options: []bot.Option{
 			bot.WithSkipGetMe(), bot.WithServerURL(base), bot.WithUpdatesChannelCap(0),
 			bot.WithErrorsHandler(func(error) {}), // its methods return theirs

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/internal/drawtest"
@@ -227,7 +228,7 @@ func TestOverLoopback(t *testing.T) {
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	call := func() adapters.Reply {
-		a, err := telegram.New(telegram.Options{Token: telegram.Token(s.Token()), APIURL: server.URL + "/"})
+		a, err := telegram.New(telegram.Options{Token: exchange.Token(s.Token()), APIURL: server.URL + "/"})
 		if err != nil {
 			t.Fatal(err)
 		}

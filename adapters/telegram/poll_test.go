@@ -19,6 +19,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/intake/journaltest"
 	"github.com/panebridge/panebridge/adapters/telegram"
@@ -450,7 +451,7 @@ func TestPollerWithAWrongToken(t *testing.T) {
 		secret := "AAanother-token-that-is-nobodys-0123456"
 		var log bytes.Buffer
 		a := w.adapter(func(o *telegram.Options) {
-			o.Token = telegram.Token("7000000001:" + secret)
+			o.Token = exchange.Token("7000000001:" + secret)
 			o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		})
 		p := a.Poller(telegram.PollerOptions{})

@@ -36,10 +36,6 @@ func NewProbe(opt Options) (*Probe, error) {
 // Close closes unused connections.
 func (p *Probe) Close() { p.client.exchange.Client().CloseIdleConnections() }
 
-// Valid says whether a token looks like one. Whether there's such a bot only Telegram
-// knows.
-func (t Token) Valid() bool { return tokenForm.MatchString(string(t)) }
-
 // Bot is who a token belongs to (core.telegram.org/bots/api#user).
 type Bot struct {
 	ID   int64  `json:"id"`

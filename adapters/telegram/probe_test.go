@@ -18,7 +18,7 @@ import (
 
 func (w *world) probe(change func(o *telegram.Options)) *telegram.Probe {
 	w.Helper()
-	opt := telegram.Options{Token: telegram.Token(w.Token()), APIURL: "http://api", Transport: w.client}
+	opt := telegram.Options{Token: exchange.Token(w.Token()), APIURL: "http://api", Transport: w.client}
 	if change != nil {
 		change(&opt)
 	}
@@ -318,7 +318,7 @@ func TestProbeTrustsNobody(t *testing.T) {
 }
 
 func TestProbeRefusesWhatIsNoToken(t *testing.T) {
-	if telegram.Token("hello").Valid() || !telegram.Token(telegramtest.DefaultToken).Valid() {
+	if telegram.ValidToken("hello") || !telegram.ValidToken(telegramtest.DefaultToken) {
 		t.Error("a token is known by its form")
 	}
 	if _, err := telegram.NewProbe(telegram.Options{Token: "hello", Transport: http.DefaultTransport}); err == nil {

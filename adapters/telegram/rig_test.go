@@ -13,6 +13,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
@@ -71,7 +72,7 @@ func inBubble(t *testing.T, opts telegramtest.Options, test func(w *world)) {
 func (w *world) adapter(change func(o *telegram.Options)) *telegram.Adapter {
 	w.Helper()
 	opt := telegram.Options{
-		Token: telegram.Token(w.Token()), APIURL: "http://api", Transport: w.client,
+		Token: exchange.Token(w.Token()), APIURL: "http://api", Transport: w.client,
 		Chats: []telegram.Chat{{ID: w.forum, Topics: true}, {ID: w.group}, {ID: w.ada.ID}},
 		QoS:   qos.Options{Seed: 1},
 	}

@@ -39,8 +39,8 @@ func LookAtTelegram(ctx context.Context, cfg *telegram.Config) (*TelegramLook, e
 	if err != nil {
 		return nil, err
 	}
-	token := telegram.Token(text)
-	if !token.Valid() {
+	token := exchange.Token(text)
+	if !telegram.ValidToken(token) {
 		return nil, ErrTokenRefused
 	}
 	p, err := telegram.NewProbe(telegram.Options{Token: token, APIURL: cfg.APIURL, Proxy: cfg.Proxy})

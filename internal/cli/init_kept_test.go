@@ -11,11 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
@@ -44,14 +46,14 @@ func (w *telegramWorld) openDatabase() *store.Store {
 func (w *telegramWorld) hear() map[string]int {
 	w.Helper()
 	db := w.openDatabase()
-	a, err := telegram.New(telegram.Options{Token: telegram.Token(w.Token()), APIURL: w.api, Transport: http.DefaultTransport})
+	a, err := telegram.New(telegram.Options{Token: exchange.Token(w.Token()), APIURL: w.api, Transport: http.DefaultTransport})
 	if err != nil {
 		w.Fatal(err)
 	}
 	var mu sync.Mutex
 	times := map[string]int{}
 	queue := intake.NewQueue(intake.QueueOptions{
-		Journal: db.Journal(telegram.Name), Bot: telegram.Token(w.Token()).Bot(), Decode: telegram.Decoder{Bot: w.Bot().ID, User: w.Bot().Username}.Decode,
+		Journal: db.Journal(telegram.Name), Bot: strconv.FormatInt(w.Bot().ID, 10), Decode: telegram.Decoder{Bot: w.Bot().ID, User: w.Bot().Username}.Decode,
 		Handle: func(_ context.Context, e intake.Event) error {
 			mu.Lock()
 			defer mu.Unlock()
