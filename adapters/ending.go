@@ -377,3 +377,11 @@ func Printable(s string) string {
 	}, s)
 	return strings.Join(strings.Fields(s), " ")
 }
+
+// Shorten is a text of at most so many characters; one that's longer ends with "…".
+func Shorten(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}

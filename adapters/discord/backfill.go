@@ -265,7 +265,7 @@ func (p *historyPage) Check() error {
 // state has it handled how a thread is now. The errand comes back with what's known
 // then, without a place if the thread is gone.
 func (b *backfill) state(ctx context.Context, s *session, round int, e errand) (errand, error) {
-	r := record{Type: eventThreadChanged, Key: fmt.Sprintf("y%s:%d:%s", cut(s.id, 100), round, e.place.Thread), Bot: s.bot, Data: e.state}
+	r := record{Type: eventThreadChanged, Key: fmt.Sprintf("y%s:%d:%s", adapters.Shorten(s.id, 100), round, e.place.Thread), Bot: s.bot, Data: e.state}
 	if e.state == nil {
 		b.slowly(ctx)
 		err := b.g.adapter.client.raw(ctx, http.MethodGet, "channels/"+e.place.Thread, nil, &r.Data)
@@ -276,8 +276,11 @@ func (b *backfill) state(ctx context.Context, s *session, round int, e errand) (
 			e.place = adapters.Target{}
 		case err == nil:
 			c := askedChannel{want: e.place.Thread}
-			if err := cmp.Or(json.Unmarshal(r.Data, &c), c.Check()); err != nil {
-				return e, unreadable(err)
+			if err := readEvent(r.Data, &c); err != nil {
+				return e, err
+			}
+			if err := c.Check(); err != nil {
+				return e, fmt.Errorf("read an event: %w", err)
 			}
 			e.last = later(c.ID, c.Last)
 		}

@@ -3,7 +3,6 @@ package discord
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,8 +152,8 @@ const maxName = 64
 // whoever did it.
 func Decode(raw []byte) (intake.Event, bool, error) {
 	var r record
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return intake.Event{}, false, unreadable(err)
+	if err := readEvent(raw, &r); err != nil {
+		return intake.Event{}, false, err
 	}
 	return r.event()
 }
@@ -193,20 +192,8 @@ func (r record) event() (intake.Event, bool, error) {
 	return e, true, nil
 }
 
-// unreadable is why JSON couldn't be read, without any of it.
-func unreadable(err error) error {
-	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("read an event: %s isn't what it should be", t.Field)
-	}
-	return errors.New("read an event: it isn't JSON")
-}
-
-func (r record) into(v any) error {
-	if err := json.Unmarshal(r.Data, v); err != nil {
-		return unreadable(err)
-	}
-	return nil
-}
+// readEvent reads the JSON of an event, or of a part of one.
+func readEvent(raw []byte, into any) error { return intake.Unmarshal("read an event", raw, into) }
 
 // message reads a new message.
 func (r record) message(e *intake.Event) error {
@@ -264,7 +251,7 @@ func (m messageJSON) isPersons() bool {
 
 // frame reads where, when, by whom and which message.
 func (r record) frame(e *intake.Event) (m messageJSON, err error) {
-	if err := r.into(&m); err != nil {
+	if err := readEvent(r.Data, &m); err != nil {
 		return m, err
 	}
 	if !isID(m.ID) {
@@ -297,7 +284,7 @@ func person(u userJSON, nick string) intake.Person {
 	var p intake.Person
 	for _, name := range []string{u.Name, u.Global, nick} {
 		if name != "" {
-			p.Name = cut(name, maxName)
+			p.Name = adapters.Shorten(name, maxName)
 		}
 	}
 	if isID(u.ID) && !u.Bot && !u.System {
@@ -350,7 +337,7 @@ func (m messageJSON) files() (list []intake.Attachment) {
 
 // thread reads what an event says about a thread.
 func (r record) thread(e *intake.Event) (c channelJSON, err error) {
-	if err := r.into(&c); err != nil {
+	if err := readEvent(r.Data, &c); err != nil {
 		return c, err
 	}
 	if !isThread(c.Type) || !isID(c.ID) || !isID(c.Parent) {
@@ -397,7 +384,7 @@ func (r record) threadGone(e *intake.Event) error {
 // channelChanged reads that a channel has changed: the bot may be let in again.
 func (r record) channelChanged(e *intake.Event) error {
 	var c channelJSON
-	if err := r.into(&c); err != nil || isThread(c.Type) {
+	if err := readEvent(r.Data, &c); err != nil || isThread(c.Type) {
 		return err
 	}
 	var err error
@@ -409,7 +396,7 @@ func (r record) channelChanged(e *intake.Event) error {
 // channelGone reads that a channel was deleted, or that the bot may not see it any more.
 func (r record) channelGone(e *intake.Event) error {
 	var c channelJSON
-	if err := r.into(&c); err != nil || isThread(c.Type) {
+	if err := readEvent(r.Data, &c); err != nil || isThread(c.Type) {
 		return err
 	}
 	var err error
@@ -467,7 +454,7 @@ const replyMark = "i"
 
 // readInteraction reads what every interaction has.
 func (r record) readInteraction(e *intake.Event) (i interactionJSON, err error) {
-	if err := r.into(&i); err != nil {
+	if err := readEvent(r.Data, &i); err != nil {
 		return i, err
 	}
 	if !isID(i.ID) || !isID(i.App) || !isToken(i.Token) {

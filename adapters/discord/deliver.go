@@ -319,12 +319,12 @@ func below(menus []adapters.Menu, rows [][]adapters.Button) []discordgo.MessageC
 // menu is a menu as Discord takes it.
 func menu(m adapters.Menu) discordgo.SelectMenu {
 	out := discordgo.SelectMenu{
-		MenuType: discordgo.StringSelectMenu, CustomID: menuMark + m.Data, Placeholder: cut(m.Hint, maxHint),
+		MenuType: discordgo.StringSelectMenu, CustomID: menuMark + m.Data, Placeholder: adapters.Shorten(m.Hint, maxHint),
 		MinValues: &m.Least, MaxValues: min(m.Most, len(m.Options)),
 	}
 	for _, o := range m.Options {
 		out.Options = append(out.Options, discordgo.SelectMenuOption{
-			Label: cut(o.Label, adapters.MaxOption), Description: cut(o.Detail, adapters.MaxOption), Value: o.Value, Default: o.Chosen,
+			Label: adapters.Shorten(o.Label, adapters.MaxOption), Description: adapters.Shorten(o.Detail, adapters.MaxOption), Value: o.Value, Default: o.Chosen,
 		})
 	}
 	return out
@@ -359,7 +359,7 @@ func keyboard(rows [][]adapters.Button, most int) []discordgo.MessageComponent {
 }
 
 func button(b adapters.Button) discordgo.Button {
-	out := discordgo.Button{Label: cut(b.Label, maxLabel), Style: discordgo.SecondaryButton, CustomID: b.Data}
+	out := discordgo.Button{Label: adapters.Shorten(b.Label, maxLabel), Style: discordgo.SecondaryButton, CustomID: b.Data}
 	if b.URL != "" {
 		out.Style, out.URL, out.CustomID = discordgo.LinkButton, b.URL, ""
 	}
@@ -381,19 +381,11 @@ func menus(all []adapters.Button, most int) []discordgo.MessageComponent {
 			Placeholder: fmt.Sprintf("%d to %d of %d", n*maxOptions+1, n*maxOptions+len(options), len(all)),
 		}
 		for _, b := range options {
-			list.Options = append(list.Options, discordgo.SelectMenuOption{Label: cut(b.Label, adapters.MaxOption), Value: b.Data})
+			list.Options = append(list.Options, discordgo.SelectMenuOption{Label: adapters.Shorten(b.Label, adapters.MaxOption), Value: b.Data})
 		}
 		out = append(out, discordgo.ActionsRow{Components: []discordgo.MessageComponent{list}})
 	}
 	return out
-}
-
-// cut shortens a text to so many characters.
-func cut(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
 }
 
 // maxText is the longest content of a message. Discord says characters; UTF-16 units

@@ -235,8 +235,8 @@ type readyJSON struct {
 // newSession reads the event that begins one.
 func newSession(raw json.RawMessage, secure bool) (*session, error) {
 	var ready readyJSON
-	if err := json.Unmarshal(raw, &ready); err != nil {
-		return nil, unreadable(err)
+	if err := readEvent(raw, &ready); err != nil {
+		return nil, err
 	}
 	if ready.Session == "" || !isID(ready.User.ID) {
 		return nil, errors.New("read an event: READY without session_id or user.id")

@@ -198,8 +198,8 @@ func (i *eventIntake) look(ctx context.Context, it item) error {
 		var list struct {
 			Threads []channelJSON `json:"threads"`
 		}
-		if err := json.Unmarshal(it.Data, &list); err != nil {
-			return unreadable(err)
+		if err := readEvent(it.Data, &list); err != nil {
+			return err
 		}
 		for _, c := range list.Threads {
 			i.places.learn(c)
@@ -232,14 +232,14 @@ func (i *eventIntake) knows(t adapters.Target) bool {
 
 // placeKey names an event that has no id of its own.
 func (i *eventIntake) placeKey(it item) string {
-	return fmt.Sprintf("g%s:%d", cut(it.session.id, 100), it.Seq)
+	return fmt.Sprintf("g%s:%d", adapters.Shorten(it.session.id, 100), it.Seq)
 }
 
 // channel takes in what has become of a channel or thread.
 func (i *eventIntake) channel(ctx context.Context, it item) error {
 	var c channelJSON
-	if err := json.Unmarshal(it.Data, &c); err != nil {
-		return unreadable(err)
+	if err := readEvent(it.Data, &c); err != nil {
+		return err
 	}
 	if !i.ours(c.Guild) {
 		return nil
@@ -305,8 +305,8 @@ func (i *eventIntake) meets(ctx context.Context, e intake.Event) {
 // message takes in a message that's new, or was changed.
 func (i *eventIntake) message(ctx context.Context, it item) error {
 	var m messageJSON
-	if err := json.Unmarshal(it.Data, &m); err != nil {
-		return unreadable(err)
+	if err := readEvent(it.Data, &m); err != nil {
+		return err
 	}
 	if !isID(m.ID) || !isID(m.Channel) {
 		return errors.New("read an event: id or channel_id is missing")
@@ -401,8 +401,8 @@ func (r record) update() (intake.Update, bool, error) {
 // ready begins a session.
 func (i *eventIntake) ready(ctx context.Context, it item) error {
 	var r readyJSON
-	if err := json.Unmarshal(it.Data, &r); err != nil {
-		return unreadable(err)
+	if err := readEvent(it.Data, &r); err != nil {
+		return err
 	}
 	i.missing = map[string]bool{}
 	for _, g := range r.Guilds {
@@ -436,8 +436,8 @@ type guildJSON struct {
 // bot has come to it. What was missed is fetched.
 func (i *eventIntake) guild(ctx context.Context, it item) error {
 	var g guildJSON
-	if err := json.Unmarshal(it.Data, &g); err != nil {
-		return unreadable(err)
+	if err := readEvent(it.Data, &g); err != nil {
+		return err
 	}
 	delete(i.missing, g.ID)
 	if !i.ours(g.ID) || g.Unavailable {
@@ -471,8 +471,8 @@ func (i *eventIntake) rights(it item) error {
 		Guild string   `json:"guild_id"`
 		User  userJSON `json:"user"`
 	}
-	if err := json.Unmarshal(it.Data, &r); err != nil {
-		return unreadable(err)
+	if err := readEvent(it.Data, &r); err != nil {
+		return err
 	}
 	if i.ours(r.Guild) && r.Guild != "" && (it.Type == eventRole || r.User.ID == it.session.bot) {
 		i.eachMirrored(it, r.Guild)
@@ -535,8 +535,8 @@ func (i *eventIntake) errands(guild string, known map[string]channelJSON, states
 // guildGone takes in that a server can't be reached, or that the bot was removed.
 func (i *eventIntake) guildGone(ctx context.Context, it item) error {
 	var g guildJSON
-	if err := json.Unmarshal(it.Data, &g); err != nil {
-		return unreadable(err)
+	if err := readEvent(it.Data, &g); err != nil {
+		return err
 	}
 	if !i.ours(g.ID) || g.ID == "" {
 		return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -92,8 +93,8 @@ func readOwed(s *session, f frame, parent string) (record, intake.Event, error) 
 	var i struct {
 		ID string `json:"id"`
 	}
-	if err := json.Unmarshal(f.Data, &i); err != nil {
-		return record{}, intake.Event{}, unreadable(err)
+	if err := readEvent(f.Data, &i); err != nil {
+		return record{}, intake.Event{}, err
 	}
 	r := record{Type: f.Type, Key: replyMark + i.ID, Bot: s.bot, Parent: parent, Data: f.Data}
 	e, _, err := r.event()
@@ -244,7 +245,7 @@ func (is *interactions) callback(ctx context.Context, id, token string, body any
 			return claimOpen, err
 		}
 		unsure = unsure || !failed || f.Outcome == qos.Uncertain
-		_ = intake.Pause(ctx, max(answerAgain, retryAfterOf(err)))
+		_ = intake.Pause(ctx, max(answerAgain, exchange.RetryAfter(err)))
 		if ctx.Err() != nil {
 			return claimOpen, err
 		}
@@ -253,13 +254,6 @@ func (is *interactions) callback(ctx context.Context, id, token string, body any
 
 // codeAcknowledged: "Interaction has already been acknowledged".
 const codeAcknowledged = 40060
-
-func retryAfterOf(err error) time.Duration {
-	if f, ok := errors.AsType[*failure](err); ok {
-		return f.RetryAfter
-	}
-	return 0
-}
 
 // drop forgets an interaction.
 func (is *interactions) drop(id string) {
@@ -288,7 +282,7 @@ const maxLine = 300
 
 // shownLine is a command line in Discord's Markdown, as it is.
 func shownLine(line string) string {
-	return "`" + strings.ReplaceAll(cut(line, maxLine), "`", "'") + "`"
+	return "`" + strings.ReplaceAll(adapters.Shorten(line, maxLine), "`", "'") + "`"
 }
 
 // maxChoices and maxChoice: "25 choices max", "1-100 character name"
@@ -310,7 +304,7 @@ func (g *Gateway) complete(ctx context.Context, bot string, i interactionJSON, e
 	choices := []choiceJSON{}
 	for _, c := range g.opt.Complete(e, i.Data.Name, o.Name, o.text()) {
 		if len(choices) < maxChoices && c.Value != "" && len([]rune(c.Value)) <= maxChoice {
-			choices = append(choices, choiceJSON{cut(c.Label, maxChoice), c.Value})
+			choices = append(choices, choiceJSON{adapters.Shorten(c.Label, maxChoice), c.Value})
 		}
 	}
 	body := map[string]any{"type": answerChoices, "data": map[string]any{"choices": choices}}

@@ -3,8 +3,6 @@ package discord
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +16,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/internal/render"
 	"github.com/panebridge/panebridge/internal/render/discord"
 	"github.com/panebridge/panebridge/qos"
@@ -86,7 +85,7 @@ func (a *Adapter) Answer(ctx context.Context, press intake.Event, text string) e
 	a.interactions.answeredFor(waiting, id)
 	cancel()
 	body := map[string]any{
-		"content": plainText(cut(text, maxAnswerText)), "flags": flagEphemeral, "allowed_mentions": map[string]any{"parse": []string{}},
+		"content": plainText(adapters.Shorten(text, maxAnswerText)), "flags": flagEphemeral, "allowed_mentions": map[string]any{"parse": []string{}},
 	}
 	err := a.client.raw(ctx, http.MethodPost, "webhooks/"+app+"/"+token, body, nil)
 	if f, ok := errors.AsType[*failure](err); ok && f.Status == http.StatusNotFound {
@@ -240,10 +239,10 @@ func slashCommands(commands []intake.CommandInfo) []commandJSON {
 	list := []commandJSON{}
 	for _, c := range commands {
 		command := commandJSON{
-			Name: c.Name, Help: cut(c.Help, maxHelp), Type: commandSlash, Contexts: []int{contextGuild, contextBotDM}, Installs: []int{installGuild},
+			Name: c.Name, Help: adapters.Shorten(c.Help, maxHelp), Type: commandSlash, Contexts: []int{contextGuild, contextBotDM}, Installs: []int{installGuild},
 		}
 		for _, p := range c.Params {
-			o := commandOptionJSON{Type: optionText, Name: p.Name, Help: cut(p.Help, maxHelp), Required: p.Required, Complete: p.Offers}
+			o := commandOptionJSON{Type: optionText, Name: p.Name, Help: adapters.Shorten(p.Help, maxHelp), Required: p.Required, Complete: p.Offers}
 			for _, choice := range p.Choices {
 				o.Choices = append(o.Choices, choiceJSON{choice, choice})
 			}
@@ -262,54 +261,22 @@ func rank(required bool) int {
 	return 1
 }
 
-// SetCommands implements intake.Platform. All commands are replaced at once; a call
-// that would change nothing isn't made, and an order to be silent is remembered too.
+// SetCommands implements intake.Platform. All commands are replaced at once.
 func (a *Adapter) SetCommands(ctx context.Context, commands []intake.CommandInfo) error {
 	list := slashCommands(commands)
-	body, err := json.Marshal(list)
-	if err != nil {
-		return fmt.Errorf("encode the commands: %w", err)
-	}
 	// Another bot, or the same on another server, doesn't have them.
 	bot, _, _ := strings.Cut(string(a.opt.Token), ".")
-	sum := sha256.Sum256(slices.Concat([]byte(a.opt.APIURL+" "+bot+" "), body))
-	want := hex.EncodeToString(sum[:8])
-	has, err := a.opt.Notes.Note(ctx, noteCommands)
-	if err != nil || has == want {
-		return err
-	}
-	if err := a.silent(ctx); err != nil {
-		return err
-	}
-	var app struct {
-		ID string `json:"id"`
-	}
-	err = a.client.raw(ctx, http.MethodGet, "applications/@me", nil, &app)
-	if err == nil && !isID(app.ID) {
-		err = errors.New("set the commands: Discord doesn't say which application the bot is of")
-	}
-	if err == nil {
-		err = a.client.raw(ctx, http.MethodPut, "applications/"+app.ID+"/commands", list, new([]json.RawMessage))
-	}
-	if after := retryAfterOf(err); after > 0 {
-		until := time.Now().Add(after).Add(time.Second).Format(time.RFC3339)
-		return errors.Join(err, a.opt.Notes.PutNote(ctx, noteSilence, until))
-	}
-	if err != nil {
-		return err
-	}
-	return a.opt.Notes.PutNote(ctx, noteCommands, want)
-}
-
-// silent returns an error while Discord wants to hear of no commands.
-func (a *Adapter) silent(ctx context.Context) error {
-	said, err := a.opt.Notes.Note(ctx, noteSilence)
-	if err != nil || said == "" {
-		return err
-	}
-	until, err := time.Parse(time.RFC3339, said)
-	if err == nil && time.Now().Before(until) {
-		return fmt.Errorf("set the commands: Discord wants none until %s", until.Format(time.TimeOnly))
-	}
-	return nil
+	menu := platform.CommandMenu{Title: "Discord", Notes: a.opt.Notes, SentNote: noteCommands, SilenceNote: noteSilence}
+	return menu.Send(ctx, a.opt.APIURL+" "+bot+" ", list, func() error {
+		var app struct {
+			ID string `json:"id"`
+		}
+		if err := a.client.raw(ctx, http.MethodGet, "applications/@me", nil, &app); err != nil {
+			return err
+		}
+		if !isID(app.ID) {
+			return errors.New("set the commands: Discord doesn't say which application the bot is of")
+		}
+		return a.client.raw(ctx, http.MethodPut, "applications/"+app.ID+"/commands", list, new([]json.RawMessage))
+	})
 }

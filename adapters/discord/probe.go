@@ -84,7 +84,7 @@ func (p *Probe) IsOn(ctx context.Context, guild string) (bool, error) {
 }
 
 // printable is a name as a terminal may show it.
-func printable(s string) string { return cut(adapters.Printable(s), maxTitle) }
+func printable(s string) string { return adapters.Shorten(adapters.Printable(s), maxTitle) }
 
 // Place is what kind of channel one is.
 type Place string

@@ -25,7 +25,7 @@ const (
 
 // title is a title that Discord takes.
 func title(s string) string {
-	return cut(cmp.Or(strings.Join(strings.Fields(s), " "), "session"), maxTitle)
+	return adapters.Shorten(cmp.Or(strings.Join(strings.Fields(s), " "), "session"), maxTitle)
 }
 
 // nameless is what a thread is called whose session's name the server's AutoMod refuses.

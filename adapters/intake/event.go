@@ -2,6 +2,7 @@ package intake
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -229,4 +230,17 @@ func (s *sink) Write(b []byte) (int, error) {
 	n, err := s.w.Write(b)
 	s.err = err
 	return n, err
+}
+
+// Unmarshal reads JSON. Of an error, which begins with what was done ("read an update"), it has the field and
+// nothing of what stands there.
+func Unmarshal(doing string, raw []byte, into any) error {
+	err := json.Unmarshal(raw, into)
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("%s: %s isn't what it should be", doing, t.Field)
+	}
+	if err != nil {
+		return errors.New(doing + ": it isn't JSON")
+	}
+	return nil
 }

@@ -6,12 +6,18 @@ package platform
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/findings"
@@ -132,6 +138,44 @@ type TokenFileError struct {
 }
 
 func (e *TokenFileError) Unwrap() error { return e.error }
+
+// CommandMenu is a list of commands that a platform shows. It's sent only when it's another than the platform has,
+// over restarts too: who sends the same too often is silenced for minutes.
+type CommandMenu struct {
+	Title string // of the platform
+	Notes Notes
+	// SentNote and SilenceNote are keys: of which list was sent last, and of until when the platform wants none.
+	SentNote, SilenceNote string
+}
+
+// Send has send make the call, unless owner has this list already. An order to be silent is kept.
+func (m CommandMenu) Send(ctx context.Context, owner string, list any, send func() error) error {
+	body, err := json.Marshal(list)
+	if err != nil {
+		return fmt.Errorf("encode the commands: %w", err)
+	}
+	sum := sha256.Sum256(slices.Concat([]byte(owner), body))
+	want := hex.EncodeToString(sum[:8])
+	has, err := m.Notes.Note(ctx, m.SentNote)
+	if err != nil || has == want {
+		return err
+	}
+	silence, err := m.Notes.Note(ctx, m.SilenceNote)
+	if err != nil {
+		return err
+	}
+	if until, err := time.Parse(time.RFC3339, silence); err == nil && time.Now().Before(until) {
+		return fmt.Errorf("set the commands: %s wants none until %s", m.Title, until.Format(time.TimeOnly))
+	}
+	err = send()
+	if after := exchange.RetryAfter(err); after > 0 {
+		return errors.Join(err, m.Notes.PutNote(ctx, m.SilenceNote, time.Now().Add(after).Add(time.Second).Format(time.RFC3339)))
+	}
+	if err != nil {
+		return err
+	}
+	return m.Notes.PutNote(ctx, m.SentNote, want)
+}
 
 // OfferCommands has a platform offer the commands, again until it works or ctx ends.
 func (h Host) OfferCommands(ctx context.Context, p intake.Platform) {

@@ -249,7 +249,7 @@ func (a *Adapter) Identity() *Identity {
 // doesn't say, the name it had the last time counts: what waits can be handled. When
 // there's none and Telegram doesn't take the token, it's asked seldom.
 func (i *Identity) Ask(ctx context.Context) bool {
-	for fails, denied := 0, 0; ctx.Err() == nil; {
+	for fails := (failures{}); ctx.Err() == nil; {
 		d, err := i.ask(ctx)
 		switch {
 		case err == nil:
@@ -257,18 +257,8 @@ func (i *Identity) Ask(ctx context.Context) bool {
 			i.vitals.Works(ctx)
 			return true
 		case ctx.Err() != nil:
-		case exchange.IsUnauthorized(err):
-			denied++
-			i.vitals.Denied(ctx, err.Error())
-			_ = intake.Pause(ctx, intake.RestDenied(denied))
 		default:
-			fails++
-			i.vitals.Fails(ctx, err.Error())
-			rest := intake.RestAfter(fails)
-			if f, ok := errors.AsType[*failure](err); ok {
-				rest = max(rest, f.RetryAfter)
-			}
-			_ = intake.Pause(ctx, rest)
+			_ = intake.Pause(ctx, fails.rest(ctx, &i.vitals, err))
 		}
 	}
 	return false

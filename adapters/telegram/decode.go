@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -122,8 +121,8 @@ var accounts = []int64{777000, 1087968824, 136817688} //nolint:gochecknoglobals 
 // a Person that has no ID if it isn't known.
 func (d Decoder) Decode(raw []byte) (intake.Event, bool, error) {
 	var u updateJSON
-	if err := json.Unmarshal(raw, &u); err != nil {
-		return intake.Event{}, false, unreadable(err)
+	if err := intake.Unmarshal("read an update", raw, &u); err != nil {
+		return intake.Event{}, false, err
 	}
 	if u.ID <= 0 {
 		return intake.Event{}, false, errors.New("read an update: it has no update_id")
@@ -146,14 +145,6 @@ func (d Decoder) Decode(raw []byte) (intake.Event, bool, error) {
 		return intake.Event{}, false, err
 	}
 	return e, true, nil
-}
-
-// unreadable is why JSON couldn't be read, without any of it.
-func unreadable(err error) error {
-	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("read an update: %s isn't what it should be", t.Field)
-	}
-	return errors.New("read an update: it isn't JSON")
 }
 
 // message reads a new message.
@@ -312,7 +303,7 @@ func (d Decoder) place(e *intake.Event, c chatJSON) error {
 
 // person is who somebody is; without an ID if it's nobody in particular.
 func person(u *userJSON) intake.Person {
-	p := intake.Person{Name: cut(strings.TrimSpace(u.FirstName+" "+u.LastName), maxName)}
+	p := intake.Person{Name: adapters.Shorten(strings.TrimSpace(u.FirstName+" "+u.LastName), maxName)}
 	if u.ID > 0 && !u.IsBot && !slices.Contains(accounts, u.ID) {
 		p.ID = fmt.Sprintf("%s:%d", Name, u.ID)
 	}

@@ -340,10 +340,7 @@ func topicName(title string) string {
 	if render.Render(shown, render.Position{}, render.End(shown)).Blank() {
 		title = "session"
 	}
-	if r := []rune(title); len(r) > maxTitle {
-		title = string(r[:maxTitle-1]) + "…"
-	}
-	return title
+	return adapters.Shorten(title, maxTitle)
 }
 
 // closeTopic closes a topic: people can read it, and write no more.

@@ -2,15 +2,11 @@ package telegram
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +17,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -40,7 +37,7 @@ func (a *Adapter) Answer(ctx context.Context, press intake.Event, text string) e
 	if !ok {
 		return fmt.Errorf("answer a press: it's a %T", press.Action)
 	}
-	err := call(ctx, a.client, nil, (*bot.Bot).AnswerCallbackQuery, &bot.AnswerCallbackQueryParams{CallbackQueryID: pressed.Token, Text: cut(text, maxAnswerText)})
+	err := call(ctx, a.client, nil, (*bot.Bot).AnswerCallbackQuery, &bot.AnswerCallbackQueryParams{CallbackQueryID: pressed.Token, Text: adapters.Shorten(text, maxAnswerText)})
 	if f, ok := errors.AsType[*failure](err); ok && f.Status == http.StatusBadRequest && strings.Contains(f.Text, "query is too old") {
 		return nil
 	}
@@ -74,14 +71,6 @@ func (a *Adapter) Member(ctx context.Context, group adapters.Target, person stri
 		return false, err
 	}
 	return isMember(found.Status, found.IsMember), nil
-}
-
-// cut shortens a text to so many characters.
-func cut(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
 }
 
 // Link implements adapters.Linker and intake.Platform.
@@ -190,66 +179,26 @@ type scopeOf struct {
 }
 
 // SetCommands implements intake.Platform. Who calls setMyCommands too often is
-// silenced for minutes (github.com/openclaw/openclaw/issues/32017), so a call that
-// would change nothing isn't made, and the order to be silent is remembered too.
+// silenced for minutes (github.com/openclaw/openclaw/issues/32017).
 func (a *Adapter) SetCommands(ctx context.Context, commands []intake.CommandInfo) error {
-	list := menu(commands)
-	body, err := json.Marshal(list)
-	if err != nil {
-		return fmt.Errorf("encode the commands: %w", err)
-	}
-	// Another bot, or the same on another server, doesn't have them.
-	self := a.client.address[:strings.LastIndexByte(a.client.address, ':')]
-	sum := sha256.Sum256(slices.Concat([]byte(self), body))
-	want := hex.EncodeToString(sum[:8])
-	for _, scope := range menus() {
-		if err := a.setMenu(ctx, scope, want, list); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func menu(commands []intake.CommandInfo) []models.BotCommand {
 	list := []models.BotCommand{}
 	for _, c := range commands {
 		text := c.Help
 		if c.Args != "" {
 			text += " · " + c.Args
 		}
-		list = append(list, models.BotCommand{Command: c.Name, Description: cut(text, maxHelp)})
+		list = append(list, models.BotCommand{Command: c.Name, Description: adapters.Shorten(text, maxHelp)})
 	}
-	return list
-}
-
-func (a *Adapter) setMenu(ctx context.Context, to scopeOf, want string, list []models.BotCommand) error {
-	has, err := a.opt.Notes.Note(ctx, "menu "+to.name)
-	if err != nil || has == want {
-		return err
-	}
-	if err := a.silent(ctx); err != nil {
-		return err
-	}
-	err = call(ctx, a.client, nil, (*bot.Bot).SetMyCommands, &bot.SetMyCommandsParams{Commands: list, Scope: to.scope})
-	if f, ok := errors.AsType[*failure](err); ok && f.RetryAfter > 0 {
-		until := time.Now().Add(f.RetryAfter).Add(time.Second).Format(time.RFC3339)
-		return errors.Join(err, a.opt.Notes.PutNote(ctx, "menu silence", until))
-	}
-	if err != nil {
-		return err
-	}
-	return a.opt.Notes.PutNote(ctx, "menu "+to.name, want)
-}
-
-// silent returns an error while Telegram wants to hear of no commands.
-func (a *Adapter) silent(ctx context.Context) error {
-	said, err := a.opt.Notes.Note(ctx, "menu silence")
-	if err != nil || said == "" {
-		return err
-	}
-	until, err := time.Parse(time.RFC3339, said)
-	if err == nil && time.Now().Before(until) {
-		return fmt.Errorf("set the commands: Telegram wants none until %s", until.Format(time.TimeOnly))
+	// Another bot, or the same on another server, doesn't have them.
+	self := a.client.address[:strings.LastIndexByte(a.client.address, ':')]
+	for _, to := range menus() {
+		menu := platform.CommandMenu{Title: "Telegram", Notes: a.opt.Notes, SentNote: "menu " + to.name, SilenceNote: "menu silence"}
+		err := menu.Send(ctx, self, list, func() error {
+			return call(ctx, a.client, nil, (*bot.Bot).SetMyCommands, &bot.SetMyCommandsParams{Commands: list, Scope: to.scope})
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -86,8 +86,7 @@ type Poller struct {
 	// What follows belongs to Run's goroutine.
 	offset  int64 // of the next update; 0: the oldest that Telegram has
 	quick   bool  // the next call doesn't wait: it shows whether all's well
-	fails   int   // in a row
-	denied  int   // how often Telegram didn't take the token, in a row
+	fails   failures
 	rivals  rivals
 	deleted time.Time // when a webhook was taken away
 	away    away
@@ -142,11 +141,6 @@ func (p *Poller) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 		case err == nil:
 			p.worked(ctx)
-		case exchange.IsUnauthorized(err):
-			p.vitals.Denied(ctx, err.Error())
-			p.quick = true
-			p.denied++
-			rest = intake.RestDenied(p.denied)
 		default:
 			rest = p.failed(ctx, err)
 		}
@@ -155,6 +149,25 @@ func (p *Poller) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// failures are failed calls in a row.
+type failures struct {
+	count  int
+	denied int // how often Telegram didn't take the token
+}
+
+// rest tells of one more, and returns how long to rest after it. One that's refused because of the token is
+// tried seldom.
+func (f *failures) rest(ctx context.Context, v *intake.Vitals, err error) time.Duration {
+	if exchange.IsUnauthorized(err) {
+		f.denied++
+		v.Denied(ctx, err.Error())
+		return intake.RestDenied(f.denied)
+	}
+	f.count++
+	v.Fails(ctx, err.Error())
+	return max(intake.RestAfter(f.count), exchange.RetryAfter(err))
 }
 
 // errAgain says that a call brought nothing but what was acknowledged already.
@@ -245,7 +258,7 @@ func UpdateKey(number int64) string { return strconv.FormatInt(number, 10) }
 
 // worked takes note of a call that went through.
 func (p *Poller) worked(ctx context.Context) {
-	p.quick, p.fails, p.denied = false, 0, 0
+	p.quick, p.fails = false, failures{}
 	p.away.read(ctx)
 	if p.rivals.met > 0 && time.Since(p.rivals.since) < probeFor {
 		return // it proves nothing
@@ -266,9 +279,7 @@ func (p *Poller) failed(ctx context.Context, err error) time.Duration {
 		return f.RetryAfter + rand.N(time.Second) // never earlier
 	}
 	p.quick = !errors.Is(err, errAgain) // that was an answer: nothing has to be shown by another
-	p.fails++
-	p.vitals.Fails(ctx, err.Error())
-	return intake.RestAfter(p.fails)
+	return p.fails.rest(ctx, &p.vitals, err)
 }
 
 // conflict deals with whoever else reads the updates.

@@ -305,5 +305,5 @@ func readHeard(raw []byte) (Heard, bool) {
 // maxShown is how many characters of a text are shown: enough to know it again.
 const maxShown = 60
 
-func shownName(s string) string { return cut(adapters.Printable(s), maxName) }
-func shownText(s string) string { return cut(adapters.Printable(s), maxShown) }
+func shownName(s string) string { return adapters.Shorten(adapters.Printable(s), maxName) }
+func shownText(s string) string { return adapters.Shorten(adapters.Printable(s), maxShown) }

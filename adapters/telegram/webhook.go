@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-telegram/bot"
 
-	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
 
@@ -87,7 +86,7 @@ func (w *Webhook) Health() intake.Health { return w.vitals.Health() }
 // Health says so. The webhook stays set: Telegram keeps updates for the next start.
 func (w *Webhook) Run(ctx context.Context) error {
 	set := false
-	for fails, denied := 0, 0; ctx.Err() == nil; {
+	for fails := (failures{}); ctx.Err() == nil; {
 		var err error
 		if set {
 			err = w.check(ctx)
@@ -98,20 +97,11 @@ func (w *Webhook) Run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 		case err == nil:
-			set, fails, denied = true, 0, 0
+			set, fails = true, failures{}
 			w.away.read(ctx)
 			w.vitals.Works(ctx)
-		case exchange.IsUnauthorized(err):
-			denied++
-			w.vitals.Denied(ctx, err.Error())
-			rest = intake.RestDenied(denied)
 		default:
-			fails++
-			w.vitals.Fails(ctx, err.Error())
-			rest = intake.RestAfter(fails)
-			if f, ok := errors.AsType[*failure](err); ok {
-				rest = max(rest, f.RetryAfter)
-			}
+			rest = fails.rest(ctx, &w.vitals, err)
 		}
 		_ = intake.Pause(ctx, rest)
 	}
