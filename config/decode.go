@@ -59,7 +59,7 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, r rules, path string) {
 		d.text(n, v, r, path)
 	case reflect.Bool:
 		d.boolean(n, v, path)
-	case reflect.Int, reflect.Float64:
+	case reflect.Int, reflect.Int64, reflect.Float64:
 		d.number(n, v, r, path)
 	default:
 		panic(fmt.Sprintf("config: no reader for %s", v.Type()))

@@ -8,7 +8,7 @@ func WrongTags(cfg *Config) (wrong []string) {
 		if f.key == "" || f.doc == "" || f.doc[len(f.doc)-1] != '.' {
 			wrong = append(wrong, path+": wants a key and a sentence of doc")
 		}
-		isNumber := kind == reflect.Int || kind == reflect.Float64
+		isNumber := kind == reflect.Int || kind == reflect.Int64 || kind == reflect.Float64
 		// An int without bounds could overflow.
 		if r := f.rules; isNumber && (r.min == "" || r.max == "" || parseBound(r.min) > parseBound(r.max)) {
 			wrong = append(wrong, path+": wants min and max")

@@ -50,7 +50,7 @@ func schemaOf(t reflect.Type, r rules) *schema {
 		return &schema{Type: "array", MinItems: json.Number(r.min), Items: schemaOf(t.Elem(), r.entry())}
 	case reflect.Bool:
 		return &schema{Type: "boolean"}
-	case reflect.Int:
+	case reflect.Int, reflect.Int64:
 		return &schema{Type: "integer", Minimum: json.Number(r.min), Maximum: json.Number(r.max)}
 	case reflect.Float64:
 		return &schema{Type: "number", Minimum: json.Number(r.min), Maximum: json.Number(r.max)}

@@ -151,15 +151,6 @@ type Options struct {
 	Notes platform.Notes
 }
 
-// Channel is a text or forum channel that the bot may write to.
-type Channel struct {
-	// ID is Discord's number of it, a snowflake.
-	ID string
-	// Threads says that each session gets a thread of its own there, or a post of its
-	// own in a forum channel.
-	Threads bool
-}
-
 // tokenForm is what tokens look like: the bot's id in base64, a time, and a signature.
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{15,}$`)
 

@@ -62,26 +62,14 @@ func newBot(ctx context.Context, section config.Section, host platform.Host) (pl
 		Journal: host.Journal, Decode: Decode, GaveUp: host.GaveUp, Logger: host.Logger,
 		Handle: func(ctx context.Context, e intake.Event) error { return r.gateway.HandleOwn(host.Handle)(ctx, e) },
 	})
-	r.gateway = a.Gateway(GatewayOptions{
-		Keeper: r.queue, Admits: host.Admits, Complete: host.Complete, Offered: host.Offered, Concerns: host.Concerns,
-		Knows:    func(t adapters.Target) bool { return host.Knows(t) || host.Uses(t) },
-		Mirrored: host.Mirrored, RightsChanged: r.rights.LookAgain, Panicked: host.Panicked,
-	})
+	r.gateway = a.Gateway(GatewayOptions{Host: host, Keeper: r.queue, RightsChanged: r.rights.LookAgain})
 	return r, nil
 }
 
 // options are the adapter's, as far as the configuration has them.
 func (d *Config) options() (Options, error) {
 	token, err := platform.Token(d.Token, d.TokenFile, Name)
-	return Options{Token: exchange.Token(token), APIURL: d.APIURL, Proxy: d.Proxy, Guild: d.Guild, Channels: d.channels()}, err
-}
-
-func (d *Config) channels() []Channel {
-	var out []Channel
-	for _, c := range d.Channels {
-		out = append(out, Channel(c))
-	}
-	return out
+	return Options{Token: exchange.Token(token), APIURL: d.APIURL, Proxy: d.Proxy, Guild: d.Guild, Channels: d.Channels}, err
 }
 
 // Outbound implements platform.Platform.
@@ -92,7 +80,7 @@ func (r *running) Inbound() intake.Platform { return r.adapter }
 
 // Reload implements platform.Reloader.
 func (r *running) Reload(section config.Section) {
-	r.adapter.SetChannels(section.(*Config).channels()) //nolint:forcetypeassert // Form makes it
+	r.adapter.SetChannels(section.(*Config).Channels) //nolint:forcetypeassert // Form makes it
 }
 
 // Run implements platform.Runner.
@@ -129,18 +117,18 @@ func privateChat(ctx context.Context, notes platform.Notes, person string) (stri
 
 // Config is a bot on Discord, as it's configured.
 type Config struct {
-	Enabled   bool            `yaml:"enabled" doc:"Whether to run the bot."`
-	Token     config.Secret   `yaml:"token" eg:"${DISCORD_TOKEN}" doc:"The bot's token, from discord.com/developers/applications; better in token_file, or taken from the environment, of which sessions get no secret."`
-	TokenFile string          `yaml:"token_file" is:"secret_file" eg:"/etc/panebridge/discord-token" doc:"File that holds the bot's token and nothing else."`
-	APIURL    string          `yaml:"api_url" is:"http_url" doc:"Where Discord's API is."`
-	Proxy     string          `yaml:"proxy" is:"proxy_url" eg:"socks5://127.0.0.1:1080" doc:"http, https or socks5 proxy to reach it through; empty: what HTTPS_PROXY says."`
-	Guild     string          `yaml:"guild" eg:"112233445566778899" doc:"The id of the server that the channels are on."`
-	Channels  []ConfigChannel `yaml:"channels" reload:"yes" doc:"Channels the bot works in; people can add others with a pairing code."`
-	QoS       config.QoS      `yaml:"qos" reload:"yes" doc:"How its calls are shared out, so that Discord never has to refuse one."`
+	Enabled   bool          `yaml:"enabled" doc:"Whether to run the bot."`
+	Token     config.Secret `yaml:"token" eg:"${DISCORD_TOKEN}" doc:"The bot's token, from discord.com/developers/applications; better in token_file, or taken from the environment, of which sessions get no secret."`
+	TokenFile string        `yaml:"token_file" is:"secret_file" eg:"/etc/panebridge/discord-token" doc:"File that holds the bot's token and nothing else."`
+	APIURL    string        `yaml:"api_url" is:"http_url" doc:"Where Discord's API is."`
+	Proxy     string        `yaml:"proxy" is:"proxy_url" eg:"socks5://127.0.0.1:1080" doc:"http, https or socks5 proxy to reach it through; empty: what HTTPS_PROXY says."`
+	Guild     string        `yaml:"guild" eg:"112233445566778899" doc:"The id of the server that the channels are on."`
+	Channels  []Channel     `yaml:"channels" reload:"yes" doc:"Channels the bot works in; people can add others with a pairing code."`
+	QoS       config.QoS    `yaml:"qos" reload:"yes" doc:"How its calls are shared out, so that Discord never has to refuse one."`
 }
 
-// ConfigChannel is a channel that the bot works in.
-type ConfigChannel struct {
+// Channel is a text or forum channel that the bot works in, and may write to.
+type Channel struct {
 	ID      string `yaml:"id" eg:"223344556677889900" doc:"The id of a text or forum channel, as Copy Channel ID gives it."`
 	Threads bool   `yaml:"threads" doc:"Whether each session gets a thread of its own; in a forum channel a post. Without, the channel is for one session."`
 }
@@ -200,7 +188,7 @@ func (d *Config) Check(p config.Part) {
 }
 
 // Check implements config.Checker.
-func (c *ConfigChannel) Check(p config.Part) {
+func (c *Channel) Check(p config.Part) {
 	switch {
 	case c.ID == "" && p.Sound("id"):
 		p.Problem("id", "must be the channel's id, as Copy Channel ID gives it")
@@ -244,7 +232,7 @@ func examine(ctx context.Context, section config.Section, _ bool) []findings.Fin
 	all = append(all, examineGuild(ctx, p, bot, dc.Guild)...)
 	for _, c := range dc.Channels {
 		call, cancel := context.WithTimeout(ctx, examineFor)
-		all = append(all, examineChannel(call, p, bot, dc.Guild, Channel(c))...)
+		all = append(all, examineChannel(call, p, bot, dc.Guild, c)...)
 		cancel()
 	}
 	return all

@@ -18,44 +18,19 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/platform"
 )
 
-// Keeper stores events durably and sees to it that they're handled. intake.Queue is
-// one. It may be called again with the same ones, and several times at once.
-type Keeper interface {
-	Keep(ctx context.Context, updates []intake.Update) error
-}
-
 // GatewayOptions configure a Gateway.
 type GatewayOptions struct {
-	Keeper Keeper
-	// Knows says whether people may talk to the bot in a channel. What's written
-	// elsewhere isn't stored, but for what begins like a command. Nil: everywhere.
-	Knows func(channel adapters.Target) bool
-	// Admits says whether an event would be looked at; who isn't let in isn't answered.
-	// Nil: every one.
-	Admits func(e intake.Event) bool
-	// Mirrored are the places that mirror sessions now. What was written there while we
-	// were away is fetched. Nil: only the configured channels and the threads in them.
-	Mirrored func() []adapters.Target
-	// Complete returns what may be meant by an argument that's being written. Nil:
-	// nothing. inbound.Inbound.Complete is one.
-	Complete func(e intake.Event, command, param, begun string) []intake.Completion
-	// Offered says whether a button is one of this daemon's, by its data; Concerns whether a slash
-	// command names what's this daemon's. Both count where others use the bot, too. Nil: every one
-	// is, none does.
-	Offered  func(ctx context.Context, data string) bool
-	Concerns func(e intake.Event) bool
-	// RightsChanged is told that what the bot may do may have changed somewhere. It must not
-	// block. Nil: nobody is told.
+	// Host is what it has of the daemon. What's written where Knows and Uses say no isn't stored, but for what begins
+	// like a command.
+	platform.Host
+	Keeper intake.Keeper
+	// RightsChanged is told that what the bot may do may have changed somewhere. It returns at once.
 	RightsChanged func()
-	// Panicked is told that an answer to an interaction panicked, and was contained. It must
-	// not block. Nil: nobody is told.
-	Panicked func()
 }
 
 // Gateway takes in what happens on Discord. Each event is stored before Discord is
@@ -89,27 +64,6 @@ type Gateway struct {
 
 // Gateway makes a gateway that has called nothing yet.
 func (a *Adapter) Gateway(o GatewayOptions) *Gateway {
-	if o.Knows == nil {
-		o.Knows = func(adapters.Target) bool { return true }
-	}
-	if o.Admits == nil {
-		o.Admits = func(intake.Event) bool { return true }
-	}
-	if o.Mirrored == nil {
-		o.Mirrored = func() []adapters.Target { return nil }
-	}
-	if o.Complete == nil {
-		o.Complete = func(intake.Event, string, string, string) []intake.Completion { return nil }
-	}
-	if o.Offered == nil {
-		o.Offered = func(context.Context, string) bool { return true }
-	}
-	if o.Concerns == nil {
-		o.Concerns = func(intake.Event) bool { return false }
-	}
-	if o.Panicked == nil {
-		o.Panicked = func() {}
-	}
 	g := &Gateway{
 		adapter: a, opt: o, log: a.log,
 		link:   intake.Vitals{Log: a.log, Part: "Discord's gateway"},

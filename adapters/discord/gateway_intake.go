@@ -227,7 +227,7 @@ func (i *eventIntake) ours(guild string) bool {
 func (i *eventIntake) knows(t adapters.Target) bool {
 	chat := adapters.Target{Adapter: Name, Chat: t.Chat}
 	_, configured := i.g.adapter.channel(t.Chat)
-	return configured || i.g.opt.Knows(chat) || i.g.adapter.private.person(t.Chat) != ""
+	return configured || i.g.opt.Knows(chat) || i.g.opt.Uses(chat) || i.g.adapter.private.person(t.Chat) != ""
 }
 
 // placeKey names an event that has no id of its own.
@@ -250,7 +250,7 @@ func (i *eventIntake) channel(ctx context.Context, it item) error {
 		return nil
 	}
 	if it.Type == eventChannelChanged {
-		i.tellRightsChanged()
+		i.g.opt.RightsChanged()
 	}
 	if it.Type == eventThread && c.Owner == it.session.bot {
 		i.g.adapter.sharing.sees(ctx, t, c.Name)
@@ -476,15 +476,9 @@ func (i *eventIntake) rights(it item) error {
 	}
 	if i.ours(r.Guild) && r.Guild != "" && (it.Type == eventRole || r.User.ID == it.session.bot) {
 		i.eachMirrored(it, r.Guild)
-		i.tellRightsChanged()
+		i.g.opt.RightsChanged()
 	}
 	return nil
-}
-
-func (i *eventIntake) tellRightsChanged() {
-	if tell := i.g.opt.RightsChanged; tell != nil {
-		tell()
-	}
 }
 
 // eachMirrored has an event of a server handled for each of its channels that mirrors a

@@ -14,6 +14,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/adapters/platformtest"
 	"github.com/panebridge/panebridge/internal/memnet"
 	"github.com/panebridge/panebridge/internal/store"
@@ -100,7 +101,7 @@ func hostile(t *testing.T, s *platformtest.Siege) {
 			Side: platformtest.Side{
 				Name: "discord", Platform: a, Decode: discord.Decode,
 				Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
-					g = a.Gateway(discord.GatewayOptions{Keeper: q, Knows: in.KnowsChat, Admits: in.Admits, Complete: in.Complete})
+					g = a.Gateway(filled(discord.GatewayOptions{Keeper: q, Host: platform.Host{Knows: in.KnowsChat, Admits: in.Admits, Complete: in.Complete}}))
 					return g
 				},
 			},

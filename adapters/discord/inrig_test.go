@@ -45,11 +45,11 @@ type ear struct {
 	*world
 	memory *journaltest.Memory
 	notes  *notes
-	opts   discord.GatewayOptions // but for Keeper
+	opts   discord.GatewayOptions // but for Keeper; what's nil in it is everybody's, and nobody is told
 	change func(o *discord.Options)
-	wrap   func(k discord.Keeper) discord.Keeper // what stands before the queue; nil: nothing
-	handle func(e intake.Event) error            // nil: it's only written down
-	own    bool                                  // another ear has the same bot: it takes what's its own
+	wrap   func(k intake.Keeper) intake.Keeper // what stands before the queue; nil: nothing
+	handle func(e intake.Event) error          // nil: it's only written down
+	own    bool                                // another ear has the same bot: it takes what's its own
 
 	bot     *discord.Adapter
 	gateway *discord.Gateway
@@ -65,6 +65,38 @@ func (w *world) ear() *ear {
 	e := &ear{world: w, memory: journaltest.NewMemory(), notes: &notes{kept: map[string]string{}}}
 	e.opts.Knows = func(t adapters.Target) bool { return t.Chat == w.agents || t.Chat == w.posts || t.Chat == w.plain }
 	return e
+}
+
+// filled are options in which nothing is nil: everybody is let in everywhere, and no others are there.
+func filled(o discord.GatewayOptions) discord.GatewayOptions {
+	if o.Knows == nil {
+		o.Knows = func(adapters.Target) bool { return true }
+	}
+	if o.Uses == nil {
+		o.Uses = func(adapters.Target) bool { return false }
+	}
+	if o.Admits == nil {
+		o.Admits = func(intake.Event) bool { return true }
+	}
+	if o.Mirrored == nil {
+		o.Mirrored = func() []adapters.Target { return nil }
+	}
+	if o.Complete == nil {
+		o.Complete = func(intake.Event, string, string, string) []intake.Completion { return nil }
+	}
+	if o.Offered == nil {
+		o.Offered = func(context.Context, string) bool { return true }
+	}
+	if o.Concerns == nil {
+		o.Concerns = func(intake.Event) bool { return false }
+	}
+	if o.Panicked == nil {
+		o.Panicked = func() {}
+	}
+	if o.RightsChanged == nil {
+		o.RightsChanged = func() {}
+	}
+	return o
 }
 
 // start begins a process, which stop ends.
@@ -84,7 +116,7 @@ func (e *ear) start() {
 			return e.owned(func(_ context.Context, ev intake.Event) error { return e.hear(ev) })(ctx, ev)
 		},
 	})
-	opts := e.opts
+	opts := filled(e.opts)
 	opts.Keeper = e.queue
 	if e.wrap != nil {
 		opts.Keeper = e.wrap(opts.Keeper)

@@ -18,6 +18,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/adapters/platformtest"
 	"github.com/panebridge/panebridge/internal/faults"
 	"github.com/panebridge/panebridge/internal/render/rendertest"
@@ -52,7 +53,9 @@ func (w *world) office(channel, dir string) *office {
 		return platformtest.Side{
 			Name: "discord", Platform: o.bot, Decode: discord.Decode,
 			Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
-				return o.bot.Gateway(discord.GatewayOptions{Keeper: q, Knows: in.KnowsChat, Admits: in.Admits, Complete: in.Complete, Offered: in.IsOffered, Mirrored: o.mirrored})
+				return o.bot.Gateway(filled(discord.GatewayOptions{Keeper: q, Host: platform.Host{
+					Knows: in.KnowsChat, Admits: in.Admits, Complete: in.Complete, Offered: in.IsOffered, Mirrored: o.mirrored,
+				}}))
 			},
 		}
 	})

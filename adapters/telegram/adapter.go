@@ -182,15 +182,6 @@ type Options struct {
 	Notes platform.Notes
 }
 
-// Chat is a chat that the bot may write to.
-type Chat struct {
-	// ID is Telegram's number: negative for groups, a person's for private chats.
-	ID int64
-	// Topics says that each session gets a topic of its own there: in a forum, or in
-	// a private chat of a bot with topics.
-	Topics bool
-}
-
 // botOf is the number of a token's bot, which stands before the secret; "": it's no token.
 func botOf(t exchange.Token) string {
 	number, _, is := strings.Cut(string(t), ":")

@@ -69,7 +69,7 @@ func newBot(_ context.Context, section config.Section, host platform.Host) (plat
 		Journal: host.Journal, Handle: host.Handle, GaveUp: host.GaveUp, Logger: host.Logger, Bot: botOf(opt.Token), Decode: r.identity.Decode,
 	})
 	if cfg.Webhook.URL == "" {
-		r.reader = a.Poller(PollerOptions{Keeper: r.queue, DeleteWebhook: true, Yields: host.Yields, Expired: host.Expired})
+		r.reader = a.Poller(PollerOptions{Keeper: r.queue, Yields: host.Yields, Expired: host.Expired})
 		return r, nil
 	}
 	w, err := a.Webhook(WebhookOptions{Keeper: r.queue, URL: cfg.Webhook.URL, Expired: host.Expired})
@@ -80,15 +80,7 @@ func newBot(_ context.Context, section config.Section, host platform.Host) (plat
 // options are the adapter's, as far as the configuration has them.
 func (t *Config) options() (Options, error) {
 	token, err := platform.Token(t.Token, t.TokenFile, Name)
-	return Options{Token: exchange.Token(token), APIURL: t.APIURL, Proxy: t.Proxy, Chats: t.chats()}, err
-}
-
-func (t *Config) chats() []Chat {
-	var out []Chat
-	for _, c := range t.Chats {
-		out = append(out, Chat{ID: int64(c.ID), Topics: c.Topics})
-	}
-	return out
+	return Options{Token: exchange.Token(token), APIURL: t.APIURL, Proxy: t.Proxy, Chats: t.Chats}, err
 }
 
 // Outbound implements platform.Platform.
@@ -99,7 +91,7 @@ func (r *running) Inbound() intake.Platform { return r.adapter }
 
 // Reload implements platform.Reloader.
 func (r *running) Reload(section config.Section) {
-	r.adapter.SetChats(section.(*Config).chats()) //nolint:forcetypeassert // Form makes it
+	r.adapter.SetChats(section.(*Config).Chats) //nolint:forcetypeassert // Form makes it
 }
 
 // Run implements platform.Runner.
@@ -159,15 +151,15 @@ type Config struct {
 	TokenFile string        `yaml:"token_file" is:"secret_file" secret_after:":" eg:"/etc/panebridge/telegram-token" doc:"File that holds the bot's token and nothing else."`
 	APIURL    string        `yaml:"api_url" is:"http_url" doc:"Where the Bot API is; another one for a Bot API server of one's own."`
 	Proxy     string        `yaml:"proxy" is:"proxy_url" eg:"socks5://127.0.0.1:1080" doc:"http, https or socks5 proxy to reach it through; empty: what HTTPS_PROXY says."`
-	Chats     []ConfigChat  `yaml:"chats" reload:"yes" doc:"Chats the bot works in; people can add others with a pairing code."`
+	Chats     []Chat        `yaml:"chats" reload:"yes" doc:"Chats the bot works in; people can add others with a pairing code."`
 	Webhook   ConfigWebhook `yaml:"webhook" doc:"Have Telegram call panebridge, rather than ask it; needs a public HTTPS address."`
 	QoS       config.QoS    `yaml:"qos" reload:"yes" doc:"How its calls are shared out, so that Telegram never has to refuse one."`
 }
 
-// ConfigChat is a chat that the bot works in.
-type ConfigChat struct {
-	ID     int  `yaml:"id" min:"-9007199254740991" max:"9007199254740991" eg:"-1001234567890" doc:"The chat's number; groups have negative ones."`
-	Topics bool `yaml:"topics" doc:"Whether each session gets a topic of its own; the chat needs topics turned on."`
+// Chat is a chat that the bot works in, and may write to.
+type Chat struct {
+	ID     int64 `yaml:"id" min:"-9007199254740991" max:"9007199254740991" eg:"-1001234567890" doc:"The chat's number; groups have negative ones."`
+	Topics bool  `yaml:"topics" doc:"Whether each session gets a topic of its own; the chat needs topics turned on."`
 }
 
 // ConfigWebhook is how Telegram reaches panebridge.
@@ -199,7 +191,7 @@ func (t *Config) Pace() config.QoS { return t.QoS }
 func (t *Config) ChatIDs() []string {
 	var ids []string
 	for _, c := range t.Chats {
-		ids = append(ids, strconv.Itoa(c.ID))
+		ids = append(ids, strconv.FormatInt(c.ID, 10))
 	}
 	return ids
 }
@@ -219,7 +211,7 @@ func (t *Config) Check(p config.Part) {
 }
 
 // Check implements config.Checker.
-func (c *ConfigChat) Check(p config.Part) {
+func (c *Chat) Check(p config.Part) {
 	if c.ID == 0 {
 		p.Problem("id", "must be the chat's number; groups have negative ones")
 	}

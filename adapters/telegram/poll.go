@@ -52,20 +52,9 @@ const (
 // allowedUpdates are the kinds of updates that there's a use for.
 var allowedUpdates = []string{"message", "edited_message", "callback_query", "my_chat_member", "chat_member"} //nolint:gochecknoglobals // a constant table
 
-// Keeper stores updates durably and sees to it that they're handled. intake.Queue
-// is one. Keep returns nil when the updates may be acknowledged. It may be called
-// again with the same ones.
-type Keeper interface {
-	Keep(ctx context.Context, updates []intake.Update) error
-}
-
 // PollerOptions configure a Poller.
 type PollerOptions struct {
-	Keeper Keeper
-	// DeleteWebhook has a webhook taken away that's in the way, because the
-	// configuration says that updates are polled for. Else it stays, and health says
-	// so: another program may need it.
-	DeleteWebhook bool
+	Keeper intake.Keeper
 	// Yields says why another process reads the bot's updates, and what to do, as a sentence;
 	// "": this one does. It returns at once. Nil: this one does.
 	Yields func() string
@@ -319,7 +308,7 @@ func (p *Poller) meetWebhook(ctx context.Context, rest time.Duration) time.Durat
 	switch {
 	case err != nil || host == "": // or it's gone by now
 		p.vitals.Fails(ctx, "a webhook takes this bot's updates")
-	case p.opts.DeleteWebhook && time.Since(p.deleted) > seldom:
+	case time.Since(p.deleted) > seldom:
 		p.deleted = time.Now()
 		err := call(ctx, p.client, nil, (*bot.Bot).DeleteWebhook, &bot.DeleteWebhookParams{})
 		if err == nil {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"time"
 
 	"github.com/go-telegram/bot"
@@ -30,14 +29,11 @@ const (
 
 // WebhookOptions configure a Webhook.
 type WebhookOptions struct {
-	Keeper Keeper
+	Keeper intake.Keeper
 	// URL is the handler's address as Telegram reaches it: https, on port 443, 80, 88
 	// or 8443 (core.telegram.org/bots/api#setwebhook). A Bot API server of one's own
 	// takes http too.
 	URL string
-	// Secret comes with each update: 1 to 256 letters, digits, - and _. "": a new one
-	// at each start.
-	Secret string
 	// Expired is as PollerOptions.Expired.
 	Expired func(from, to time.Time) error
 }
@@ -46,6 +42,7 @@ type WebhookOptions struct {
 // each is stored before it's answered.
 type Webhook struct {
 	opts   WebhookOptions
+	secret string // comes with each update; a new one at each start
 	client *client
 	vitals intake.Vitals
 	away   away // Run's
@@ -59,23 +56,13 @@ type webhookInfo struct {
 	LastErrorMessage string `json:"last_error_message"`
 }
 
-// secretForm: "1-256 characters. Only characters A-Z, a-z, 0-9, _ and - are allowed"
-// (core.telegram.org/bots/api#setwebhook).
-var secretForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
-
 // Webhook makes a webhook that Telegram doesn't know of yet.
 func (a *Adapter) Webhook(o WebhookOptions) (*Webhook, error) {
-	if o.Secret == "" {
-		o.Secret = rand.Text()
-	}
 	u, err := url.Parse(o.URL)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, errors.New("make a webhook: its address isn't one; as in https://bot.example.com/telegram")
-	case !secretForm.MatchString(o.Secret):
-		return nil, errors.New("make a webhook: its secret has to be 1 to 256 letters, digits, - and _")
 	}
-	return &Webhook{opts: o, client: a.client, vitals: intake.Vitals{Log: a.log, Part: "the Telegram webhook"}, away: away{notes: a.opt.Notes, expired: o.Expired, log: a.log}}, nil
+	return &Webhook{opts: o, secret: rand.Text(), client: a.client, vitals: intake.Vitals{Log: a.log, Part: "the Telegram webhook"}, away: away{notes: a.opt.Notes, expired: o.Expired, log: a.log}}, nil
 }
 
 // Health says how well it works. It may be called at any time.
@@ -112,7 +99,7 @@ func (w *Webhook) Run(ctx context.Context) error {
 // order.
 func (w *Webhook) set(ctx context.Context) error {
 	return call(ctx, w.client, nil, (*bot.Bot).SetWebhook, &bot.SetWebhookParams{
-		URL: w.opts.URL, SecretToken: w.opts.Secret, AllowedUpdates: allowedUpdates, MaxConnections: 1,
+		URL: w.opts.URL, SecretToken: w.secret, AllowedUpdates: allowedUpdates, MaxConnections: 1,
 	})
 }
 
@@ -143,7 +130,7 @@ func (w *Webhook) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 func (w *Webhook) take(rw http.ResponseWriter, r *http.Request) (status int) {
 	given := r.Header.Get("X-Telegram-Bot-Api-Secret-Token")
 	switch {
-	case subtle.ConstantTimeCompare([]byte(given), []byte(w.opts.Secret)) != 1:
+	case subtle.ConstantTimeCompare([]byte(given), []byte(w.secret)) != 1:
 		return http.StatusUnauthorized
 	case r.Method != http.MethodPost:
 		return http.StatusMethodNotAllowed

@@ -16,7 +16,7 @@ func (d *daemon) mirror(session string, telegram *telegramtest.Server, group int
 	d.Helper()
 	tg, dc := telegramConfig(d.cfg), discordConfig(d.cfg)
 	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(d.T, telegram)
-	tg.Chats = []telegramChat{{ID: int(group), Topics: true}}
+	tg.Chats = []telegramChat{{ID: group, Topics: true}}
 	dc.Enabled, dc.Token, dc.APIURL, dc.Guild = true, config.NewSecret(discord.Token()), onAPort(d.T, discord)+"/api", guild
 	dc.Channels = []discordChannel{{ID: channel, Threads: true}}
 	d.cfg.Mirrors = []config.Mirror{

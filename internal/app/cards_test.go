@@ -22,7 +22,7 @@ func TestNewIsACardWhereThereAreNoTopics(t *testing.T) {
 	tg := telegramConfig(d.cfg)
 	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
 	group := telegram.AddChat(telegramtest.ChatSpec{Title: "Agents"}, operator)
-	tg.Chats = []telegramChat{{ID: int(group)}}
+	tg.Chats = []telegramChat{{ID: group}}
 	d.cfg.Access.Operators = []string{"telegram:" + strconv.FormatInt(operator.ID, 10)}
 	d.start()
 	for name, at := range map[string]telegramtest.Place{"a group": {Chat: group}, "a private chat": operator.Private()} {

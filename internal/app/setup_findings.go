@@ -138,7 +138,7 @@ type TelegramChat struct {
 func chatsOf(cfg *config.Config) []TelegramChat {
 	var list []TelegramChat
 	for _, c := range telegram.ConfigOf(cfg).Chats {
-		list = append(list, TelegramChat{int64(c.ID), c.Topics})
+		list = append(list, TelegramChat{c.ID, c.Topics})
 	}
 	return list
 }

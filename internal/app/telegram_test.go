@@ -119,7 +119,7 @@ func (d *daemon) useForum(telegram *telegramtest.Server, group int64) {
 	d.Helper()
 	tg := telegramConfig(d.cfg)
 	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(d.T, telegram)
-	tg.Chats = []telegramChat{{ID: int(group), Topics: true}}
+	tg.Chats = []telegramChat{{ID: group, Topics: true}}
 }
 
 // onAPort puts a stand-in on a port of its own.
