@@ -302,13 +302,6 @@ func (d *daemon) mirroredOn(platform string) []adapters.Target {
 	return out
 }
 
-// chatLog is the store as documents are rendered from it.
-type chatLog struct{ *store.Store }
-
-func (l chatLog) Read(ctx context.Context, id sessions.ID, from int64, limit int) (sessions.Output, error) {
-	return l.Store.Read(ctx, id, from, limit)
-}
-
 // buildHub makes the Hub over the chat platforms.
 func (d *daemon) buildHub() error {
 	settings, err := hubSettings(d.config)
@@ -330,7 +323,7 @@ func (d *daemon) buildHub() error {
 		outlets = append(outlets, adapters.Outlet{Adapter: a, Budget: budget, Observer: d.metrics.Observe(a.Name())})
 	}
 	d.hub, err = adapters.NewHub(adapters.HubOptions{
-		Outlets: outlets, Store: d.store, Log: chatLog{d.store}, Sessions: d.manager, Screens: d.broker,
+		Outlets: outlets, Store: d.store, Log: d.store, Sessions: d.manager, Screens: d.broker,
 		Masker: d.masker, Settings: settings, Disabled: d.bindingDisabled, Panicked: func() { d.metrics.CountPanic("delivery") }, Logger: log,
 		EndsTurn: func(line string) bool { return d.coord.Marker().IsAlone(line) },
 		Quiet:    func(t adapters.Target, s sessions.ID, now time.Time) bool { return d.inbound.IsQuiet(t, s, now) }, // made later
@@ -362,7 +355,7 @@ func (d *daemon) buildInbound() error {
 	var err error
 	d.inbound, err = inbound.New(inbound.Options{
 		Platforms: platforms, Sessions: masked.Sessions{Questions: callers.Questions{Manager: d.manager, Consent: d.consent}, Masker: d.masker}, Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Interrupt: d.interruptKeys, Paired: d.hideCode,
-		Store: masked.Store{Store: d.store, Log: adapters.MaskedLog(chatLog{d.store}, d.masker)}, Access: accessConfig(d.config),
+		Store: masked.Store{Store: d.store, Log: adapters.MaskedLog(d.store, d.masker)}, Access: accessConfig(d.config),
 		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
 		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: limit, StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Mask: d.masker.Line,
 		Shared: d.sharer, Panicked: d.metrics.CountPanic, Logger: d.opt.Log.With("component", "inbound"),

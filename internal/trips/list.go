@@ -36,8 +36,8 @@ var trips = []trip{
 	{"A message, from Telegram to a pane", []leg{
 		{"(*adapters/telegram.Poller).Run", "(*adapters/telegram.client).raw"},
 		{"(*adapters/telegram.Poller).Run", "(*adapters/intake.Queue).Keep", "(internal/store.journal).Keep"},
-		{"(*adapters/intake.Queue).Run", "(*adapters/intake.Queue).judge", "(adapters/telegram.Decoder).Decode"},
-		{"(*adapters/intake.Queue).judge", "(*adapters/inbound.Inbound).Handle", "(*adapters/access.Guard).Admit"},
+		{"(*adapters/intake.Queue).Run", "(*adapters/intake.Queue).judgeUpdate", "(adapters/telegram.Decoder).Decode"},
+		{"(*adapters/intake.Queue).judgeUpdate", "(*adapters/inbound.Inbound).Handle", "(*adapters/access.Guard).Admit"},
 		{"(*adapters/inbound.Inbound).Handle", "(*adapters/inbound.Inbound).typeText", "(*sessions.Manager).Input", "(*sessions.Manager).startTypist"},
 		{"(*sessions.Manager).startTypist", "(*sessions.Manager).typeInput", "(*sessions.Manager).typeInput$1", "(*sessions/typing.Hand).TypeText", "(*sessions/typing.typist).pasteText", "sessions/typing.run", "(*sessions/tmux.Client).Paste"},
 		{"(*sessions/typing.personal).typeInTurn", "sessions/typing.run", "(*sessions/tmux.Client).Press"},
@@ -45,8 +45,8 @@ var trips = []trip{
 	{"A button, from Telegram to a key", []leg{
 		{"(*adapters/telegram.Poller).Run", "(*adapters/telegram.client).raw"},
 		{"(*adapters/telegram.Poller).Run", "(*adapters/intake.Queue).Keep", "(internal/store.journal).Keep"},
-		{"(*adapters/intake.Queue).Run", "(*adapters/intake.Queue).judge", "(adapters/telegram.Decoder).Decode"},
-		{"(*adapters/intake.Queue).judge", "(*adapters/inbound.Inbound).Handle", "(*adapters/access.Guard).Admit"},
+		{"(*adapters/intake.Queue).Run", "(*adapters/intake.Queue).judgeUpdate", "(adapters/telegram.Decoder).Decode"},
+		{"(*adapters/intake.Queue).judgeUpdate", "(*adapters/inbound.Inbound).Handle", "(*adapters/access.Guard).Admit"},
 		{"(*adapters/inbound.Inbound).Handle", "(*adapters/commands.Runner).PressButton"},
 		{"(*adapters/commands.Runner).PressButton", "adapters/commands.answerOption", "(*sessions.Manager).Answer", "(*sessions.Manager).giveAnswer", "(*sessions/typing.Hand).GiveAnswer", "sessions/typing.run", "(*sessions/tmux.Client).Press"},
 	}},
