@@ -185,8 +185,9 @@ func TestHookWithADaemonThatHangs(t *testing.T) {
 	}
 }
 
-// endless is an input that isn't closed; with rest it goes on for ever.
+// endless is an input that isn't closed; with rest it goes on until the test has ended.
 type endless struct {
+	test context.Context //nolint:containedctx // a reader has no other way to hear of it
 	text io.Reader
 	rest string
 }
@@ -196,7 +197,10 @@ func (e *endless) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	if e.rest == "" {
-		select {}
+		<-e.test.Done()
+	}
+	if e.test.Err() != nil {
+		return 0, io.EOF
 	}
 	return copy(p, e.rest), nil
 }
@@ -204,10 +208,10 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestHookWhoseInputIsNotAsItShould(t *testing.T) {
 	const begin = `{"session_id":"c","cwd":"/c",`
 	for name, in := range map[string]func() io.Reader{
-		"never closed":       func() io.Reader { return &endless{text: strings.NewReader(begin + `"a":{"b":"}"}}`)} },
-		"never closed, half": func() io.Reader { return &endless{text: strings.NewReader(begin + `"a":`)} },
+		"never closed":       func() io.Reader { return &endless{test: t.Context(), text: strings.NewReader(begin + `"a":{"b":"}"}}`)} },
+		"never closed, half": func() io.Reader { return &endless{test: t.Context(), text: strings.NewReader(begin + `"a":`)} },
 		"without end": func() io.Reader {
-			return &endless{text: strings.NewReader(begin + `"a":"`), rest: strings.Repeat("x", 10_000)}
+			return &endless{test: t.Context(), text: strings.NewReader(begin + `"a":"`), rest: strings.Repeat("x", 10_000)}
 		},
 		"huge":                   text(begin + `"a":"` + strings.Repeat("x", 8<<20) + `"}`),
 		"more behind the object": text(begin + `"a":1}}}]{"session_id":"d"}`),
