@@ -151,6 +151,11 @@ type Scope struct {
 	AllFamilies bool
 }
 
+// ScopesOf returns the scopes that a call falls under, the bot's first.
+func ScopesOf(chat Chat, family Family) [3]Scope {
+	return [3]Scope{{}, {Chat: chat, AllFamilies: true}, {Chat: chat, Family: family}}
+}
+
 // Penalty is the platform's order to be silent until a time.
 type Penalty struct {
 	Scope Scope
@@ -252,9 +257,8 @@ func (l Limits) longest() time.Duration {
 	return d
 }
 
-// of is the limit of a family in a chat, and the family whose windows it counts
-// in.
-func (l Limits) of(chat Chat, family Family) (Limit, Family) {
+// LimitOf returns the limit of a family in a chat, and the family whose windows it counts in.
+func (l Limits) LimitOf(chat Chat, family Family) (Limit, Family) {
 	if limit, own := l.Families[family]; own {
 		return limit, family
 	}

@@ -2,6 +2,7 @@ package qos
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 )
 
@@ -44,17 +45,15 @@ type chat struct {
 // lane is the work of one method family in a chat; what's in another family's
 // way need not be in this one's.
 type lane struct {
-	family      Family
-	interactive list[*work]
-	finals      list[*work]
-	resting     list[*work] // streams that aren't due yet
-	streams     fair
-	flows       map[Session]*flow
-	spent       []*flow // flows without work or documents whose finish tag still matters
-	pace        pacer   // of streams
-	supply      pacer   // of slots that come back, for all calls
-	throttle    throttle
-	hints       [2]hint // of the budget: for work that needs one free slot, and for streams, which must leave some
+	family   Family
+	waiting  [Cosmetic]list[*work] // by class; of streams, those that aren't due yet
+	streams  fair                  // those that are due
+	flows    map[Session]*flow
+	spent    []*flow // flows without work or documents whose finish tag still matters
+	pace     pacer   // of streams
+	supply   pacer   // of slots that come back, for all calls
+	throttle throttle
+	hints    [2]hint // of the budget: for work that needs one free slot, and for streams, which must leave some
 }
 
 // hint is a budget's "not before", so that it isn't asked in vain.
@@ -83,17 +82,10 @@ func (w *work) queued() bool { return w.place.in != nil }
 // enqueue puts w at the end of its class.
 func (c *chat) enqueue(w *work, class Class) {
 	w.class = class
-	switch class {
-	case Interactive:
-		w.lane.interactive.push(&w.place)
-	case Final:
-		w.lane.finals.push(&w.place)
-	default:
-		if w.doc != nil {
-			w.lane.resting.push(&w.place) // until it's due; see lane.wake
-		} else {
-			w.lane.streams.add(w)
-		}
+	if class == Stream && w.doc == nil {
+		w.lane.streams.add(w)
+	} else {
+		w.lane.waiting[class].push(&w.place) // a stream until it's due; see Engine.wake
 	}
 	c.waiting++
 }
@@ -181,23 +173,11 @@ func (l *lane) learnHint(spare int, at time.Time) {
 func (c *chat) busy() bool { return c.call != nil || c.asking != nil }
 
 // important says whether anything interactive or final waits.
-func (c *chat) important() bool {
-	for _, l := range c.lanes {
-		if l.interactive.len > 0 || l.finals.len > 0 {
-			return true
-		}
-	}
-	return false
-}
+func (c *chat) important() bool { return c.has(Interactive) || c.has(Final) }
 
-// finalWaits says whether a final waits.
-func (c *chat) finalWaits() bool {
-	for _, l := range c.lanes {
-		if l.finals.len > 0 {
-			return true
-		}
-	}
-	return false
+// has says whether anything of a class waits that isn't a due stream.
+func (c *chat) has(class Class) bool {
+	return slices.ContainsFunc(c.lanes, func(l *lane) bool { return l.waiting[class].len > 0 })
 }
 
 // lookBy has the chat looked at no later than at.
@@ -214,44 +194,39 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// agenda is a heap of chats by when to look at them.
-type agenda []*chat
+// agenda are chats by when to look at them.
+type agenda = ordered[*chat, byLook]
 
-// set puts c where its look says.
-func (a *agenda) set(c *chat) {
+type byLook struct{}
+
+func (byLook) before(a, b *chat) bool { return a.look.Before(b.look) }
+func (byLook) index(c *chat) *int     { return &c.index }
+
+// setLook puts c where its look says.
+func setLook(a *agenda, c *chat) {
 	switch {
-	case c.look.IsZero() && c.index >= 0:
-		heap.Remove(a, c.index)
 	case c.look.IsZero():
+		a.remove(c)
 	case c.index < 0:
-		heap.Push(a, c)
+		a.push(c)
 	default:
-		heap.Fix(a, c.index)
+		a.fix(c)
 	}
 }
 
-func (a agenda) Len() int           { return len(a) }
-func (a agenda) Less(i, j int) bool { return a[i].look.Before(a[j].look) }
+// turns are the chats that wait for the bot's turn: start-time fair queuing once more.
+type turns = ordered[*chat, byTurn]
 
-func (a agenda) Swap(i, j int) {
-	a[i], a[j] = a[j], a[i]
-	a[i].index, a[j].index = i, j
+type byTurn struct{}
+
+func (byTurn) before(a, b *chat) bool {
+	if a.start != b.start {
+		return a.start < b.start
+	}
+	return a.born < b.born
 }
 
-func (a *agenda) Push(x any) {
-	c := x.(*chat) //nolint:forcetypeassert // heap.Push is given such
-	c.index = len(*a)
-	*a = append(*a, c)
-}
-
-func (a *agenda) Pop() any {
-	old := *a
-	c := old[len(old)-1]
-	c.index = -1
-	old[len(old)-1] = nil
-	*a = old[:len(old)-1]
-	return c
-}
+func (byTurn) index(c *chat) *int { return &c.turn }
 
 // flow is what one session has to send to one chat as streams.
 type flow struct {
@@ -270,7 +245,7 @@ type flow struct {
 // comment.
 type fair struct {
 	virtual float64 // the chat's virtual time: the start tag served last
-	heap    flowHeap
+	heap    ordered[*flow, byTag]
 }
 
 // add puts w at the end of its flow.
@@ -281,7 +256,7 @@ func (q *fair) add(w *work) {
 		return
 	}
 	f.start = max(q.virtual, f.finish)
-	heap.Push(&q.heap, f)
+	q.heap.push(f)
 }
 
 // next is the work whose turn it is; nil if none waits.
@@ -299,9 +274,9 @@ func (q *fair) drop(w *work) {
 	switch {
 	case f.index < 0:
 	case f.waiting.len == 0:
-		heap.Remove(&q.heap, f.index)
+		q.heap.remove(f)
 	default:
-		heap.Fix(&q.heap, f.index) // ties depend on what's first
+		q.heap.fix(f) // ties depend on what's first
 	}
 }
 
@@ -316,37 +291,76 @@ func (q *fair) serve(w *work, weight float64) {
 	q.drop(w)
 }
 
-// flowHeap orders the flows that wait: lowest start tag first, then the one
-// whose work has waited longest.
-type flowHeap []*flow
+// byTag orders the flows that wait: lowest start tag first, then the one whose work has
+// waited longest.
+type byTag struct{}
 
-func (h flowHeap) Len() int { return len(h) }
-
-func (h flowHeap) Less(i, j int) bool {
-	if h[i].start != h[j].start {
-		return h[i].start < h[j].start
+func (byTag) before(a, b *flow) bool {
+	if a.start != b.start {
+		return a.start < b.start
 	}
-	return h[i].waiting.first.value.since.Before(h[j].waiting.first.value.since)
+	return a.waiting.first.value.since.Before(b.waiting.first.value.since)
 }
 
-func (h flowHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
+func (byTag) index(f *flow) *int { return &f.index }
+
+// ordered is a heap of things that know their place in it, so that any can be moved or taken
+// out. O says which comes first, and where a thing keeps its place; -1: it's in no heap.
+type ordered[T any, O order[T]] []T
+
+type order[T any] interface {
+	before(a, b T) bool
+	index(x T) *int
 }
 
-func (h *flowHeap) Push(x any) {
-	f := x.(*flow) //nolint:forcetypeassert // heap.Push is given such
-	f.index = len(*h)
-	*h = append(*h, f)
+func (h *ordered[T, O]) push(x T) { heap.Push(h, x) }
+
+// fix puts x where it belongs now.
+func (h *ordered[T, O]) fix(x T) { heap.Fix(h, *h.place(x)) }
+
+// remove takes x out, if it's in.
+func (h *ordered[T, O]) remove(x T) {
+	if i := *h.place(x); i >= 0 {
+		heap.Remove(h, i)
+	}
 }
 
-func (h *flowHeap) Pop() any {
-	old := *h
-	f := old[len(old)-1]
-	f.index = -1
-	old[len(old)-1] = nil
-	*h = old[:len(old)-1]
-	return f
+func (h *ordered[T, O]) place(x T) *int {
+	var o O
+	return o.index(x)
+}
+
+// Len implements heap.Interface, as the next four do.
+func (h *ordered[T, O]) Len() int { return len(*h) }
+
+// Less says whether the thing at i comes before that at j.
+func (h *ordered[T, O]) Less(i, j int) bool {
+	var o O
+	return o.before((*h)[i], (*h)[j])
+}
+
+// Swap exchanges two.
+func (h *ordered[T, O]) Swap(i, j int) {
+	a := *h
+	a[i], a[j] = a[j], a[i]
+	*h.place(a[i]), *h.place(a[j]) = i, j
+}
+
+// Push appends x.
+func (h *ordered[T, O]) Push(x any) {
+	t := x.(T) //nolint:forcetypeassert // push is given such
+	*h.place(t) = len(*h)
+	*h = append(*h, t)
+}
+
+// Pop takes the last one out.
+func (h *ordered[T, O]) Pop() any {
+	a := *h
+	x := a[len(a)-1]
+	*h.place(x) = -1
+	clear(a[len(a)-1:])
+	*h = a[:len(a)-1]
+	return x
 }
 
 // node is a place in a list; it's a field of what is listed, so moving things

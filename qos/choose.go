@@ -59,10 +59,10 @@ func (e *Engine) consider(now time.Time, c *chat, l *lane, class Class, best *ch
 	spare := 0
 	switch class {
 	case Interactive:
-		if l.interactive.first == nil {
+		if l.waiting[Interactive].first == nil {
 			return
 		}
-		w, at = l.interactive.first.value, l.openAt(0)
+		w, at = l.waiting[Interactive].first.value, l.openAt(0)
 	case Final:
 		if w = e.firstFinal(now, c, l); w == nil {
 			return
@@ -125,7 +125,7 @@ func (e *Engine) floor(now time.Time, c *chat) (choice, bool) {
 // firstFinal is the final whose turn it is. Without a pace, a document keeps
 // Options.Rounding between its calls.
 func (e *Engine) firstFinal(now time.Time, c *chat, l *lane) *work {
-	for w := range l.finals.all {
+	for w := range l.waiting[Final].all {
 		if due := e.finalDue(w.doc); due.After(now) {
 			c.lookBy(due)
 			continue
@@ -149,11 +149,11 @@ func (e *Engine) finalDue(d *document) time.Time {
 
 // wake queues the resting documents that are due.
 func (e *Engine) wake(now time.Time, c *chat, l *lane) {
-	if l.resting.first == nil {
+	if l.waiting[Stream].first == nil {
 		return
 	}
 	rest := e.rest(now, c, l)
-	for w := range l.resting.all {
+	for w := range l.waiting[Stream].all {
 		d := w.doc
 		due := e.dueAt(now, d, rest)
 		if due.After(now) {
@@ -164,7 +164,7 @@ func (e *Engine) wake(now time.Time, c *chat, l *lane) {
 		w.due = later(d.dirty, due)
 		l.streams.add(w)
 	}
-	if l.resting.first != nil {
+	if l.waiting[Stream].first != nil {
 		e.lookForChange(now, c)
 	}
 }
@@ -184,7 +184,7 @@ func (c *chat) restAgain() {
 		}
 		for _, w := range due {
 			l.streams.drop(w)
-			l.resting.push(&w.place)
+			l.waiting[Stream].push(&w.place)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package qos
 
 import (
-	"container/heap"
 	"errors"
 	"slices"
 	"time"
@@ -145,16 +144,6 @@ func (e *Engine) Want(now time.Time, id DocID, wanted int64, final bool) bool {
 		n.final = wanted
 	}
 	return e.tell(now, id, n)
-}
-
-// Touch says that a document's live region changed.
-func (e *Engine) Touch(now time.Time, id DocID) bool {
-	return e.tell(now, id, news{live: redrawn, count: 1})
-}
-
-// Grow says that it has more text that will be lines; see OutputQoSScheduler.Grow.
-func (e *Engine) Grow(now time.Time, id DocID) bool {
-	return e.tell(now, id, news{live: written, count: 1})
 }
 
 func (e *Engine) tell(now time.Time, id DocID, n news) bool {
@@ -445,7 +434,7 @@ func (e *Engine) close(now time.Time, d *document, mode CloseMode) {
 	}
 	d.flushing = true
 	d.flushBy = now.Add(e.opt.FlushLimit)
-	heap.Push(&e.flushes, d)
+	e.flushes.push(d)
 	e.file(now, d)
 }
 
@@ -456,7 +445,7 @@ func (e *Engine) abandon(now time.Time) {
 		d := e.flushes[0]
 		if until := e.penalty(d.chat); until.After(now) {
 			d.flushBy = until.Add(e.opt.FlushLimit)
-			heap.Fix(&e.flushes, d.flush)
+			e.flushes.fix(d)
 			continue
 		}
 		e.closed(d, DocAbandoned, nil)
@@ -466,7 +455,7 @@ func (e *Engine) abandon(now time.Time) {
 // takeBackFlush has a document go on that was being flushed, if it was.
 func (e *Engine) takeBackFlush(d *document) {
 	if d.flushing {
-		heap.Remove(&e.flushes, d.flush)
+		e.flushes.remove(d)
 		d.flushing = false
 	}
 }
@@ -516,27 +505,10 @@ func shrunk[K comparable, V any](m map[K]V) map[K]V {
 	return m
 }
 
-// flushes is a heap of documents that are being flushed, by when to give up.
-type flushes []*document
+// flushes are documents that are being flushed, by when to give up.
+type flushes = ordered[*document, byFlush]
 
-func (f flushes) Len() int           { return len(f) }
-func (f flushes) Less(i, j int) bool { return f[i].flushBy.Before(f[j].flushBy) }
+type byFlush struct{}
 
-func (f flushes) Swap(i, j int) {
-	f[i], f[j] = f[j], f[i]
-	f[i].flush, f[j].flush = i, j
-}
-
-func (f *flushes) Push(x any) {
-	d := x.(*document) //nolint:forcetypeassert // heap.Push is given such
-	d.flush = len(*f)
-	*f = append(*f, d)
-}
-
-func (f *flushes) Pop() any {
-	old := *f
-	d := old[len(old)-1]
-	old[len(old)-1] = nil
-	*f = old[:len(old)-1]
-	return d
-}
+func (byFlush) before(a, b *document) bool { return a.flushBy.Before(b.flushBy) }
+func (byFlush) index(d *document) *int     { return &d.flush }

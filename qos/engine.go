@@ -143,7 +143,7 @@ func (e *Engine) Advance(now time.Time) []*Started {
 		for len(e.agenda) > 0 && !e.agenda[0].look.After(now) {
 			c := e.agenda[0]
 			c.look = time.Time{}
-			e.agenda.set(c)
+			setLook(&e.agenda, c)
 			e.touch(c)
 		}
 		if len(e.touched) == 0 && !e.grantNext(now) {
@@ -181,7 +181,7 @@ func (e *Engine) lookAt(now time.Time, c *chat) {
 		e.retire(now, c)
 	}
 	if !c.forgotten {
-		e.agenda.set(c)
+		setLook(&e.agenda, c)
 	}
 }
 
@@ -209,7 +209,7 @@ func (e *Engine) retire(now time.Time, c *chat) {
 func (e *Engine) discard(c *chat) {
 	c.forgotten = true
 	c.look = time.Time{}
-	e.agenda.set(c)
+	setLook(&e.agenda, c)
 	delete(e.chats, c.key)
 	e.chats = shrunk(e.chats)
 }
@@ -379,9 +379,9 @@ func (e *Engine) chatStatus(now time.Time, c *chat) ChatStatus {
 // countAll adds what waits in a chat.
 func (s *ChatStatus) countAll(now time.Time, c *chat) {
 	for _, l := range c.lanes {
-		s.count(now, &l.interactive)
-		s.count(now, &l.finals)
-		s.count(now, &l.resting)
+		for class := range l.waiting {
+			s.count(now, &l.waiting[class])
+		}
 		for _, f := range l.flows {
 			s.count(now, &f.waiting)
 		}

@@ -1,9 +1,6 @@
 package qos
 
-import (
-	"container/heap"
-	"time"
-)
+import "time"
 
 // A grant goes through three gates: the chat's own (choose), the bot's, and the
 // budget. The work that gets it is chosen anew when the budget has answered:
@@ -33,14 +30,12 @@ func (e *Engine) contend(c *chat, class Class) {
 	}
 	e.withdraw(c)
 	c.ready = class
-	heap.Push(&e.ready[class], c)
+	e.ready[class].push(c)
 }
 
 // withdraw takes a chat out of those that wait for the bot's turn.
 func (e *Engine) withdraw(c *chat) {
-	if c.turn >= 0 {
-		heap.Remove(&e.ready[c.ready], c.turn)
-	}
+	e.ready[c.ready].remove(c)
 }
 
 // contenders is how many chats wait for the bot's turn.
@@ -71,39 +66,6 @@ func (e *Engine) grantNext(now time.Time) bool {
 	}
 	e.touch(best)
 	return true
-}
-
-// turns is a heap of the chats that wait for the bot's turn: start-time fair
-// queuing once more.
-type turns []*chat
-
-func (t turns) Len() int { return len(t) }
-
-func (t turns) Less(i, j int) bool {
-	if t[i].start != t[j].start {
-		return t[i].start < t[j].start
-	}
-	return t[i].born < t[j].born
-}
-
-func (t turns) Swap(i, j int) {
-	t[i], t[j] = t[j], t[i]
-	t[i].turn, t[j].turn = i, j
-}
-
-func (t *turns) Push(x any) {
-	c := x.(*chat) //nolint:forcetypeassert // heap.Push is given such
-	c.turn = len(*t)
-	*t = append(*t, c)
-}
-
-func (t *turns) Pop() any {
-	old := *t
-	c := old[len(old)-1]
-	c.turn = -1
-	old[len(old)-1] = nil
-	*t = old[:len(old)-1]
-	return c
 }
 
 // botOpen says whether the bot may make a call now, as far as the budget isn't
@@ -266,7 +228,7 @@ func (e *Engine) account(now time.Time, c *chat, ch choice, s *Started) {
 	c.lastCall = now
 
 	c.behind++
-	if ch.class == Final || !c.finalWaits() {
+	if ch.class == Final || !c.has(Final) {
 		c.behind = 0
 	}
 	c.sinceStream++
@@ -340,14 +302,15 @@ func (e *Engine) Finish(now time.Time, s *Started, r Result, answered time.Time)
 	e.bot.inFlight--
 	e.settle(now, c, s, r, answered)
 	e.forgetHints(c)
-	e.observe(s, r, now)
+	e.totals.Outcomes[r.Outcome]++
+	e.opt.Observer.Called(s.Call.Class, s.Call.Family, r.Outcome, s.waited, now.Sub(s.began))
 
 	switch r.Outcome {
 	case Delivered, Unchanged, Rejected:
-		c.backoff.reset()
+		c.backoff = backoff{}
 	case NotSent, Failed, Uncertain:
 		if r.Outcome == NotSent && r.RetryAfter > 0 {
-			c.backoff.wait(now.Add(r.RetryAfter)) // it's known when there's room again
+			c.backoff.until = now.Add(r.RetryAfter) // it's known when there's room again
 			break
 		}
 		c.backoff.failed(now, e.random)
@@ -423,11 +386,6 @@ func (s *Started) takeBackPace() {
 
 // failed reports that the call was answered, by an error that may pass.
 func (r Result) failed() bool { return r.Outcome == Failed || r.Outcome == Uncertain && r.Over }
-
-func (e *Engine) observe(s *Started, r Result, now time.Time) {
-	e.totals.Outcomes[r.Outcome]++
-	e.opt.Observer.Called(s.Call.Class, s.Call.Family, r.Outcome, s.waited, now.Sub(s.began))
-}
 
 // succeeded takes in that the platform accepted a call.
 func (e *Engine) succeeded(now time.Time, c *chat, l *lane, began time.Time) {

@@ -98,8 +98,8 @@ func (b *LocalBudget) decide(now time.Time, ask Ask, reply func(Answer)) Answer 
 // notBefore is when a question can be answered with yes, as far as is known.
 func (b *LocalBudget) notBefore(now time.Time, ask Ask) time.Time {
 	at := now
-	limit, family := b.limits.of(ask.Chat, ask.Family)
-	for _, s := range scopes(ask.Chat, family) {
+	limit, family := b.limits.LimitOf(ask.Chat, ask.Family)
+	for _, s := range ScopesOf(ask.Chat, family) {
 		at = later(at, b.penalties[s].Until)
 	}
 	u := b.chats[ask.Chat]
@@ -109,21 +109,18 @@ func (b *LocalBudget) notBefore(now time.Time, ask Ask) time.Time {
 	if ask.Unguarded {
 		return at
 	}
-	for _, s := range scopes(ask.Chat, family) {
+	for _, s := range ScopesOf(ask.Chat, family) {
 		if l, ok := b.learned[s]; ok && l.Remaining <= 0 {
 			at = later(at, l.Reset)
 		}
 	}
-	at = later(at, b.bot.freeAt(now, b.limits.Bot, 0, FamilyMessage, nil))
+	at = later(at, b.bot.freeAt(now, b.bot.slots, b.limits.Bot, 0, FamilyMessage))
 	if u != nil {
 		spare := 0
 		if family == FamilyMessage {
 			spare = ask.Spare
 		}
-		at = later(at, u.freeAt(now, limit, spare, family, func(f Family) bool {
-			_, counted := b.limits.of(ask.Chat, f)
-			return counted == family
-		}))
+		at = later(at, u.freeAt(now, b.counted(u, ask.Chat, family), limit, spare, family))
 	}
 	return at
 }
@@ -141,21 +138,22 @@ func (u *usage) mayArrive() time.Time {
 	return at
 }
 
-// freeAt is when a limit's windows and gap allow one more call. counts picks the
-// families that count; nil: all.
-func (u *usage) freeAt(now time.Time, limit Limit, spare int, family Family, counts func(Family) bool) time.Time {
+// counted are the slots of a chat that count in a family's windows.
+func (b *LocalBudget) counted(u *usage, chat Chat, family Family) []*taken {
+	var slots []*taken
+	for _, t := range u.slots {
+		if _, counts := b.limits.LimitOf(chat, t.Family); counts == family {
+			slots = append(slots, t)
+		}
+	}
+	return slots
+}
+
+// freeAt is when a limit's gap, and its windows in which slots count, allow one more call.
+func (u *usage) freeAt(now time.Time, slots []*taken, limit Limit, spare int, family Family) time.Time {
 	at := now
 	if began, ok := u.began[family]; ok {
 		at = later(at, began.Add(limit.Gap))
-	}
-	slots := u.slots
-	if counts != nil {
-		slots = nil
-		for _, t := range u.slots {
-			if counts(t.Family) {
-				slots = append(slots, t)
-			}
-		}
 	}
 	for i, w := range limit.Windows {
 		free := 1
@@ -176,11 +174,11 @@ func (b *LocalBudget) take(now time.Time, ask Ask) PermitID {
 		inFlight: true,
 	}
 	b.keep(t)
-	_, family := b.limits.of(ask.Chat, ask.Family)
+	_, family := b.limits.LimitOf(ask.Chat, ask.Family)
 	u := b.chats[ask.Chat]
 	t.began, t.chat, t.bot = now, u.began[family], b.bot.began[FamilyMessage]
 	u.began[family], b.bot.began[FamilyMessage] = now, now
-	for _, s := range scopes(ask.Chat, family) {
+	for _, s := range ScopesOf(ask.Chat, family) {
 		if l, ok := b.learned[s]; ok {
 			l.Remaining--
 			b.learned[s] = l
@@ -238,7 +236,7 @@ func (b *LocalBudget) Refund(now time.Time, id PermitID) {
 // giveBack forgets a slot: no call began.
 func (b *LocalBudget) giveBack(now time.Time, t *taken) {
 	t.inFlight, t.Stamp = false, time.Time{}
-	_, family := b.limits.of(t.Chat, t.Family)
+	_, family := b.limits.LimitOf(t.Chat, t.Family)
 	b.chats[t.Chat].unbegin(family, t.began, t.chat)
 	b.bot.unbegin(FamilyMessage, t.began, t.bot)
 	b.prune(now, t.Chat)
@@ -328,13 +326,8 @@ func (b *LocalBudget) Use(now time.Time, chat Chat) []WindowUse {
 }
 
 func (b *LocalBudget) useOf(now time.Time, u *usage, chat Chat, family Family) []WindowUse {
-	limit, family := b.limits.of(chat, family)
-	var slots []*taken
-	for _, t := range u.slots {
-		if _, counted := b.limits.of(chat, t.Family); counted == family {
-			slots = append(slots, t)
-		}
-	}
+	limit, family := b.limits.LimitOf(chat, family)
+	slots := b.counted(u, chat, family)
 	var uses []WindowUse
 	for _, w := range limit.Windows {
 		use := WindowUse{Family: family, Window: w, Used: used(now, slots, w)}
@@ -391,11 +384,6 @@ func (b *LocalBudget) pruneAll(now time.Time) {
 		}
 	}
 	b.permits, b.penalties, b.learned = shrunk(b.permits), shrunk(b.penalties), shrunk(b.learned)
-}
-
-// scopes are those that a call falls under.
-func scopes(chat Chat, family Family) [3]Scope {
-	return [3]Scope{{}, {Chat: chat, AllFamilies: true}, {Chat: chat, Family: family}}
 }
 
 const (

@@ -211,7 +211,7 @@ func (o Options) withDefaults() Options {
 		o.Observer = discard{}
 	}
 	if o.Logger == nil {
-		o.Logger = discardLogger()
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o
 }
@@ -253,25 +253,6 @@ const (
 	ChatSilenced
 )
 
-func (k EventKind) String() string {
-	switch k {
-	case DocClosed:
-		return "doc_closed"
-	case DocStopped:
-		return "doc_stopped"
-	case DocAbandoned:
-		return "doc_abandoned"
-	case RequestDropped:
-		return "request_dropped"
-	case ChatMoved:
-		return "chat_moved"
-	case ChatSilenced:
-		return "chat_silenced"
-	default:
-		return "invalid"
-	}
-}
-
 // Event is something that the scheduler's user must know, because nothing may
 // be lost silently.
 type Event struct {
@@ -310,5 +291,3 @@ func (discard) Called(Class, Family, Outcome, time.Duration, time.Duration) {}
 func (discard) Coalesced(int)                                               {}
 func (discard) Shed(Family)                                                 {}
 func (discard) Penalized(Family, time.Duration)                             {}
-
-func discardLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }

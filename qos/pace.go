@@ -148,14 +148,8 @@ func (r *reserve) roll(now time.Time) {
 
 // expected is R_eff of the package comment, per minute.
 func (r *reserve) expected(now time.Time, atMost int) int {
-	return min(1+int(math.Ceil(1.5*r.arrivals(now))), atMost)
-}
-
-// arrivals is the number of arrivals per minute to reckon with. A busy minute
-// counts at once.
-func (r *reserve) arrivals(now time.Time) float64 {
 	r.roll(now)
-	return max(r.average, float64(r.count))
+	return min(1+int(math.Ceil(1.5*max(r.average, float64(r.count)))), atMost) // a busy minute counts at once
 }
 
 // usual is the number of arrivals per minute on average; in the first minute, that
@@ -542,9 +536,6 @@ func (b *backoff) failed(now time.Time, random *rand.Rand) {
 	b.until = now.Add(time.Duration(random.Int64N(int64(ceiling)) + 1))
 }
 
-// wait has nothing go before a time, which says nothing about how well calls go.
-func (b *backoff) wait(until time.Time) { b.until = until }
-
 // excuses are failures whose calls count for no pace and have no document rest, so that what
 // failed is made again as soon as the back-off is over: two in ten seconds. In trouble that
 // lasts, calls keep to the pace.
@@ -560,5 +551,3 @@ func (x *excuses) take(now time.Time) bool {
 	x[0], x[1] = x[1], now
 	return true
 }
-
-func (b *backoff) reset() { *b = backoff{} }

@@ -46,7 +46,8 @@ type OutputQoSScheduler struct {
 
 	drainsUntil time.Time // the deadline of the last Drain; zero: none
 
-	left atomic.Int64 // what waits, while somebody drains
+	left     atomic.Int64 // what waits, while somebody drains
+	draining atomic.Bool  // requests are refused
 }
 
 // New returns a scheduler that makes its calls through deliverer and takes their
@@ -257,7 +258,7 @@ func (s *OutputQoSScheduler) Post(r Request) error {
 	if err := r.check(); err != nil {
 		return fmt.Errorf("post a request: %w", err)
 	}
-	if s.box.isDraining() {
+	if s.draining.Load() {
 		return ErrDraining
 	}
 	// What comes after draining has begun isn't sent; the caller knew it was late.
@@ -321,7 +322,6 @@ type mailbox struct {
 	mu          sync.Mutex
 	docs        map[DocID]*entry
 	first, last *letter
-	draining    bool
 	ended       bool
 }
 
@@ -489,19 +489,6 @@ func (m *mailbox) forget(id DocID) {
 	}
 }
 
-// drain has requests refused from now on.
-func (m *mailbox) drain() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.draining = true
-}
-
-func (m *mailbox) isDraining() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.draining
-}
-
 // end refuses everything, and forgets what's in the box.
 func (m *mailbox) end() {
 	m.mu.Lock()
@@ -523,7 +510,7 @@ type drain struct {
 // of documents goes on after a restart, from their delivered numbers. Run must
 // still be running; it's ended by its own ctx afterwards.
 func (s *OutputQoSScheduler) Drain(ctx context.Context) (left int) {
-	s.box.drain()
+	s.draining.Store(true)
 	d := &drain{done: make(chan struct{})}
 	d.deadline, _ = ctx.Deadline()
 	if !s.box.send(func(now time.Time) {

@@ -69,7 +69,7 @@ func (b *Budget) prepare(now time.Time, q *question, g *grant) sent {
 	}
 	p.add(permit(g), l.name(), int(q.ask.Class), weight, q.ask.Deadline.Add(grace).Sub(now).Microseconds(), unguarded, spare,
 		q.limit.Gap.Microseconds(), b.limits.Bot.Gap.Microseconds(), margin.Microseconds(), rings, b.opt.MaxProcesses)
-	for _, s := range scopes(l) {
+	for _, s := range qos.ScopesOf(l.chat, l.family) {
 		p.keys = append(p.keys, k.learned(s))
 		p.add(scopeName(s))
 	}

@@ -394,7 +394,7 @@ func (b *Budget) Learn(now time.Time, scope qos.Scope, learned qos.Learned) {
 // is held.
 func (b *Budget) learnedUntil(now time.Time, q *question) time.Time {
 	at := now
-	for _, s := range scopes(q.lane) {
+	for _, s := range qos.ScopesOf(q.lane.chat, q.lane.family) {
 		if l, ok := b.learned[s]; ok && l.Remaining <= 0 && !q.ask.Unguarded {
 			at = later(at, l.Reset)
 		}
@@ -404,7 +404,7 @@ func (b *Budget) learnedUntil(now time.Time, q *question) time.Time {
 
 // countLearned counts a grant in what was learned. b.mu is held.
 func (b *Budget) countLearned(q *question) {
-	for _, s := range scopes(q.lane) {
+	for _, s := range qos.ScopesOf(q.lane.chat, q.lane.family) {
 		if l, ok := b.learned[s]; ok {
 			l.Remaining--
 			b.learned[s] = l

@@ -92,20 +92,10 @@ func parseScope(name string) qos.Scope {
 	return s
 }
 
-// scopes are those that a call falls under.
-func scopes(l lane) [3]qos.Scope {
-	return [3]qos.Scope{{}, {Chat: l.chat, AllFamilies: true}, {Chat: l.chat, Family: l.family}}
-}
-
 // limitOf is the limit of a family in a chat, and the lane it counts in.
 func limitOf(limits qos.Limits, chat qos.Chat, family qos.Family) (qos.Limit, lane) {
-	if limit, own := limits.Families[family]; own {
-		return limit, lane{chat, family}
-	}
-	if limits.IsPrivate != nil && limits.IsPrivate(chat) {
-		return limits.Private, lane{chat, qos.FamilyMessage}
-	}
-	return limits.Group, lane{chat, qos.FamilyMessage}
+	limit, counts := limits.LimitOf(chat, family)
+	return limit, lane{chat, counts}
 }
 
 // longest is the longest of all windows.
