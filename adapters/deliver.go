@@ -45,15 +45,12 @@ type DelivererOptions struct {
 	Heard func(id sessions.ID) int64
 	// Masker is HubOptions.Masker.
 	Masker *redact.Masker
-	// Quiet is HubOptions.Quiet.
-	Quiet func(t Target, s sessions.ID, now time.Time) bool
+	// Inbound returns the inbound half as it is now. Nil: there's none.
+	Inbound func() Inbound
 	// EndsTurn is HubOptions.EndsTurn.
 	EndsTurn func(line string) bool
-	// Users is HubOptions.Users, and RingAfter is Settings.RingAfter. Nil: nobody is known, 0.
-	Users     func(t Target, now time.Time) []string
+	// RingAfter is Settings.RingAfter. Nil: 0.
 	RingAfter func() time.Duration
-	// Placed is HubOptions.Placed.
-	Placed func(id sessions.ID)
 	// Moved is told that a chat has another id, as the platform has said instead of taking a call.
 	// It returns at once. Nil: nobody is told.
 	Moved func(from, to string)
@@ -127,20 +124,11 @@ func NewDeliverer(opt DelivererOptions) *Deliverer {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
-	if opt.Quiet == nil {
-		opt.Quiet = func(Target, sessions.ID, time.Time) bool { return false }
-	}
-	if opt.EndsTurn == nil {
-		opt.EndsTurn = func(string) bool { return false }
-	}
-	if opt.Users == nil {
-		opt.Users = func(Target, time.Time) []string { return nil }
+	if opt.Inbound == nil {
+		opt.Inbound = func() Inbound { return nobody{} }
 	}
 	if opt.RingAfter == nil {
 		opt.RingAfter = func() time.Duration { return 0 }
-	}
-	if opt.Placed == nil {
-		opt.Placed = func(sessions.ID) {}
 	}
 	if opt.Moved == nil {
 		opt.Moved = func(string, string) {}
@@ -244,7 +232,7 @@ func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result 
 	}
 	d.mu.Unlock()
 	if after.Thread != doc.Thread {
-		d.opt.Placed(b.Session)
+		d.opt.Inbound().HandlePlaced(b.Session)
 	}
 	return result
 }
@@ -380,7 +368,7 @@ func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Docu
 		now: time.Now(), nonce: d.opt.Nonce(), call: call, binding: b, doc: doc, log: backlog{endsTurn: d.opt.EndsTurn},
 		shape: d.opt.Adapter.Shape(b.Target).withDefaults(),
 	}
-	s.quiet = d.opt.Quiet(doc.target(b), b.Session, s.now)
+	s.quiet = d.opt.Inbound().IsQuiet(doc.target(b), b.Session, s.now)
 	var err error
 	if s.session, err = d.opt.Sessions.Get(string(b.Session)); err != nil {
 		return s, err
@@ -397,7 +385,7 @@ func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Docu
 		return s, err
 	}
 	if s.due() {
-		s.users = d.opt.Users(doc.target(b), s.now)
+		s.users = d.opt.Inbound().UsersOf(doc.target(b), s.now)
 	}
 	if err := s.lookBack(ctx, d.opt.Log, d.opt.RingAfter()); err != nil {
 		return s, err

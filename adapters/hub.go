@@ -37,31 +37,40 @@ type HubOptions struct {
 	Settings
 	// Masker takes secrets out of whatever goes to chats. Nil: nothing is masked.
 	Masker *redact.Masker
-	// Quiet says whether nothing of a session may ring in a place now. It returns at
-	// once. Nil: everything may.
-	Quiet func(t Target, s sessions.ID, now time.Time) bool
 	// EndsTurn says whether a line of a pane says nothing but that a turn has ended: it isn't
 	// shown, since the Ending says so. It returns at once. Nil: none does.
 	EndsTurn func(line string) bool
-	// Users returns who has used a place lately, as lines name them, or two of them. It returns
-	// at once. Nil: nobody is known.
-	Users func(t Target, now time.Time) []string
 	// Disabled is told when the platform has refused a binding, or when what was
 	// left of an ended session couldn't be sent in time; Binding.Disabled says why.
 	// It returns at once. Nil: nobody is told.
 	Disabled func(b Binding)
-	// Placed is told when a session is shown at a place where it wasn't: a binding begins
-	// to work, or has got its thread. It returns at once, and asks the Hub nothing but
-	// Status, At and Shape before it does. Nil: nobody is told.
-	Placed func(id sessions.ID)
-	// Moved is told that Moves has another, of which a call was told. It returns at once. Nil: nobody
-	// is told.
-	Moved func()
 	// Panicked is told that a call or a task of the Hub's panicked, and was contained. It
 	// must not block. Nil: nobody is told.
 	Panicked func()
 	Logger   *slog.Logger
 }
+
+// Inbound is the inbound half of the adapters, as the Hub asks and tells it. Its methods return at
+// once, and ask the Hub nothing but Status, At and Shape before they do.
+type Inbound interface {
+	// IsQuiet says whether nothing of a session may ring at a place now.
+	IsQuiet(place Target, session sessions.ID, now time.Time) bool
+	// UsersOf returns who has used a place lately, as lines name them, or two of them.
+	UsersOf(place Target, now time.Time) []string
+	// HandlePlaced takes in that a session is shown at a place where it wasn't: a binding begins to work,
+	// or has got its thread.
+	HandlePlaced(id sessions.ID)
+	// FollowMoves takes in that a call was told of a chat's new id, which Moves has now.
+	FollowMoves()
+}
+
+// nobody is the Inbound before SetInbound: nothing is quiet, and nobody writes.
+type nobody struct{}
+
+func (nobody) IsQuiet(Target, sessions.ID, time.Time) bool { return false }
+func (nobody) UsersOf(Target, time.Time) []string          { return nil }
+func (nobody) HandlePlaced(sessions.ID)                    {}
+func (nobody) FollowMoves()                                {}
 
 // Outlet is an adapter and the budget of its bot.
 type Outlet struct {
@@ -82,6 +91,7 @@ type Hub struct {
 	outlets map[string]*outlet // by name; fixed
 	// ringAfter is Settings.RingAfter in nanoseconds.
 	ringAfter atomic.Int64
+	inbound   atomic.Pointer[Inbound]
 
 	life sync.Mutex // held by what changes bindings; may be held during I/O
 
@@ -144,15 +154,6 @@ func NewHub(opt HubOptions) (*Hub, error) {
 	if opt.Disabled == nil {
 		opt.Disabled = func(Binding) {}
 	}
-	if opt.Users == nil {
-		opt.Users = func(Target, time.Time) []string { return nil }
-	}
-	if opt.Placed == nil {
-		opt.Placed = func(sessions.ID) {}
-	}
-	if opt.Moved == nil {
-		opt.Moved = func() {}
-	}
 	if opt.Panicked == nil {
 		opt.Panicked = func() {}
 	}
@@ -161,6 +162,7 @@ func NewHub(opt HubOptions) (*Hub, error) {
 		bindings: map[BindingID]*bound{}, refused: map[refusalKey]*refusal{}, moves: map[Target]string{}, sessions: map[sessions.ID]*watched{}, wake: make(chan struct{}, 1),
 	}
 	h.ringAfter.Store(int64(opt.RingAfter))
+	h.SetInbound(nobody{})
 	var errs []error
 	for _, o := range opt.Outlets {
 		errs = append(errs, h.addOutlet(o))
@@ -175,6 +177,12 @@ func NewHub(opt HubOptions) (*Hub, error) {
 	return h, nil
 }
 
+// SetInbound says who is the inbound half from now on. It's made over the Hub, so this comes before
+// Load, or while nobody writes yet.
+func (h *Hub) SetInbound(in Inbound) { h.inbound.Store(&in) }
+
+func (h *Hub) currentInbound() Inbound { return *h.inbound.Load() }
+
 func (h *Hub) addOutlet(o Outlet) error {
 	name := o.Adapter.Name()
 	if h.outlets[name] != nil {
@@ -187,7 +195,7 @@ func (h *Hub) addOutlet(o Outlet) error {
 	}
 	out.deliverer = NewDeliverer(DelivererOptions{
 		Adapter: o.Adapter, Outbox: out.outbox, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Masker: h.opt.Masker,
-		Heard: h.heard, Quiet: h.opt.Quiet, EndsTurn: h.opt.EndsTurn, Users: h.opt.Users, RingAfter: h.RingAfter, Placed: h.opt.Placed, Moved: h.chatMoves(name), Panicked: h.opt.Panicked, Logger: log,
+		Inbound: h.currentInbound, Heard: h.heard, EndsTurn: h.opt.EndsTurn, RingAfter: h.RingAfter, Moved: h.chatMoves(name), Panicked: h.opt.Panicked, Logger: log,
 	})
 	if out.outbox != nil {
 		out.outbox.made, out.outbox.moved, out.outbox.catchUp = out.deliverer.Leave, out.deliverer.moved, out.deliverer.catchUp

@@ -343,7 +343,7 @@ func (h *Hub) open(ctx context.Context, b *bound, doc Document) error {
 	b.outlet, b.open = o, true
 	b.live = b.View == ViewScreen || o.adapter.Shape(b.Target).LiveRows > 0
 	h.mu.Unlock()
-	h.opt.Placed(b.Session)
+	h.currentInbound().HandlePlaced(b.Session)
 	if s, err := h.opt.Sessions.Get(string(b.Session)); err == nil && doc.Title != "" && doc.Title != threadTitle(s) {
 		h.retitle(b)
 	}

@@ -256,7 +256,7 @@ func (h *Hub) chatMoves(adapter string) func(from, to string) {
 		defer h.mu.Unlock()
 		h.later("keep that a chat has moved", func(ctx context.Context) error {
 			err := h.ChatMoved(ctx, adapter, from, to)
-			h.opt.Moved()
+			h.currentInbound().FollowMoves()
 			return err
 		})
 	}

@@ -86,11 +86,12 @@ func (r *rig) start() {
 	var err error
 	r.hub, err = adapters.NewHub(adapters.HubOptions{
 		Outlets: outlets, Store: r.process, Log: r.backend, Sessions: r.house, Screens: r.house, Settings: adapters.Settings{Rules: r.rules, RingAfter: r.ringAfter},
-		Disabled: func(b adapters.Binding) { r.disabled = append(r.disabled, b) }, Quiet: r.quiet, EndsTurn: r.endsTurn, Users: r.users, Masker: r.masker, Logger: slog.New(r.log),
+		Disabled: func(b adapters.Binding) { r.disabled = append(r.disabled, b) }, EndsTurn: r.endsTurn, Masker: r.masker, Logger: slog.New(r.log),
 	})
 	if err != nil {
 		r.Fatal(err)
 	}
+	r.hub.SetInbound(people{r})
 	if err := r.hub.Load(context.Background()); err != nil {
 		r.Fatal(err)
 	}
@@ -116,6 +117,23 @@ func (r *rig) start() {
 	r.Cleanup(r.stop)
 	synctest.Wait()
 }
+
+// people are the rig's inbound half.
+type people struct{ r *rig }
+
+func (p people) IsQuiet(t adapters.Target, s sessions.ID, now time.Time) bool {
+	return p.r.quiet != nil && p.r.quiet(t, s, now)
+}
+
+func (p people) UsersOf(t adapters.Target, now time.Time) []string {
+	if p.r.users == nil {
+		return nil
+	}
+	return p.r.users(t, now)
+}
+
+func (people) HandlePlaced(sessions.ID) {}
+func (people) FollowMoves()             {}
 
 func (r *rig) must(err error) {
 	r.Helper()

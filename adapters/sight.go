@@ -25,7 +25,7 @@ type sight struct {
 	log       backlog // from the first line that a message to edit shows
 	shape     Shape
 	quiet     bool     // nothing may ring
-	users     []string // who uses the place lately; see HubOptions.Users
+	users     []string // who uses the place lately; see Inbound
 	spared    bool     // the end of the turn rings nobody: whoever it's for is looking
 	left      string   // id of the message to which nothing is added any more; "": none
 	// held is the first line that isn't to be shown before until, since a secret may go on
@@ -502,7 +502,7 @@ func (h *Hub) Rings(ctx context.Context, id sessions.ID, at Target, turn session
 		binding:  Binding{Session: id, Target: at},
 		progress: Progress{Turn: turn.Number, TurnEnd: turn.LastLine, TurnFirst: turn.FirstLine},
 		doc:      Document{Turn: turn.Number - 1},
-		users:    h.opt.Users(at, time.Now()),
+		users:    h.currentInbound().UsersOf(at, time.Now()),
 	}
 	var err error
 	if s.session, err = h.opt.Sessions.Get(string(id)); err != nil {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 	"unicode"
@@ -270,14 +269,6 @@ type Bridge struct {
 	adapter func() adapters.Adapter
 	backend *Memory
 	ledger  *qostest.MemLedger
-	people  atomic.Pointer[People]
-}
-
-// People are what a process is told of people, and whom it tells.
-type People struct {
-	Placed func(id sessions.ID)                            // HubOptions.Placed
-	Users  func(t adapters.Target, now time.Time) []string // HubOptions.Users
-	Moved  func()                                          // HubOptions.Moved
 }
 
 // NewBridge returns one without sessions, whose processes have an adapter each.
@@ -286,10 +277,6 @@ func NewBridge(tb testing.TB, adapter func() adapters.Adapter, rules ...adapters
 	m := NewMemory(0)
 	return &Bridge{House: NewHouse(m), Rules: rules, tb: tb, adapter: adapter, backend: m, ledger: qostest.NewMemLedger()}
 }
-
-// SetPeople has a process that may be sending already know people. Nil: nobody is known or told,
-// as at first.
-func (b *Bridge) SetPeople(p *People) { b.people.Store(p) }
 
 // Start begins a process, which Stop ends.
 func (b *Bridge) Start() {
@@ -306,22 +293,6 @@ func (b *Bridge) Start() {
 	hub, err := adapters.NewHub(adapters.HubOptions{
 		Outlets: outlets, Store: store, Log: b.backend, Sessions: b.House, Screens: b.House,
 		Settings: adapters.Settings{Rules: b.Rules, RingAfter: b.RingAfter}, Logger: slog.New(slog.DiscardHandler),
-		Users: func(t adapters.Target, now time.Time) []string {
-			if p := b.people.Load(); p != nil {
-				return p.Users(t, now)
-			}
-			return nil
-		},
-		Moved: func() {
-			if p := b.people.Load(); p != nil {
-				p.Moved()
-			}
-		},
-		Placed: func(id sessions.ID) {
-			if p := b.people.Load(); p != nil {
-				p.Placed(id)
-			}
-		},
 	})
 	if err == nil {
 		err = hub.Load(context.Background())

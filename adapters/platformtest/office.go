@@ -107,7 +107,7 @@ func (o *Office) Open() {
 		o.tb.Fatal(err)
 	}
 	o.questions.Tell(o.In.HandlePrompt)
-	o.bridge.SetPeople(&adaptertest.People{Placed: o.In.HandlePlaced, Users: o.In.UsersOf, Moved: o.In.FollowMoves})
+	o.bridge.Hub.SetInbound(o.In)
 	o.bridge.House.SetFollowers(o.bridge.Hub, o.In)
 	queue := intake.NewQueue(intake.QueueOptions{Journal: db.Journal(side.Name), Decode: side.Decode, Handle: o.In.Handle})
 	o.reader = side.Reader(queue, o.In)
@@ -115,7 +115,6 @@ func (o *Office) Open() {
 	o.Pass(2 * time.Second) // until it listens
 	o.end = func() {
 		o.questions.Tell(nil)
-		o.bridge.SetPeople(nil)
 		stop()
 		o.bridge.Stop()
 		o.In.Finish(context.Background())

@@ -326,18 +326,6 @@ func (d *daemon) buildHub() error {
 		Outlets: outlets, Store: d.store, Log: d.store, Sessions: d.manager, Screens: d.broker,
 		Masker: d.masker, Settings: settings, Disabled: d.bindingDisabled, Panicked: func() { d.metrics.CountPanic("delivery") }, Logger: log,
 		EndsTurn: func(line string) bool { return d.coord.Marker().IsAlone(line) },
-		Quiet:    func(t adapters.Target, s sessions.ID, now time.Time) bool { return d.inbound.IsQuiet(t, s, now) }, // made later
-		Users:    func(t adapters.Target, now time.Time) []string { return d.inbound.UsersOf(t, now) },
-		Moved: func() {
-			if d.inbound != nil {
-				d.inbound.FollowMoves()
-			}
-		},
-		Placed: func(s sessions.ID) {
-			if d.inbound != nil {
-				d.inbound.HandlePlaced(s)
-			}
-		},
 	})
 	return d.locate(err)
 }
@@ -360,6 +348,9 @@ func (d *daemon) buildInbound() error {
 		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: limit, StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Mask: d.masker.Line,
 		Shared: d.sharer, Panicked: d.metrics.CountPanic, Logger: d.opt.Log.With("component", "inbound"),
 	})
+	if err == nil {
+		d.hub.SetInbound(d.inbound)
+	}
 	return err
 }
 
