@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,14 +17,13 @@ import (
 // into API requests and their answers into Replies; what to send when is decided
 // before it's asked. adaptertest.Run is the conformance suite.
 //
-// An adapter that also posts single requests (command replies, prompts) with the
-// scheduler implements Requester too; one whose messages have addresses, Linker; one
-// that shows things in passing, Asider.
+// An adapter that can post implements Poster too; one whose messages have addresses, Linker; one
+// that shows things in passing, Asider; one that makes threads under limits of their own, Threader.
 type Adapter interface {
 	// Name is how targets name the adapter: "telegram". It never changes.
 	Name() string
 
-	// Options are those of its scheduler: limits, mode, knobs. The Hub adds what's
+	// Options returns those of its scheduler: limits, mode, knobs. The Hub adds what's
 	// its own (OnEvent, and Logger and Observer if there are none). It's called
 	// once.
 	Options() qos.Options
@@ -44,12 +44,6 @@ type Adapter interface {
 	// block until ctx ends, and returns soon after. It never retries, and never
 	// makes another call in place of one that failed.
 	Call(ctx context.Context, op Op) Reply
-}
-
-// Requester makes the calls of requests that an adapter has posted to its
-// scheduler; see qos.Request. The contract is that of qos.Deliverer.
-type Requester interface {
-	Request(ctx context.Context, call qos.Call) qos.Result
 }
 
 // Shape is what messages can hold in a chat.
@@ -324,6 +318,11 @@ type Binding struct {
 
 // Active says whether the binding mirrors.
 func (b Binding) Active() bool { return b.Disabled == "" && !b.Unbound && !b.Resting }
+
+// compare orders bindings, the oldest first.
+func (b Binding) compare(o Binding) int {
+	return cmp.Or(b.CreatedAt.Compare(o.CreatedAt), cmp.Compare(b.ID, o.ID))
+}
 
 // Rule is an entry of `mirrors:`: it binds each session whose name matches.
 type Rule struct {

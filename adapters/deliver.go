@@ -298,11 +298,7 @@ func (d *Deliverer) request(ctx context.Context, call qos.Call) qos.Result {
 	if result, ok := d.aside(ctx, call); ok {
 		return result
 	}
-	r, ok := d.opt.Adapter.(Requester)
-	if !ok {
-		return qos.Result{Outcome: qos.Rejected, Err: fmt.Errorf("make request %s: adapter %s makes none", call.Key, d.opt.Adapter.Name())}
-	}
-	return r.Request(ctx, call)
+	return qos.Result{Outcome: qos.Rejected, Err: fmt.Errorf("make request %s: adapter %s makes none", call.Key, d.opt.Adapter.Name())}
 }
 
 // errBusy is why a document gets no second call at a time. It can be asked for when

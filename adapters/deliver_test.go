@@ -98,21 +98,12 @@ func TestADocumentThatIsClosedOrUnknown(t *testing.T) {
 	}
 }
 
-func TestRequestsGoToTheAdapter(t *testing.T) {
+func TestRequestOfNobodyIsRejected(t *testing.T) {
 	p := adaptertest.NewPlatform(adaptertest.Options{})
 	p.AddGroup("-1", false)
-	a := &adaptertest.Adapter{Conn: p.Connect()}
-	a.Prepare("-1", "k", "pong")
-	d := adapters.NewDeliverer(adapters.DelivererOptions{Adapter: a})
-	if r := d.Deliver(t.Context(), qos.Call{Chat: "-1", Key: "k"}); r.Outcome != qos.Delivered {
-		t.Errorf("got %v, %v", r.Outcome, r.Err)
-	}
-	if seen := p.Seen("-1", ""); len(seen) != 1 || seen[0].Text != "pong" {
-		t.Errorf("seen: %+v", seen)
-	}
-	silent := adapters.NewDeliverer(adapters.DelivererOptions{Adapter: struct{ adapters.Adapter }{a}})
-	if r := silent.Deliver(t.Context(), qos.Call{Chat: "-1", Key: "k"}); r.Outcome != qos.Rejected {
-		t.Errorf("an adapter without requests: %v, want rejected", r.Outcome)
+	d := adapters.NewDeliverer(adapters.DelivererOptions{Adapter: &adaptertest.Adapter{Conn: p.Connect()}})
+	if r := d.Deliver(t.Context(), qos.Call{Chat: "-1", Key: "k"}); r.Outcome != qos.Rejected {
+		t.Errorf("got %v, want rejected", r.Outcome)
 	}
 }
 

@@ -98,12 +98,6 @@ func (e Ending) Bare() *Ending {
 	return &e
 }
 
-// wordless is the ending without Words.
-func (e Ending) wordless() *Ending {
-	e.Words = ""
-	return &e
-}
-
 // Linked is what Link is put to: the ending as far as it has no words.
 func (e Ending) Linked() string {
 	bare, whole := e.Bare().String(), e.String()
@@ -139,7 +133,7 @@ func spent(d time.Duration) string {
 
 // concluded is the page of a message that rings.
 func (s *sight) concluded(p Page) Page {
-	return s.withEnding(p, s.ending())
+	return s.withEnding(p, s.endingOf(s.announcing(Intent{Ring: true}), true))
 }
 
 // concludesTail reports whether the end of a turn that rings nobody is said below the lines of
@@ -175,7 +169,8 @@ func (s *sight) withEnding(p Page, e *Ending) Page {
 		return p
 	}
 	if !e.Broken && e.Words != "" && p.showsLine(s.wordsAt) {
-		p.Ending = e.wordless()
+		bare := *e
+		bare.Words, p.Ending = "", &bare
 	}
 	if s.withheld() != "" || !s.shape.fits(p) {
 		p.Ending = e.Bare()
@@ -183,11 +178,8 @@ func (s *sight) withEnding(p Page, e *Ending) Page {
 	return p
 }
 
-// ending is what the message says that rings; nil: its lines say all.
-func (s *sight) ending() *Ending { return s.endingOf(s.announcing(Intent{Ring: true}), true) }
-
-// endingOf is what the message of an intent says that rings. last says that nothing
-// comes after it.
+// endingOf is what the message of an intent says that rings; nil: its lines say all. last says that
+// nothing comes after it.
 func (s *sight) endingOf(in Intent, last bool) *Ending {
 	e := Ending{Link: s.link}
 	if in.Announced > 0 {

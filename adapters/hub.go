@@ -207,13 +207,7 @@ func (h *Hub) addOutlet(o Outlet) error {
 	if options.Observer == nil {
 		options.Observer = o.Observer
 	}
-	own := options.OnEvent
-	options.OnEvent = func(ev qos.Event) {
-		if own != nil {
-			own(ev)
-		}
-		h.event(out, ev)
-	}
+	options.OnEvent = func(ev qos.Event) { h.event(out, ev) }
 	var err error
 	if out.scheduler, err = qos.New(options, out.deliverer, o.Budget); err != nil {
 		return &TuneError{Adapter: name, Err: err}

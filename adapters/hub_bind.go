@@ -43,9 +43,7 @@ func (h *Hub) Bind(ctx context.Context, id sessions.ID, t Target, view View, inp
 func (h *Hub) Unbind(ctx context.Context, id BindingID) error {
 	h.life.Lock()
 	defer h.life.Unlock()
-	h.mu.RLock()
-	b := h.bindings[id]
-	h.mu.RUnlock()
+	b := h.binding(id)
 	if b == nil {
 		return fmt.Errorf("%w binding %s", sessions.ErrUnknown, id)
 	}
@@ -197,6 +195,13 @@ func (h *Hub) drop(ctx context.Context, b *bound) error {
 	h.mu.Unlock()
 	h.forget(b.Session)
 	return nil
+}
+
+// binding returns a binding; nil: there's none with this id.
+func (h *Hub) binding(id BindingID) *bound {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.bindings[id]
 }
 
 // bindingsOf returns a session's bindings.

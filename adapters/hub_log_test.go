@@ -9,26 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/qos"
 )
-
-// An adapter hears of its scheduler's events, besides the hub.
-func TestAnAdapterHearsOfItsEvents(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
-		t.Helper()
-		heard := map[qos.EventKind]int{}
-		r.qos.OnEvent = func(ev qos.Event) { heard[ev.Kind]++ }
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
-		r.start()
-		r.begin("pb_1", "agent-1")
-		r.print("pb_1", "one")
-		r.must(r.house.End("pb_1", "session ended"))
-		r.pass(time.Minute)
-		if heard[qos.DocClosed] != 1 || len(r.hub.Status("")) > 0 {
-			t.Errorf("it heard %v, and there's %+v", heard, r.hub.Status(""))
-		}
-	})
-}
 
 // While there's traffic, a line every 30 s sums up each adapter's; else nothing.
 func TestTheLogSumsUpTheTraffic(t *testing.T) {

@@ -58,9 +58,7 @@ func (h *Hub) At(place Target) []Binding {
 			out = append(out, b.Binding)
 		}
 	}
-	slices.SortFunc(out, func(a, b Binding) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(out, Binding.compare)
 	return out
 }
 
@@ -138,9 +136,7 @@ func (h *Hub) allIn(adapter, chat string) []*bound {
 func (h *Hub) Rest(ctx context.Context, id BindingID, rest bool) error {
 	h.life.Lock()
 	defer h.life.Unlock()
-	h.mu.RLock()
-	b := h.bindings[id]
-	h.mu.RUnlock()
+	b := h.binding(id)
 	switch {
 	case b == nil || b.Unbound:
 		return fmt.Errorf("%w binding %s", sessions.ErrUnknown, id)
@@ -420,9 +416,7 @@ func (h *Hub) Status(id sessions.ID) []BindingStatus {
 		}
 		out = append(out, st)
 	}
-	slices.SortFunc(out, func(a, b BindingStatus) int {
-		return cmp.Or(a.Binding.CreatedAt.Compare(b.Binding.CreatedAt), cmp.Compare(a.Binding.ID, b.Binding.ID))
-	})
+	slices.SortFunc(out, func(a, b BindingStatus) int { return a.Binding.compare(b.Binding) })
 	return out
 }
 

@@ -237,9 +237,7 @@ func (h *Hub) postElsewhere(o *outlet, posts []Post) {
 func (h *Hub) docEnded(ctx context.Context, o *outlet, ev qos.Event) error {
 	h.life.Lock()
 	defer h.life.Unlock()
-	h.mu.RLock()
-	b := h.bindings[BindingID(ev.Doc)]
-	h.mu.RUnlock()
+	b := h.binding(BindingID(ev.Doc))
 	if b == nil || !b.open || b.outlet != o {
 		return nil // closed by us
 	}

@@ -282,7 +282,12 @@ func maskedWide(m *redact.Masker, data []byte) []byte {
 	if len(bare) == len(data) {
 		return data
 	}
-	at = append(at, len(data))
+	return maskedAt(m, data, bare, append(at, len(data)))
+}
+
+// maskedAt masks in data what's found in bare, which has some of its bytes. at says where each of
+// these, and the end, stand in data.
+func maskedAt(m *redact.Masker, data, bare []byte, at []int) []byte {
 	var out []byte
 	from, line, start := 0, 0, 0
 	for _, k := range m.Find(bare) {
@@ -291,9 +296,6 @@ func maskedWide(m *redact.Masker, data []byte) []byte {
 		}
 		out = append(append(out, data[from:at[start+k.From]]...), k.Text()...)
 		from = at[start+k.To]
-	}
-	if from == 0 {
-		return data
 	}
 	return append(out, data[from:]...)
 }
@@ -418,16 +420,7 @@ func isFont(data []byte) bool {
 // escaped: "ghp\_x7Kq…" is shown without its backslash.
 func maskedMarkdown(m *redact.Masker, text string) string {
 	if bare, at := unescaped(text); len(bare) < len(text) {
-		var out strings.Builder
-		from, line, start := 0, 0, 0
-		for _, k := range m.Find(bare) {
-			for ; line < k.Line; line++ {
-				start += bytes.IndexByte(bare[start:], '\n') + 1
-			}
-			out.WriteString(text[from:at[start+k.From]] + k.Text())
-			from = at[start+k.To]
-		}
-		text = out.String() + text[from:]
+		text = string(maskedAt(m, []byte(text), bare, at))
 	}
 	return m.Line(text)
 }

@@ -271,13 +271,6 @@ func (o *Outbox) forget(key string) []Post {
 	return out
 }
 
-// Waiting is how many posts wait.
-func (o *Outbox) Waiting() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.waiting)
-}
-
 // Failing says why calls for a post have failed for ten seconds or longer that's a session's own in the
 // chat of a place, a question say, or that somebody else's is there, a reply say; "": none have.
 func (o *Outbox) Failing(session sessions.ID, at Target) string {

@@ -156,44 +156,47 @@ func (p Page) live() bool { return len(p.Live) > 0 || len(p.Writing) > 0 || p.St
 // default of Shape.Text.
 func PlainText(p Page) string {
 	var lines []string
-	if p.Astray != "" {
-		lines = append(lines, p.Astray)
+	add := func(text string) { lines = append(lines, text) }
+	p.each(add, func(piece Piece) { add(piece.plain()) }, func(_ render.PartKind, rows []string) { lines = append(lines, rows...) })
+	return strings.Join(lines, "\n")
+}
+
+// each hands on what a page shows, from its top: notices, lines, and rows of a live region.
+func (p Page) each(notice func(string), line func(Piece), rows func(render.PartKind, []string)) {
+	say := func(text string) {
+		if text != "" {
+			notice(text)
+		}
 	}
+	say(p.Astray)
 	if p.Double {
-		lines = append(lines, doubleMark)
+		notice(doubleMark)
 	}
 	if p.Cut {
-		lines = append(lines, gapText(sessions.Gap{AtLeast: p.Dropped, Reason: "dropped from the log before it could be sent"}))
+		notice(gapText(sessions.Gap{AtLeast: p.Dropped, Reason: "dropped from the log before it could be sent"}))
 	}
 	if p.When != "" {
-		lines = append(lines, p.attachedText())
+		notice(p.attachedText())
 	}
-	if p.Withheld != "" {
-		lines = append(lines, p.Withheld)
-	}
+	say(p.Withheld)
 	for _, piece := range p.Pieces {
 		if piece.Gap != nil {
-			lines = append(lines, gapText(*piece.Gap))
+			notice(gapText(*piece.Gap))
 		}
 		if !piece.Hidden {
-			lines = append(lines, piece.plain())
+			line(piece)
 		}
 	}
-	lines = append(lines, p.Live...)
-	lines = append(lines, p.Writing...)
-	if p.Unfinished != "" {
-		lines = append(lines, p.Unfinished)
-	}
-	if p.Status != "" {
-		lines = append(lines, p.Status)
-	}
+	rows(render.Pane, p.Live)
+	rows(render.Plain, p.Writing)
+	say(p.Unfinished)
+	say(p.Status)
 	if p.Attached > 0 && p.When == "" {
-		lines = append(lines, p.attachedText())
+		notice(p.attachedText())
 	}
 	if p.Ending != nil {
-		lines = append(lines, p.Ending.String())
+		notice(p.Ending.String())
 	}
-	return strings.Join(lines, "\n")
 }
 
 // attachedText says what's in the file that the page stands beside.
@@ -478,39 +481,18 @@ func (p Piece) goesOn() bool {
 // by their kinds. An Ending is its last line, as a notice.
 func Rendered(p Page) render.Page {
 	var b renderedLines
-	b.notice(Page{Astray: p.Astray})
-	b.notice(Page{Double: p.Double})
-	b.notice(Page{Cut: p.Cut, Dropped: p.Dropped})
-	b.notice(Page{Withheld: p.Withheld})
-	attached := Page{Attached: p.Attached, When: p.When}
-	if p.When != "" {
-		b.notice(attached)
-	}
-	for _, piece := range p.Pieces {
-		if piece.Gap != nil {
-			// Above an empty line, as PlainText has it.
-			b.notice(Page{Pieces: []Piece{{Gap: piece.Gap}}})
+	p.each(func(text string) { b.add(render.Whole(render.Notice, text)) }, func(piece Piece) {
+		l := piece.Line
+		b.add(render.PageLine{
+			Kind: render.KindOf(l.Kind), Text: l.Text, From: piece.From, To: piece.To, Author: piece.author(), Begins: l.Begins,
+		})
+	}, func(kind render.PartKind, rows []string) {
+		for i, row := range rows {
+			l := render.Whole(kind, row)
+			l.Begins = i == 0 && kind == render.Plain // of what's being written
+			b.add(l)
 		}
-		if l := piece.Line; !piece.Hidden {
-			b.add(render.PageLine{
-				Kind: render.KindOf(l.Kind), Text: l.Text, From: piece.From, To: piece.To, Author: piece.author(), Begins: l.Begins,
-			})
-		}
-	}
-	for _, row := range p.Live {
-		b.add(render.Whole(render.Pane, row))
-	}
-	for i, row := range p.Writing {
-		l := render.Whole(render.Plain, row)
-		l.Begins = i == 0
-		b.add(l)
-	}
-	b.notice(Page{Unfinished: p.Unfinished})
-	b.notice(Page{Status: p.Status})
-	if p.When == "" {
-		b.notice(attached)
-	}
-	b.notice(Page{Ending: p.Ending})
+	})
 	return render.Page{Before: p.Before, Lines: b.list}
 }
 
@@ -540,11 +522,4 @@ func (b *renderedLines) add(l render.PageLine) {
 		l.Begins = false
 	}
 	b.list = append(b.list, l)
-}
-
-// notice adds what a page says that has nothing else.
-func (b *renderedLines) notice(p Page) {
-	if text := strings.TrimSuffix(PlainText(p), "\n"); text != "" {
-		b.add(render.Whole(render.Notice, text))
-	}
 }

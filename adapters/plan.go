@@ -183,14 +183,11 @@ func (s *sight) tooMuch() bool {
 		return false
 	}
 	most := fileAfter
-	if s.late() && s.shape.MaxCaption > 0 {
+	if s.binding.View == ViewStream && s.behind() > lateAfter && s.shape.MaxCaption > 0 {
 		most = 1
 	}
 	return !s.all() || s.shape.messages(s.page(), s.pending(), most+1) > most
 }
-
-// late says that the chat lags behind the session.
-func (s *sight) late() bool { return s.binding.View == ViewStream && s.behind() > lateAfter }
 
 // file attaches what's pending. Where nothing can stand beside a file, the next message
 // has its end.

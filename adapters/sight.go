@@ -135,17 +135,14 @@ func (s *sight) nothing() bool {
 	return !s.due() && !s.page().Cut && allBlank(s.pending())
 }
 
-// asks says that the session waits for somebody: what it asks is shown in its thread.
-func (s *sight) asks() bool { return s.session.State == sessions.StateWaiting }
-
 func (s *sight) needsThread() bool {
 	return s.shape.OwnThread && s.doc.target(s.binding).Thread == "" && !s.astray()
 }
 
 // fillsThread says that there's something for a thread to be made for, or somebody who looks
-// for it.
+// for it. What a session asks that waits is shown there.
 func (s *sight) fillsThread() bool {
-	return !s.nothing() || s.beginsWriting() || s.asks() || s.binding.expected(s.session)
+	return !s.nothing() || s.beginsWriting() || s.session.State == sessions.StateWaiting || s.binding.expected(s.session)
 }
 
 // leavesThread says that the thread made for the document is to be closed, once
@@ -233,8 +230,8 @@ const backAtOnce = 100
 
 // answerBefore reads back the lines before line n that belong to the same answer: up to
 // the one that begins it, another kind of line, a gap, or maxBefore.
-func answerBefore(ctx context.Context, log Log, id sessions.ID, n int64) ([]string, error) {
-	var back []string
+func answerBefore(ctx context.Context, log Log, id sessions.ID, n int64) (back []string, _ error) {
+	defer func() { slices.Reverse(back) }()
 	size := 0
 	for to := n; to > 1; {
 		from := max(1, to-backAtOnce)
@@ -249,13 +246,10 @@ func answerBefore(ctx context.Context, log Log, id sessions.ID, n int64) ([]stri
 		for _, l := range slices.Backward(lines) {
 			gap := slices.ContainsFunc(out.Gaps, func(g sessions.Gap) bool { return g.After == l.N })
 			if gap || l.Kind != sessions.KindAnswer || size > maxBefore {
-				slices.Reverse(back)
 				return back, nil
 			}
 			back = append(back, l.Text)
-			size += len(l.Text) + 1
-			if l.Begins {
-				slices.Reverse(back)
+			if size += len(l.Text) + 1; l.Begins {
 				return back, nil
 			}
 		}
@@ -264,7 +258,6 @@ func answerBefore(ctx context.Context, log Log, id sessions.ID, n int64) ([]stri
 		}
 		to = from
 	}
-	slices.Reverse(back)
 	return back, nil
 }
 

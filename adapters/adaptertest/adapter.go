@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/qos"
@@ -26,15 +25,7 @@ type Adapter struct {
 	Form adapters.Shape
 	// ThreadKeys says that each thread has limits of its own, as on Discord.
 	ThreadKeys bool
-
-	mu       sync.Mutex
-	requests map[qos.Chat]map[string]string
 }
-
-var (
-	_ adapters.Adapter   = (*Adapter)(nil)
-	_ adapters.Requester = (*Adapter)(nil)
-)
 
 // Name implements adapters.Adapter.
 func (a *Adapter) Name() string {
@@ -140,46 +131,16 @@ func refusal(e *Error, r *adapters.Reply) {
 	}
 }
 
-// Prepare keeps the text of a request under its key, for when its slot comes.
-func (a *Adapter) Prepare(chat qos.Chat, key, text string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.requests == nil {
-		a.requests = map[qos.Chat]map[string]string{}
-	}
-	if a.requests[chat] == nil {
-		a.requests[chat] = map[string]string{}
-	}
-	a.requests[chat][key] = text
-}
-
-// Request implements adapters.Requester: it sends what was prepared, or says that
-// somebody is typing.
-func (a *Adapter) Request(ctx context.Context, call qos.Call) qos.Result {
-	a.mu.Lock()
-	text, ok := a.requests[call.Chat][call.Key]
-	a.mu.Unlock()
-	c := Call{Method: Send, Chat: string(call.Chat), Text: text}
-	switch {
-	case call.Family == qos.FamilyTyping:
-		c = Call{Method: Typing, Chat: string(call.Chat)}
-	case !ok:
-		return qos.Result{Outcome: qos.Rejected, Err: fmt.Errorf("make request %s: nothing was prepared under that key", call.Key)}
-	case call.Uncertain:
-		c.Text = "[sent once more] " + text
-	}
-	answer, err := a.Conn.Do(ctx, c)
-	r := reply(answer, err)
-	return qos.Result{Outcome: r.Outcome, RetryAfter: r.RetryAfter, Global: r.Global, Narrow: r.Narrow, Chat: qos.Chat(r.Chat), Err: r.Err}
-}
-
 // React puts an emoji, the call's text, to a message. Nobody sees it here.
 const React Method = "react"
 
 // Pin pins a message.
 const Pin Method = "pin"
 
-var _ adapters.Poster = (*Adapter)(nil)
+var (
+	_ adapters.Adapter = (*Adapter)(nil)
+	_ adapters.Poster  = (*Adapter)(nil)
+)
 
 // Post implements adapters.Poster. Buttons and pictures aren't shown.
 func (a *Adapter) Post(ctx context.Context, p adapters.Post, message string) adapters.Reply {
