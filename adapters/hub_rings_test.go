@@ -118,7 +118,7 @@ func TestWhatRingsNobodyStandsInTheSameMessage(t *testing.T) {
 		r.users = func(adapters.Target, time.Time) []string { return []string{"Ada"} }
 		r.start()
 		r.begin("pb_1", "agent-1")
-		says := func(kind sessions.Kind, text string, ends bool) {
+		says := func(kind sessions.LineKind, text string, ends bool) {
 			o := adaptertest.Output{Lines: []string{text}, Kind: kind, Begins: true, Ends: ends}
 			if kind == sessions.KindUser {
 				o.Author, o.Origin = "Ada", "a:-1"

@@ -23,7 +23,7 @@ func TestWhatRingsSaysWhatWasAnswered(t *testing.T) {
 		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
-		says := func(kind sessions.Kind, ends bool, lines ...string) {
+		says := func(kind sessions.LineKind, ends bool, lines ...string) {
 			t.Helper()
 			r.must(r.house.Print("pb_1", adaptertest.Output{Lines: lines, Kind: kind, Begins: true, Ends: ends}))
 			r.pass(10 * time.Second)

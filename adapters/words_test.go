@@ -33,7 +33,7 @@ func TestFirstWords(t *testing.T) {
 
 // What an ending says of a turn, by the lines that the turn has.
 func TestWordsOfATurn(t *testing.T) {
-	line := func(kind sessions.Kind, begins bool, text string) sessions.Line {
+	line := func(kind sessions.LineKind, begins bool, text string) sessions.Line {
 		return sessions.Line{Kind: kind, Begins: begins, Text: text}
 	}
 	answer, more := func(s string) sessions.Line { return line(sessions.KindAnswer, true, s) }, func(s string) sessions.Line { return line(sessions.KindAnswer, false, s) }

@@ -12,9 +12,9 @@ import (
 // again.
 const anchorRows = 24
 
-// anchor is a run of consecutive rows that can't change any more, by hash. End
+// rowAnchor is a run of consecutive rows that can't change any more, by hash. End
 // is the absolute number of the row behind its last.
-type anchor struct {
+type rowAnchor struct {
 	End    int64
 	Hashes hashRun
 	// Repeats: the same rows were seen elsewhere too, or repeat themselves, so
@@ -25,26 +25,26 @@ type anchor struct {
 // newAnchor takes the anchor from the rows of a snapshot that are history.
 // base is the absolute number of grid row 0. Text that repeats itself (blank
 // rows, one line again and again) gets a longer anchor, of most rows at most.
-func newAnchor(base int64, s *sessions.Snapshot, hashes []uint64, old anchor, most int) anchor {
+func newAnchor(base int64, s *sessions.Snapshot, hashes []uint64, old rowAnchor, most int) rowAnchor {
 	end := min(s.HistorySize-s.First, len(hashes))
 	if end <= 0 {
 		if s.HistorySize > 0 && base+int64(s.HistorySize) == old.End {
 			return old
 		}
-		return anchor{}
+		return rowAnchor{}
 	}
 	n := min(end, anchorRows)
-	for n < min(end, most) && distinct(hashes[end-n:end]) < minDistinct {
+	for n < min(end, most) && countDistinct(hashes[end-n:end]) < minDistinct {
 		n++
 	}
-	a := anchor{End: base + int64(s.First+end), Hashes: slices.Clone(hashes[end-n : end])}
-	a.Repeats = distinct(a.Hashes) < minDistinct || periodic(a.Hashes) || occursBefore(hashes[:end], n)
+	a := rowAnchor{End: base + int64(s.First+end), Hashes: slices.Clone(hashes[end-n : end])}
+	a.Repeats = countDistinct(a.Hashes) < minDistinct || isPeriodic(a.Hashes) || occursBefore(hashes[:end], n)
 	return a
 }
 
 const minDistinct = 4 // different rows an anchor should have
 
-func distinct(h []uint64) int {
+func countDistinct(h []uint64) int {
 	seen := make(map[uint64]struct{}, minDistinct)
 	for _, v := range h {
 		seen[v] = struct{}{}
@@ -55,8 +55,8 @@ func distinct(h []uint64) int {
 	return len(seen)
 }
 
-// periodic reports whether rows are one block again and again, at least twice.
-func periodic(h []uint64) bool {
+// isPeriodic reports whether rows are one block again and again, at least twice.
+func isPeriodic(h []uint64) bool {
 	for p := 1; p <= len(h)/2; p++ {
 		if slices.Equal(h[p:], h[:len(h)-p]) {
 			return true
@@ -91,48 +91,48 @@ func rowHash(s string) uint64 {
 // fills it with blank cells, without changing what it shows.
 func trimRow(s string) string { return strings.TrimRight(s, " ") }
 
-// place is where an anchor was found.
-type place struct {
+// anchorPlace is where an anchor was found.
+type anchorPlace struct {
 	base      int64 // absolute number of grid row 0
 	k         int   // how many drops of rows lie between
 	ambiguous bool  // several places fit, because the text repeats itself
-	others    []place
-	remnants  []place // where only a part of it stands, if it isn't one of these
+	others    []anchorPlace
+	remnants  []anchorPlace // where only a part of it stands, if it isn't one of these
 }
 
-// search is what the lookup of an anchor found out.
-type search int
+// searchResult is what the lookup of an anchor found out.
+type searchResult int
 
 const (
-	found   search = iota
-	weak           // a part of it, which may be something else
-	deeper         // not in these rows, but it may be above them
-	dropped        // it can't be in the grid any more: history was full and dropped it
-	cleared        // history is shorter than dropping rows can make it
+	found   searchResult = iota
+	weak                 // a part of it, which may be something else
+	deeper               // not in these rows, but it may be above them
+	dropped              // it can't be in the grid any more: history was full and dropped it
+	cleared              // history is shorter than dropping rows can make it
 )
 
-// locate finds the anchor in a snapshot. base and hs are those of the snapshot
+// locateAnchor finds the anchor in a snapshot. base and hs are those of the snapshot
 // before. When history reaches its limit tmux drops ny = limit/10 rows at once,
 // so the anchor can only be where it was or a multiple of ny above, and from
 // look to look it only moves up: places below from were looked at already. Those
 // are out that leave row next below the bottom of the grid. With deeper, place.k
 // is the lowest place that is still to be looked at.
-func locate(a anchor, base, next int64, hs, from int, s *sessions.Snapshot, hashes []uint64) (place, search) {
+func locateAnchor(a rowAnchor, base, next int64, hs, from int, s *sessions.Snapshot, hashes []uint64) (anchorPlace, searchResult) {
 	if len(a.Hashes) == 0 {
-		return place{base: base}, locateBlind(hs, s)
+		return anchorPlace{base: base}, locateWithoutAnchor(hs, s)
 	}
 	ny := dropRows(s)
 	maxK := 0
 	if mayDrop(s) {
 		maxK = int((a.End-1-base)/ny) + 1
 	}
-	var hit, open, frail []place
+	var hit, open, frail []anchorPlace
 	for k := from; k <= maxK; k++ {
-		p := place{base: base + int64(k)*ny, k: k}
+		p := anchorPlace{base: base + int64(k)*ny, k: k}
 		if maxK > 0 && p.base+int64(s.HistorySize+s.Height) < next {
 			continue
 		}
-		switch match(a, a.End-p.base, s, hashes) {
+		switch matchAnchor(a, a.End-p.base, s, hashes) {
 		case found:
 			hit = append(hit, p)
 		case weak:
@@ -168,15 +168,15 @@ func locate(a anchor, base, next int64, hs, from int, s *sessions.Snapshot, hash
 		frail[0].ambiguous, frail[0].others = true, frail[1:]
 		return frail[0], weak
 	case mayDrop(s):
-		return place{}, dropped
+		return anchorPlace{}, dropped
 	}
-	return place{}, cleared
+	return anchorPlace{}, cleared
 }
 
 // repeatsBelow reports whether what was found of the anchor before grid row end
 // comes again below that: then the text is periodic, and as many rows may have
 // gone by as tmux drops. Of a short run its beginning is enough.
-func (a anchor) repeatsBelow(end int64, s *sessions.Snapshot, hashes []uint64) bool {
+func (a rowAnchor) repeatsBelow(end int64, s *sessions.Snapshot, hashes []uint64) bool {
 	run := a.Hashes[max(0, len(a.Hashes)-int(end)):]
 	at := int(end) - s.First
 	if len(run) < anchorRows {
@@ -188,7 +188,7 @@ func (a anchor) repeatsBelow(end int64, s *sessions.Snapshot, hashes []uint64) b
 
 // repeatsAbove reports whether what was found of the anchor before grid row end stands
 // above that too. It didn't when it was taken, as far as was seen then.
-func (a anchor) repeatsAbove(end int64, s *sessions.Snapshot, hashes []uint64) bool {
+func (a rowAnchor) repeatsAbove(end int64, s *sessions.Snapshot, hashes []uint64) bool {
 	n := len(a.Hashes)
 	at := int(end) - s.First
 	return at > n && at <= len(hashes) && occursBefore(hashes[:at], n)
@@ -213,8 +213,8 @@ func mayDrop(s *sessions.Snapshot) bool {
 	return s.HistoryLimit > 0 && s.HistorySize >= s.HistoryLimit-int(dropRows(s))
 }
 
-// locateBlind decides without an anchor: before the first row of history.
-func locateBlind(hs int, s *sessions.Snapshot) search {
+// locateWithoutAnchor decides without an anchor: before the first row of history.
+func locateWithoutAnchor(hs int, s *sessions.Snapshot) searchResult {
 	switch {
 	case s.HistorySize < hs:
 		return cleared
@@ -224,10 +224,10 @@ func locateBlind(hs int, s *sessions.Snapshot) search {
 	return found
 }
 
-// match compares the anchor, ending before grid row end, with what the snapshot
+// matchAnchor compares the anchor, ending before grid row end, with what the snapshot
 // has there. Where rows of the anchor are above the oldest row kept, what's left
 // may as well be the same text printed a second time: that's weak.
-func match(a anchor, end int64, s *sessions.Snapshot, hashes []uint64) search {
+func matchAnchor(a rowAnchor, end int64, s *sessions.Snapshot, hashes []uint64) searchResult {
 	last := end - 1
 	if last < 0 || last >= int64(s.HistorySize+s.Height) {
 		return dropped
@@ -255,16 +255,16 @@ func match(a anchor, end int64, s *sessions.Snapshot, hashes []uint64) search {
 // are as good as history. Without this, what stands both in the log and at the
 // top of the grid would come a second time. p is the place where a remnant of
 // the anchor may be, if how is weak.
-func (w *work) resume(p place, how search) (place, search, *Need) {
+func (w *engineRun) resume(p anchorPlace, how searchResult) (anchorPlace, searchResult, *Need) {
 	s := w.s
 	if !w.prints() {
-		return p, settle(how), nil
+		return p, settleWeak(how), nil
 	}
 	if s.First > 0 {
 		if need := w.window(0, w.asked.place); need != nil {
 			return p, how, need
 		}
-		return p, settle(how), nil
+		return p, settleWeak(how), nil
 	}
 	rows := w.finished()
 	if how == weak {
@@ -281,27 +281,27 @@ func (w *work) resume(p place, how search) (place, search, *Need) {
 
 // screenPlace is where the last screen's finished rows stand, if no row of the
 // anchor is left. ok: they all stand there.
-func (w *work) screenPlace(how search, rows finishedRows) (at place, ok bool) {
+func (w *engineRun) screenPlace(how searchResult, rows finishedRows) (at anchorPlace, ok bool) {
 	for _, base := range w.resumeAt(how, rows.last) {
 		if texts, differ := rows.standAt(base, w); differ == 0 {
 			untouched := how == cleared && texts > 0 && base == w.state.Base+int64(w.state.HS)
-			return place{base: base, ambiguous: !untouched && (texts < enoughTexts || rows.comeAgain(base, w))}, true
+			return anchorPlace{base: base, ambiguous: !untouched && (texts < enoughTexts || rows.comeAgain(base, w))}, true
 		}
 	}
-	return place{}, false
+	return anchorPlace{}, false
 }
 
 // prints reports whether the pane is used as a printer by the program that did
 // so at the last look.
-func (w *work) prints() bool {
+func (w *engineRun) prints() bool {
 	return !w.state.Drew && !w.drawing && !w.s.Alternate && w.s.PID == w.state.PID
 }
 
 // narrow chooses between places by what stands below the anchor, where that's
 // known. ok: at least one place agrees.
-func (w *work) narrow(p place, rows finishedRows) (best place, ok bool) {
+func (w *engineRun) narrow(p anchorPlace, rows finishedRows) (best anchorPlace, ok bool) {
 	agree, sure := 0, 0
-	for _, c := range append([]place{{base: p.base, k: p.k}}, p.others...) {
+	for _, c := range append([]anchorPlace{{base: p.base, k: p.k}}, p.others...) {
 		texts, differ := rows.standAt(c.base, w)
 		if differ > 0 {
 			continue
@@ -319,7 +319,7 @@ func (w *work) narrow(p place, rows finishedRows) (best place, ok bool) {
 // there, the same text was printed a second time, just where the first was
 // looked for; where some of it still stands, the rest was overwritten. Of an anchor
 // that isn't whole, neither is sure: a few rows may be such text by chance.
-func (w *work) doubt(p place) place {
+func (w *engineRun) doubt(p anchorPlace) anchorPlace {
 	if !mayDrop(w.s) {
 		return p
 	}
@@ -333,7 +333,7 @@ func (w *work) doubt(p place) place {
 }
 
 // compare is doubt where the last screen is known and to be seen.
-func (w *work) compare(p place, whole bool) place {
+func (w *engineRun) compare(p anchorPlace, whole bool) anchorPlace {
 	rows := w.finished()
 	if best, ok := w.narrow(p, rows); ok {
 		return best
@@ -357,7 +357,7 @@ func (w *work) compare(p place, whole bool) place {
 
 // standing is how many different texts, of the anchor and of finished rows, stand
 // where they should if that's the place.
-func (w *work) standing(p place) int {
+func (w *engineRun) standing(p anchorPlace) int {
 	a := w.state.Anchor
 	rows := w.finished()
 	for n, h := range a.Hashes {
@@ -367,8 +367,8 @@ func (w *work) standing(p place) int {
 	return texts
 }
 
-// settle takes a remnant of the anchor for the anchor, if nothing else is known.
-func settle(how search) search {
+// settleWeak takes a remnant of the anchor for the anchor, if nothing else is known.
+func settleWeak(how searchResult) searchResult {
 	if how == weak {
 		return found
 	}
@@ -380,7 +380,7 @@ func settle(how search) search {
 //   - Rows were dropped: a multiple of limit/10 further on.
 //   - History was cleared, but not the screen (clear-history): the screen that
 //     was, or the rest of it, begins at grid row 0.
-func (w *work) resumeAt(how search, last int64) []int64 {
+func (w *engineRun) resumeAt(how searchResult, last int64) []int64 {
 	var out []int64
 	from, step := w.oldestDrop(), dropRows(w.s)
 	if how == cleared {
@@ -405,9 +405,9 @@ type finishedRows struct {
 
 // finished are the rows of the last screen that a printer had finished. Blank ones
 // from the cursor on aren't: a cleared screen has them too.
-func (w *work) finished() finishedRows {
+func (w *engineRun) finished() finishedRows {
 	f := finishedRows{hashes: cloneShown(w.state.Shown), last: -1, asked: map[int64]bool{}}
-	maps.DeleteFunc(f.hashes, func(abs int64, h uint64) bool { return h == blank && abs >= w.state.Cursor })
+	maps.DeleteFunc(f.hashes, func(abs int64, h uint64) bool { return h == blankHash && abs >= w.state.Cursor })
 	for _, r := range w.screen.normal {
 		if r.done {
 			f.hashes[r.abs], f.asked[r.abs] = rowHash(trimRow(r.text)), r.asked
@@ -421,7 +421,7 @@ func (w *work) finished() finishedRows {
 
 // standAt compares them with the grid, from number base on, as if its row 0 were
 // base: how many different texts agree, and how many rows don't.
-func (f finishedRows) standAt(base int64, w *work) (texts, differ int) {
+func (f finishedRows) standAt(base int64, w *engineRun) (texts, differ int) {
 	seen := map[uint64]bool{}
 	for abs, h := range f.hashes {
 		g := int(abs-base) - w.s.First
@@ -431,7 +431,7 @@ func (f finishedRows) standAt(base int64, w *work) (texts, differ int) {
 			if !f.asked[abs] {
 				differ++
 			}
-		case h != blank:
+		case h != blankHash:
 			seen[h] = true
 		}
 	}
@@ -440,7 +440,7 @@ func (f finishedRows) standAt(base int64, w *work) (texts, differ int) {
 
 // comeAgain reports whether the first of them stand in the grid a second time,
 // further below, if its row 0 is base.
-func (f finishedRows) comeAgain(base int64, w *work) bool {
+func (f finishedRows) comeAgain(base int64, w *engineRun) bool {
 	first := f.last
 	for abs := range f.hashes {
 		if abs >= base {

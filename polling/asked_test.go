@@ -15,25 +15,25 @@ import (
 
 // asker is an observer of a program that asks.
 type asker struct {
-	polling.Generic
-	mu    sync.Mutex
-	sight sessions.Sight
+	polling.PlainProfile
+	mu  sync.Mutex
+	obs sessions.Observation
 }
 
 func (a *asker) Close() error { return nil }
 
-func (a *asker) Observe(context.Context, sessions.Look) (sessions.Sight, error) {
+func (a *asker) Observe(context.Context, sessions.Poll) (sessions.Observation, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.sight, nil
+	return a.obs, nil
 }
 
 func (a *asker) asks(of string, prompts bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.sight = sessions.Sight{Text: sessions.TextPane, Prompts: prompts}
+	a.obs = sessions.Observation{Text: sessions.TextPane, Prompts: prompts}
 	if of != "" {
-		a.sight.Prompt = &sessions.Dialog{Print: of, Marked: -1}
+		a.obs.Prompt = &sessions.Dialog{Print: of, Marked: -1}
 	}
 }
 
@@ -42,7 +42,7 @@ func (a *asker) asks(of string, prompts bool) {
 func TestEventsTellOfDialogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, src := &memLog{}, newFakeSource("%1")
-		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		a := &asker{}
 		a.asks("1", true)
 		target := polling.Target{Session: "pb_1", Server: "t", Pane: "%1", Observe: func([]byte) (polling.Observer, error) { return a, nil }}

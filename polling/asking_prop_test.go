@@ -14,7 +14,7 @@ import (
 )
 
 // quiz knows the dialogs of these tests: rows from ?< to ?> with nothing below them.
-type quiz struct{ Generic }
+type quiz struct{ PlainProfile }
 
 func (quiz) Prompt(s *sessions.Snapshot) *sessions.Dialog {
 	rows := s.Rows[max(0, len(s.Rows)-s.Height):]

@@ -72,18 +72,18 @@ type PollingCoordinator struct {
 	mu      sync.Mutex
 	ctx     context.Context //nolint:containedctx // the pollers' life is Run's, not Start's
 	pollers map[sessions.ID]*OutputPoller
-	servers map[string]*watch
+	servers map[string]*serverWatch
 	running sync.WaitGroup
 }
 
 // NewCoordinator returns a coordinator of pollers over the named sources.
-func NewCoordinator(sources map[string]Source, log Log, opt Options) *PollingCoordinator {
+func NewCoordinator(sources map[string]PaneSource, log Log, opt Options) *PollingCoordinator {
 	c := &PollingCoordinator{
 		opt: newTuned(opt), log: log,
-		pollers: map[sessions.ID]*OutputPoller{}, servers: map[string]*watch{},
+		pollers: map[sessions.ID]*OutputPoller{}, servers: map[string]*serverWatch{},
 	}
 	for name, src := range sources {
-		c.servers[name] = newWatch(name, src, c.opt)
+		c.servers[name] = newServerWatch(name, src, c.opt)
 	}
 	return c
 }
@@ -121,7 +121,7 @@ func (c *PollingCoordinator) Start(t Target) error {
 		return fmt.Errorf("start poller of %s: %w tmux server %q", t.Session, sessions.ErrUnknown, t.Server)
 	}
 	if t.Profile == nil {
-		t.Profile = Generic{}
+		t.Profile = PlainProfile{}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -212,11 +212,11 @@ const (
 	sweepLooks = 60
 )
 
-// watch looks at the panes of one tmux server once a tick, and wakes the pollers
+// serverWatch looks at the panes of one tmux server once a tick, and wakes the pollers
 // of those that changed.
-type watch struct {
+type serverWatch struct {
 	name   string
-	source Source
+	source PaneSource
 	opt    *tuned
 	typed  chan struct{} // somebody talks to a session; capacity 1
 	tuned  chan struct{} // the options have changed; capacity 1
@@ -235,8 +235,8 @@ type watch struct {
 	known    map[string]int // the panes that looks found, and how many looks at all there were by then
 }
 
-func newWatch(name string, src Source, opt *tuned) *watch {
-	return &watch{
+func newServerWatch(name string, src PaneSource, opt *tuned) *serverWatch {
+	return &serverWatch{
 		name: name, source: src, opt: opt, typed: make(chan struct{}, 1), tuned: make(chan struct{}, 1),
 		pollers: map[string]*OutputPoller{}, known: map[string]int{},
 		focus: map[*OutputPoller]struct{}{}, recent: map[*OutputPoller]struct{}{},
@@ -244,7 +244,7 @@ func newWatch(name string, src Source, opt *tuned) *watch {
 }
 
 // add gives a pane its poller; false: it has one.
-func (w *watch) add(p *OutputPoller) bool {
+func (w *serverWatch) add(p *OutputPoller) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pollers[p.target.Pane] != nil {
@@ -254,7 +254,7 @@ func (w *watch) add(p *OutputPoller) bool {
 	return true
 }
 
-func (w *watch) remove(p *OutputPoller) {
+func (w *serverWatch) remove(p *OutputPoller) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.pollers, p.target.Pane)
@@ -263,14 +263,14 @@ func (w *watch) remove(p *OutputPoller) {
 }
 
 // captured tells that a poller has looked at its pane, or tried to.
-func (w *watch) captured(p *OutputPoller) {
+func (w *serverWatch) captured(p *OutputPoller) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.recent[p] = struct{}{}
 }
 
 // focusOn has a session captured at the focus cadence while its poller wants it.
-func (w *watch) focusOn(p *OutputPoller) {
+func (w *serverWatch) focusOn(p *OutputPoller) {
 	w.mu.Lock()
 	w.focus[p] = struct{}{}
 	w.mu.Unlock()
@@ -281,7 +281,7 @@ func (w *watch) focusOn(p *OutputPoller) {
 }
 
 // allGone ends all pollers: the server is no more.
-func (w *watch) allGone() {
+func (w *serverWatch) allGone() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.pollers {
@@ -291,7 +291,7 @@ func (w *watch) allGone() {
 
 // run looks each cadence, and wakes the sessions in focus in between. A look
 // that isn't answered delays only this server.
-func (w *watch) run(ctx context.Context, owner Owner) {
+func (w *serverWatch) run(ctx context.Context, owner Owner) {
 	w.owner = owner
 	tick := time.NewTicker(w.opt.get().Cadence)
 	defer tick.Stop()
@@ -320,7 +320,7 @@ func (w *watch) run(ctx context.Context, owner Owner) {
 }
 
 // wakeFocused reports whether anybody is in focus still.
-func (w *watch) wakeFocused() bool {
+func (w *serverWatch) wakeFocused() bool {
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -337,7 +337,7 @@ func (w *watch) wakeFocused() bool {
 // look lists the panes that had output since the last look, or all of them, and
 // wakes the pollers of those that changed. Activity is in whole seconds, so it
 // asks from the second before on.
-func (w *watch) look(ctx context.Context) error {
+func (w *serverWatch) look(ctx context.Context) error {
 	now := time.Now()
 	since := w.lastLook.Unix() - 1
 	if now.Sub(w.lastAll) >= allEvery {
@@ -366,7 +366,7 @@ func (w *watch) look(ctx context.Context) error {
 }
 
 // wakeChanged reports whether there are panes that no look has found before.
-func (w *watch) wakeChanged(panes []sessions.Glance, all bool) (fresh bool) {
+func (w *serverWatch) wakeChanged(panes []sessions.Glance, all bool) (fresh bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	found := 0
@@ -396,7 +396,7 @@ func (w *watch) wakeChanged(panes []sessions.Glance, all bool) (fresh bool) {
 
 // wakeRecent wakes those that have to capture again though this look didn't show
 // them: their panes are as they were.
-func (w *watch) wakeRecent() {
+func (w *serverWatch) wakeRecent() {
 	for p := range w.recent {
 		if p.dueAgain() {
 			p.poke()
@@ -406,7 +406,7 @@ func (w *watch) wakeRecent() {
 }
 
 // endMissing ends the pollers whose panes this look at all didn't find.
-func (w *watch) endMissing() {
+func (w *serverWatch) endMissing() {
 	for pane, p := range w.pollers {
 		switch seen, ok := w.known[pane]; {
 		case ok && seen == w.looks:

@@ -108,7 +108,7 @@ func (f *fakeSource) Glances(ctx context.Context, since int64) ([]sessions.Glanc
 	return out, since == 0, nil
 }
 
-func (f *fakeSource) Snapshot(ctx context.Context, pane string, _ sessions.Window) (sessions.Snapshot, error) {
+func (f *fakeSource) Snapshot(ctx context.Context, pane string, _ sessions.RowWindow) (sessions.Snapshot, error) {
 	if err := f.wait(ctx); err != nil {
 		return sessions.Snapshot{}, err
 	}
@@ -158,7 +158,7 @@ type rig struct {
 	said  bytes.Buffer // its log; read when all is at rest
 }
 
-func newRig(t *testing.T, log polling.Log, mem *memLog, sources map[string]polling.Source) *rig {
+func newRig(t *testing.T, log polling.Log, mem *memLog, sources map[string]polling.PaneSource) *rig {
 	t.Helper()
 	r := &rig{T: t, log: mem, owner: &owner{ended: make(chan string, 10)}}
 	r.coord = polling.NewCoordinator(sources, log, polling.Options{
@@ -196,7 +196,7 @@ func (r *rig) want(lines ...string) {
 func TestOnePollerPerSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := &memLog{}
-		r := newRig(t, mem, mem, map[string]polling.Source{"t": newFakeSource("%1")})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": newFakeSource("%1")})
 		var started, refused atomic.Int64
 		var wg sync.WaitGroup
 		for range 50 {
@@ -227,7 +227,7 @@ func TestOnePollerPerSession(t *testing.T) {
 func TestStopCleansUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, src := &memLog{}, newFakeSource("%1")
-		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		src.print("%1", "one", false)
 		r.start("pb_1", "t", "%1")
 		r.after(5 * time.Second)
@@ -272,7 +272,7 @@ func TestLogFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, src := &memLog{}, newFakeSource("%1")
 		log := &brokenLog{memLog: mem}
-		r := newRig(t, log, mem, map[string]polling.Source{"t": src})
+		r := newRig(t, log, mem, map[string]polling.PaneSource{"t": src})
 		r.start("pb_1", "t", "%1")
 		src.print("%1", "one", false)
 		r.after(5 * time.Second)
@@ -307,7 +307,7 @@ func TestLogFails(t *testing.T) {
 func TestHangingServerDelaysOnlyItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, hung, fine := &memLog{}, newFakeSource("%1"), newFakeSource("%1")
-		r := newRig(t, mem, mem, map[string]polling.Source{"hung": hung, "fine": fine})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"hung": hung, "fine": fine})
 		r.start("pb_1", "hung", "%1")
 		r.start("pb_2", "fine", "%1")
 		r.after(5 * time.Second)
@@ -337,7 +337,7 @@ func TestHangIsToldOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				mem, src := &memLog{}, newFakeSource("%1")
-				r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+				r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 				r.start("pb_1", "t", "%1")
 				hang := func(hangs bool) {
 					src.mu.Lock()
@@ -372,7 +372,7 @@ func TestPanicIsContained(t *testing.T) {
 				panic("no such thing")
 			}
 		}
-		r := newRig(t, mem, mem, map[string]polling.Source{"bad": bad, "fine": fine})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"bad": bad, "fine": fine})
 		bad.print("%1", "bad", false)
 		fine.print("%1", "fine", false)
 		r.start("pb_1", "bad", "%1")
@@ -386,7 +386,7 @@ func TestPanicIsContained(t *testing.T) {
 func TestSweepFindsHiddenChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, src := &memLog{}, newFakeSource("%1", "%2")
-		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		r.start("pb_1", "t", "%1")
 		r.after(10 * time.Second)
 		before := src.count()
@@ -404,7 +404,7 @@ func TestSweepFindsHiddenChange(t *testing.T) {
 func TestGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, src := &memLog{}, newFakeSource("%1", "%2", "%3")
-		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		for i, id := range []sessions.ID{"pb_1", "pb_2", "pb_3"} {
 			r.start(id, "t", fmt.Sprint("%", i+1))
 		}
@@ -427,7 +427,7 @@ func TestGone(t *testing.T) {
 func TestOneCaptureATick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, src := &memLog{}, newFakeSource("%1", "%2", "%3")
-		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		r.start("pb_1", "t", "%1")
 		r.after(10*time.Second + 500*time.Millisecond)
 		src.mu.Lock()
@@ -461,7 +461,7 @@ func TestOneCaptureATick(t *testing.T) {
 func TestFailedCaptureIsTriedAtTheNextLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, src := &memLog{}, newFakeSource("%1")
-		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		r.start("pb_1", "t", "%1")
 		r.after(12*time.Second + 500*time.Millisecond)
 		src.setRefuse(true)
@@ -485,7 +485,7 @@ func TestQuietPanesAreNotCaptured(t *testing.T) {
 			panes = append(panes, fmt.Sprint("%", i))
 		}
 		mem, src := &memLog{}, newFakeSource(panes...)
-		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		for _, p := range panes {
 			r.start(sessions.ID("pb_"+p), "t", p)
 		}
@@ -504,7 +504,7 @@ func TestQuietPanesAreNotCaptured(t *testing.T) {
 func TestTunedWhileItRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, src := &memLog{}, newFakeSource("%1")
-		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		r.start("pb_1", "t", "%1")
 		r.after(5 * time.Second)
 		looks := func(d time.Duration) int {

@@ -18,7 +18,7 @@ import (
 // only after its lines are stored.
 type Engine struct {
 	state   state
-	profile Profile
+	profile ScreenProfile
 	marker  *Marker
 	prompts []*regexp.Regexp // what shells' prompts look like
 	drained bool             // the pane's program can't end before tmux has read its output
@@ -42,7 +42,7 @@ type state struct {
 	Next          int64  // absolute number of the first row that's undecided
 	Longest       int64  // rows of the longest line so far
 	Begun         string // beginning of the line at Next that has been dropped
-	Anchor        anchor
+	Anchor        rowAnchor
 	Shown         rowHashes // visible rows that are lines already
 	Doubtful      int64     // rows before this one that seem to be lines already may be others
 	Drew          bool      // the program was drawing
@@ -51,12 +51,12 @@ type state struct {
 	MarkedEarly   string    // its text, while that isn't a line yet
 	Floor         int64     // rows from here on were overwritten lately, until FloorUntil
 	FloorUntil    time.Time
-	ReprintUntil  time.Time // the program may be printing everything again
-	Begins        begins    // a line that begins with what was printed before
-	Died          bool      // the pane is dead, and its last screen has been emitted
-	CaughtUp      bool      // the last snapshot reached the bottom of the screen
+	ReprintUntil  time.Time  // the program may be printing everything again
+	Begins        lineBegins // a line that begins with what was printed before
+	Died          bool       // the pane is dead, and its last screen has been emitted
+	CaughtUp      bool       // the last snapshot reached the bottom of the screen
 	Shell         shellState
-	Asking        asking
+	Asking        openDialog
 }
 
 // Step is what one snapshot brought.
@@ -71,7 +71,7 @@ type Step struct {
 	Dialog   string
 	Exit     *sessions.Exit
 	Grown    int // rows that came since the last snapshot
-	cuts     []cut
+	cuts     []turnCut
 	engine   Engine
 	screen   *sessions.Snapshot // that it was made of
 }
@@ -82,7 +82,7 @@ func (s *Step) Engine() Engine { return s.engine }
 // Need says that the snapshot didn't reach far enough: take one with this
 // window and apply that instead.
 type Need struct {
-	Window sessions.Window
+	Window sessions.RowWindow
 	tries  int // how many windows were asked for in a row
 	place  int // the places of the anchor below this one were looked at
 }
@@ -93,7 +93,7 @@ type Tail func(n int) ([]string, error)
 
 // NewEngine returns an engine at the start of a pane. marker may be nil.
 // drained: when the pane's program has ended, all it printed is there.
-func NewEngine(p Profile, m *Marker, drained bool) Engine {
+func NewEngine(p ScreenProfile, m *Marker, drained bool) Engine {
 	return Engine{profile: p, marker: m, drained: drained}
 }
 
@@ -102,7 +102,7 @@ func NewEngine(p Profile, m *Marker, drained bool) Engine {
 // asked, and is nil otherwise. maxRows bounds the rows of history it asks for;
 // 4 × anchorRows is the least.
 func (e Engine) Apply(s *sessions.Snapshot, asked *Need, maxRows int, tail Tail, now time.Time) (*Step, *Need, error) {
-	w := &work{Engine: e, s: s, now: now, tail: tail, maxRows: maxRows, step: &Step{}}
+	w := &engineRun{Engine: e, s: s, now: now, tail: tail, maxRows: maxRows, step: &Step{}}
 	if asked != nil {
 		w.asked = *asked
 	}
@@ -118,8 +118,8 @@ func (e Engine) Apply(s *sessions.Snapshot, asked *Need, maxRows int, tail Tail,
 	return w.step, nil, nil
 }
 
-// work is one Apply.
-type work struct {
+// engineRun is one Apply.
+type engineRun struct {
 	Engine
 	s       *sessions.Snapshot
 	hashes  []uint64
@@ -132,7 +132,7 @@ type work struct {
 	frozen  bool // the grid can't be followed at the moment
 }
 
-func (w *work) apply() (*Need, error) {
+func (w *engineRun) apply() (*Need, error) {
 	s := w.s
 	w.hashes = make([]uint64, len(s.Rows))
 	for i, r := range s.Rows {
@@ -157,7 +157,7 @@ func (w *work) apply() (*Need, error) {
 }
 
 // dropDeathNotice blanks the row that tmux writes into a dead pane.
-func (w *work) dropDeathNotice() {
+func (w *engineRun) dropDeathNotice() {
 	n := len(w.s.Rows)
 	if w.s.Dead && n > 0 && strings.HasPrefix(w.s.Rows[n-1], "Pane is dead (") {
 		w.s.Rows[n-1] = ""
@@ -166,19 +166,19 @@ func (w *work) dropDeathNotice() {
 }
 
 // reaches reports whether the snapshot goes down to the bottom of the screen.
-func (w *work) reaches() bool { return w.s.First+len(w.s.Rows) >= w.s.HistorySize+w.s.Height }
+func (w *engineRun) reaches() bool { return w.s.First+len(w.s.Rows) >= w.s.HistorySize+w.s.Height }
 
 // abs is the absolute number of the snapshot's i-th row.
-func (w *work) abs(i int) int64 { return w.state.Base + int64(w.s.First+i) }
+func (w *engineRun) abs(i int) int64 { return w.state.Base + int64(w.s.First+i) }
 
 // index is the snapshot's row with an absolute number; it may be outside.
-func (w *work) index(abs int64) int { return int(abs-w.state.Base) - w.s.First }
+func (w *engineRun) index(abs int64) int { return int(abs-w.state.Base) - w.s.First }
 
 // top is the absolute number of the first visible row.
-func (w *work) top() int64 { return w.state.Base + int64(w.s.HistorySize) }
+func (w *engineRun) top() int64 { return w.state.Base + int64(w.s.HistorySize) }
 
 // look fills in what the snapshot shows besides lines.
-func (w *work) look() {
+func (w *engineRun) look() {
 	s, st := w.s, w.step
 	if !w.reaches() {
 		st.Changed, st.Settling = true, true // more to read at once
@@ -197,12 +197,12 @@ func (w *work) look() {
 }
 
 // visible are the rows of the visible screen.
-func (w *work) visible() []string {
+func (w *engineRun) visible() []string {
 	return w.s.Rows[min(max(0, w.s.HistorySize-w.s.First), len(w.s.Rows)):]
 }
 
 // sameScreen compares the visible rows with those of the last snapshot.
-func (w *work) sameScreen() bool {
+func (w *engineRun) sameScreen() bool {
 	if len(w.prevAbs) != len(w.visible()) {
 		return false
 	}
@@ -216,7 +216,7 @@ func (w *work) sameScreen() bool {
 
 // live is the part of the screen that hasn't become lines: from the first
 // undecided row to the last that isn't blank.
-func (w *work) live() *sessions.Live {
+func (w *engineRun) live() *sessions.Live {
 	s := w.s
 	from := min(max(0, w.index(w.state.Next)), len(s.Rows))
 	if s.Alternate {
@@ -241,13 +241,13 @@ func (w *work) live() *sessions.Live {
 }
 
 // isShown reports whether the snapshot's i-th row is a line already.
-func (w *work) isShown(i int) bool {
+func (w *engineRun) isShown(i int) bool {
 	h, ok := w.state.Shown[w.abs(i)]
 	return ok && h == w.hashes[i]
 }
 
 // remember keeps what the next snapshot is compared with.
-func (w *work) remember() {
+func (w *engineRun) remember() {
 	s, st := w.s, &w.state
 	if w.reaches() {
 		w.prevAbs = make(map[int64]uint64, s.Height)
@@ -282,7 +282,7 @@ func (w *work) remember() {
 
 // showReturned marks visible rows that were decided as history: a pane that gets
 // higher takes them back, and what's visible may be overwritten.
-func (w *work) showReturned() {
+func (w *engineRun) showReturned() {
 	for i := max(0, w.s.HistorySize-w.s.First); i < len(w.s.Rows) && w.abs(i) < w.state.Next && !w.s.Alternate; i++ {
 		if _, ok := w.state.Shown[w.abs(i)]; !ok {
 			w.state.Shown[w.abs(i)] = w.hashes[i]
@@ -300,7 +300,7 @@ func cloneShown(m rowHashes) rowHashes {
 func (e *Engine) caughtUp() bool { return e.state.CaughtUp }
 
 // ahead is the window behind the last snapshot, which didn't reach the bottom.
-func (e *Engine) ahead(maxRows int) sessions.Window {
+func (e *Engine) ahead(maxRows int) sessions.RowWindow {
 	st := &e.state
 	g := int(st.Next-st.Base) - len(st.Anchor.Hashes)
 	return window(g-st.HS-maxRows/4, maxRows)
@@ -309,20 +309,20 @@ func (e *Engine) ahead(maxRows int) sessions.Window {
 // window begins at a row relative to the top of the screen. It has at most
 // maxRows rows of history, and goes to the bottom of the screen if these are
 // all.
-func window(start, maxRows int) sessions.Window {
+func window(start, maxRows int) sessions.RowWindow {
 	if start < -maxRows {
-		return sessions.Window{Start: start, Rows: maxRows}
+		return sessions.RowWindow{Start: start, Rows: maxRows}
 	}
-	return sessions.Window{Start: min(0, start)}
+	return sessions.RowWindow{Start: min(0, start)}
 }
 
 // Vanish ends a pane that can't be read any more: what was on the screen when
 // it was last seen becomes lines. unsure: there may have been more.
 func (e Engine) Vanish(unsure bool) *Step {
-	w := &work{Engine: e, s: &sessions.Snapshot{}, step: &Step{Changed: true}}
+	w := &engineRun{Engine: e, s: &sessions.Snapshot{}, step: &Step{Changed: true}}
 	w.state.Shown = cloneShown(e.state.Shown)
 	w.rep = nil // nothing is compared any more
-	w.vanish(everything, true)
+	w.vanish(behindAll, true)
 	w.vanishAlternate(w.screen.alternate)
 	if unsure {
 		w.gap(0, reasonGone)
@@ -353,7 +353,7 @@ type screenRow struct {
 }
 
 // keepScreen remembers the undecided rows.
-func (w *work) keepScreen() {
+func (w *engineRun) keepScreen() {
 	if w.s.Alternate {
 		w.screen.alternate = w.visible()
 		return
@@ -371,13 +371,13 @@ func (w *work) keepScreen() {
 // vanish emits the rows of the last screen that weren't lines yet and can't be
 // read any more: those up to absolute number to. all: also the cursor's row and
 // what stood below it. Of a line that goes on behind, the beginning is kept.
-func (w *work) vanish(to int64, all bool) {
+func (w *engineRun) vanish(to int64, all bool) {
 	st := &w.state
 	rows := w.screen.normal
 	for len(rows) > 0 && (rows[len(rows)-1].abs >= to || !all && !rows[len(rows)-1].done) {
 		rows = rows[:len(rows)-1]
 	}
-	goesOn := len(rows) > 0 && rows[len(rows)-1].wrapped && to != everything
+	goesOn := len(rows) > 0 && rows[len(rows)-1].wrapped && to != behindAll
 	for len(rows) > 0 && !goesOn && trimRow(rows[len(rows)-1].text) == "" {
 		rows = rows[:len(rows)-1]
 	}
@@ -391,22 +391,22 @@ func (w *work) vanish(to int64, all bool) {
 			w.line(w.begun(), r.abs)
 		}
 	}
-	if to == everything {
+	if to == behindAll {
 		w.interrupt()
 	}
 }
 
 // begun takes the beginning of a line that's no longer in the grid.
-func (w *work) begun() string {
+func (w *engineRun) begun() string {
 	text := w.state.Begun
 	w.state.Begun = ""
 	return trimRow(text)
 }
 
-const everything = int64(1) << 62 // behind any row
+const behindAll = int64(1) << 62 // behind any row
 
 // vanishAlternate emits the alternate screen that was last seen.
-func (w *work) vanishAlternate(rows []string) {
+func (w *engineRun) vanishAlternate(rows []string) {
 	for len(rows) > 0 && trimRow(rows[len(rows)-1]) == "" {
 		rows = rows[:len(rows)-1]
 	}
@@ -421,8 +421,8 @@ func (w *work) vanishAlternate(rows []string) {
 // shows the alternate one: first what that hides of the normal screen. tmux
 // makes room for its notice by scrolling, and the alternate screen has no
 // history: its first row is gone, but known if nothing else has changed.
-func (w *work) lastScreen() {
-	w.vanish(everything, true)
+func (w *engineRun) lastScreen() {
+	w.vanish(behindAll, true)
 	rows, was := w.visible(), w.screen.alternate
 	if len(was) > 1 && scrolledByOne(was, rows) {
 		rows = append([]string{was[0]}, rows...)

@@ -11,7 +11,7 @@ import (
 // A pane is looked at three times while its program prints: each line comes once, and what stands on the
 // cursor's row stays live.
 func ExampleEngine() {
-	engine := polling.NewEngine(polling.Generic{}, nil, true)
+	engine := polling.NewEngine(polling.PlainProfile{}, nil, true)
 	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for _, rows := range [][]string{{"one", "", ""}, {"one", "two", ""}, {"one", "two", "more?"}} {
 		cursor := 0

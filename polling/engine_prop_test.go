@@ -23,7 +23,7 @@ type history struct {
 	cleared  bool
 	period   int  // of that text, in lines
 	long     bool // how many lines are lost can't be told from rows
-	profile  Profile
+	profile  ScreenProfile
 	dialog   []string // the rows of the open dialog; nil: none
 	dialogs  int      // drawn so far
 	shift    int64    // row numbers are so much more than they should be
@@ -31,11 +31,11 @@ type history struct {
 }
 
 func newHistory(t *rapid.T) *history {
-	h := &history{T: t, profile: Generic{}, period: rapid.IntRange(2, 11).Draw(t, "period")}
+	h := &history{T: t, profile: PlainProfile{}, period: rapid.IntRange(2, 11).Draw(t, "period")}
 	h.g = newGrid(rapid.IntRange(4, 12).Draw(t, "width"), rapid.IntRange(2, 8).Draw(t, "height"),
 		rapid.SampledFrom([]int{10, 10, 10, 20, 20, 55, 100, 300, 1000}).Draw(t, "limit"))
 	h.f = follower{
-		engine:  NewEngine(Generic{}, nil, true),
+		engine:  NewEngine(PlainProfile{}, nil, true),
 		maxRows: rapid.SampledFrom([]int{100, 200, 5000}).Draw(t, "max rows"),
 		depth:   minDepth, now: time.Unix(1_000_000, 0),
 	}

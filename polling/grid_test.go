@@ -95,7 +95,7 @@ func (g *grid) clearHistory() {
 	g.rows, g.wrapped, g.hs = g.rows[g.hs:], g.wrapped[g.hs:], 0
 }
 
-func (g *grid) snapshot(w sessions.Window) sessions.Snapshot {
+func (g *grid) snapshot(w sessions.RowWindow) sessions.Snapshot {
 	last := g.hs + g.height - 1
 	first := max(0, g.hs+min(0, w.Start))
 	if w.Rows > 0 {
@@ -127,14 +127,14 @@ type follower struct {
 
 // screenful is what can be captured.
 type screenful interface {
-	snapshot(w sessions.Window) sessions.Snapshot
+	snapshot(w sessions.RowWindow) sessions.Snapshot
 }
 
 // poll catches up with the grid. between is called before each further capture:
 // the program may go on meanwhile.
 func (f *follower) poll(g screenful, between func()) {
 	tail := func(n int) ([]string, error) { return f.lines[max(0, len(f.lines)-n):], nil }
-	window := sessions.Window{Start: -f.depth}
+	window := sessions.RowWindow{Start: -f.depth}
 	tries := 0
 	captures := 0
 	for asked := (*Need)(nil); ; {

@@ -21,19 +21,19 @@ const (
 
 // observe asks the observer about a step, if there is one and the step shows all
 // of the screen.
-func (p *OutputPoller) observe(ctx context.Context, step *Step, last bool) (sessions.Sight, error) {
+func (p *OutputPoller) observe(ctx context.Context, step *Step, last bool) (sessions.Observation, error) {
 	p.shown = 0
 	if p.observer == nil {
-		return sessions.Sight{Text: sessions.TextPane}, nil
+		return sessions.Observation{Text: sessions.TextPane}, nil
 	}
 	if step.Exit == nil && !last && !step.engine.caughtUp() {
-		return sessions.Sight{Text: p.text, Known: p.known, State: p.state, Keep: p.kept}, nil
+		return sessions.Observation{Text: p.text, Known: p.known, State: p.state, Keep: p.kept}, nil
 	}
 	p.mu.Lock()
 	typed := slices.Clone(p.typedTexts)
 	p.mu.Unlock()
 	p.shown = len(typed)
-	l := sessions.Look{Screen: step.screen, Dialog: step.Dialog, Marked: step.Complete, Typed: typed, Last: last || step.Exit != nil, Now: time.Now()}
+	l := sessions.Poll{Screen: step.screen, Dialog: step.Dialog, Marked: step.Complete, Typed: typed, Last: last || step.Exit != nil, Now: time.Now()}
 	return p.observer.Observe(ctx, l)
 }
 
@@ -47,12 +47,12 @@ func (p *OutputPoller) typedDone() {
 }
 
 // rest works in what an observer still has behind a look.
-func (p *OutputPoller) rest(ctx context.Context, sight sessions.Sight, last bool) error {
+func (p *OutputPoller) rest(ctx context.Context, obs sessions.Observation, last bool) error {
 	p.mu.Lock()
 	settling := p.settling // the look itself left rows that aren't settled
 	p.mu.Unlock()
 	var stopping time.Time
-	for sight.More {
+	for obs.More {
 		if now := time.Now(); p.isStopping() && stopping.IsZero() {
 			stopping = now
 		} else if !stopping.IsZero() && now.Sub(stopping) > drainWithin {
@@ -60,16 +60,16 @@ func (p *OutputPoller) rest(ctx context.Context, sight sessions.Sight, last bool
 			break
 		}
 		var err error
-		if sight, err = p.observer.Observe(ctx, sessions.Look{Last: last, Now: time.Now()}); err != nil {
+		if obs, err = p.observer.Observe(ctx, sessions.Poll{Last: last, Now: time.Now()}); err != nil {
 			return err
 		}
 		step := &Step{engine: p.engine, Settling: settling}
-		if err := p.store(ctx, step, sight, last); err != nil {
+		if err := p.store(ctx, step, obs, last); err != nil {
 			return err
 		}
 	}
-	again := sight.Again
-	if at := p.quietAt(sight); again.IsZero() || !at.IsZero() && at.Before(again) {
+	again := obs.Again
+	if at := p.quietAt(obs); again.IsZero() || !at.IsZero() && at.Before(again) {
 		again = at
 	}
 	p.lookAgain(again)
@@ -100,27 +100,27 @@ func (p *OutputPoller) lookAgain(at time.Time) {
 // lines that aren't decided about, and mustn't be stored as if they were. What was
 // read together with the end of the program is the program's or the pane's own: that's
 // decided when all of it is read, and all that the program had to say is told.
-func (p *OutputPoller) own(step *Step, sight sessions.Sight, last bool, now time.Time) (lines []sessions.Line, gaps []sessions.Gap, hold bool) {
+func (p *OutputPoller) own(step *Step, obs sessions.Observation, last bool, now time.Time) (lines []sessions.Line, gaps []sessions.Gap, hold bool) {
 	p.held.add(step, p.engine.screen.normal, now)
 	read := step.engine.caughtUp() || step.Exit != nil || last
 	switch {
-	case sight.Said != nil:
-		p.held.disown(&step.engine, sight.Said)
-	case sight.Text == sessions.TextTranscript && (sight.More || !read):
+	case obs.Said != nil:
+		p.held.disown(&step.engine, obs.Said)
+	case obs.Text == sessions.TextTranscript && (obs.More || !read):
 		return nil, nil, true
-	case sight.Text == sessions.TextTranscript:
-		p.held = held{}
+	case obs.Text == sessions.TextTranscript:
+		p.held = heldLines{}
 		return nil, nil, false
-	case sight.Text == sessions.TextHeld && (len(p.held.lines) < maxHeldLines || !step.engine.caughtUp()):
+	case obs.Text == sessions.TextHeld && (len(p.held.lines) < maxHeldLines || !step.engine.caughtUp()):
 		return nil, nil, true
 	}
 	lines, gaps = p.held.lines, p.held.gaps
-	p.held = held{}
+	p.held = heldLines{}
 	return lines, gaps, false
 }
 
-// held is what was read from a pane and waits for a decision.
-type held struct {
+// heldLines is what was read from a pane and waits for a decision.
+type heldLines struct {
 	begun bool
 	stood []screenRow // the rows that stood undecided on the screen before it was read
 	lines []sessions.Line
@@ -128,7 +128,7 @@ type held struct {
 }
 
 // add holds what a step settled; stood are the rows that were undecided before it.
-func (h *held) add(step *Step, stood []screenRow, now time.Time) {
+func (h *heldLines) add(step *Step, stood []screenRow, now time.Time) {
 	if !h.begun {
 		h.begun, h.stood = true, stood
 	}
@@ -146,8 +146,8 @@ func (h *held) add(step *Step, stood []screenRow, now time.Time) {
 // What comes below them is the pane's own again, whether it's settled or stands on
 // the screen of e, the engine behind the last step. A program that was killed leaves
 // its alternate screen behind, too.
-func (h *held) disown(e *Engine, said func(row string) bool) {
-	k := newKnown(h.stood, said)
+func (h *heldLines) disown(e *Engine, said func(row string) bool) {
+	k := newKnownRows(h.stood, said)
 	n := 0
 	for n < len(h.lines) && k.takeLine(h.lines[n].Text, e.state.Width) {
 		n++
@@ -165,7 +165,7 @@ func (h *held) disown(e *Engine, said func(row string) bool) {
 }
 
 // disownGaps drops the gaps among the first n lines, and all if nothing comes behind.
-func (h *held) disownGaps(n int, more bool) {
+func (h *heldLines) disownGaps(n int, more bool) {
 	var gaps []sessions.Gap
 	for _, g := range h.gaps {
 		if more && g.After >= int64(n) {
@@ -178,7 +178,7 @@ func (h *held) disownGaps(n int, more bool) {
 
 // disownScreen takes for lines, though they never were, the rows on the screen down to
 // the last that's known.
-func (e *Engine) disownScreen(k *known) {
+func (e *Engine) disownScreen(k *knownRows) {
 	rows, n := e.screen.normal, 0
 	for i, r := range rows {
 		text := trimRow(r.text)
@@ -216,15 +216,15 @@ func isBlank(rows []screenRow) bool {
 	return true
 }
 
-// known are the rows that aren't the pane's own: each that stood there before counts
+// knownRows are the rows that aren't the pane's own: each that stood there before counts
 // once, what was said counts always.
-type known struct {
+type knownRows struct {
 	stood map[uint64]int
 	said  func(row string) bool
 }
 
-func newKnown(stood []screenRow, said func(row string) bool) *known {
-	k := &known{map[uint64]int{}, said}
+func newKnownRows(stood []screenRow, said func(row string) bool) *knownRows {
+	k := &knownRows{map[uint64]int{}, said}
 	for _, r := range stood {
 		k.stood[rowHash(trimRow(r.text))]++
 	}
@@ -232,7 +232,7 @@ func newKnown(stood []screenRow, said func(row string) bool) *known {
 }
 
 // take reports whether a row is known, and counts it.
-func (k *known) take(row string) bool {
+func (k *knownRows) take(row string) bool {
 	h := rowHash(row)
 	if k.stood[h] > 0 {
 		k.stood[h]--
@@ -243,7 +243,7 @@ func (k *known) take(row string) bool {
 
 // takeLine does the same for a line of one row or several, each of width cells. Of a
 // line that isn't known, nothing is counted.
-func (k *known) takeLine(line string, width int) bool {
+func (k *knownRows) takeLine(line string, width int) bool {
 	if line == "" || k.take(line) {
 		return true
 	}

@@ -19,7 +19,7 @@ func TestLongAbsenceUnderATranscript(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, src, p := &memLog{}, newFakeSource("%1"), &program{text: sessions.TextPane}
 		log := &brokenLog{memLog: mem}
-		r := newRig(t, log, mem, map[string]polling.Source{"t": windowed{src}})
+		r := newRig(t, log, mem, map[string]polling.PaneSource{"t": windowed{src}})
 		r.startObserved(p)
 		src.print("%1", "$ agent", false)
 		r.after(5 * time.Second)
@@ -43,7 +43,7 @@ func TestLongAbsenceUnderATranscript(t *testing.T) {
 // windowed captures no more than it's asked for.
 type windowed struct{ *fakeSource }
 
-func (w windowed) Snapshot(ctx context.Context, pane string, win sessions.Window) (sessions.Snapshot, error) {
+func (w windowed) Snapshot(ctx context.Context, pane string, win sessions.RowWindow) (sessions.Snapshot, error) {
 	s, err := w.fakeSource.Snapshot(ctx, pane, win)
 	if err != nil {
 		return s, err
@@ -58,20 +58,20 @@ func (w windowed) Snapshot(ctx context.Context, pane string, win sessions.Window
 
 // listener notes what it's told was typed.
 type listener struct {
-	polling.Generic
+	polling.PlainProfile
 	mu    sync.Mutex
 	typed []string
 }
 
 func (l *listener) Close() error { return nil }
 
-func (l *listener) Observe(_ context.Context, look sessions.Look) (sessions.Sight, error) {
+func (l *listener) Observe(_ context.Context, look sessions.Poll) (sessions.Observation, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, t := range look.Typed {
 		l.typed = append(l.typed, t.Text)
 	}
-	return sessions.Sight{Text: sessions.TextPane}, nil
+	return sessions.Observation{Text: sessions.TextPane}, nil
 }
 
 // What was typed is told again to the next observer if the look can't be stored.
@@ -79,7 +79,7 @@ func TestTypedIsToldAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, src := &memLog{}, newFakeSource("%1")
 		log := &brokenLog{memLog: mem}
-		r := newRig(t, log, mem, map[string]polling.Source{"t": src})
+		r := newRig(t, log, mem, map[string]polling.PaneSource{"t": src})
 		var heard []*listener
 		observe := func([]byte) (polling.Observer, error) {
 			heard = append(heard, &listener{})

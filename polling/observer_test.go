@@ -21,15 +21,15 @@ import (
 // program is an agent program as its observers see it: what it wrote to its
 // transcript, and whose text counts.
 type program struct {
-	polling.Generic
+	polling.PlainProfile
 	mu    sync.Mutex
-	text  sessions.Text
+	text  sessions.LinesFrom
 	wrote []string // "END" ends a turn
 	over  bool     // it has ended
 	ends  int      // how often it has
 }
 
-func (p *program) set(text sessions.Text) {
+func (p *program) set(text sessions.LinesFrom) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.text, p.over = text, false
@@ -80,14 +80,14 @@ func (p *program) observe(kept []byte) (polling.Observer, error) {
 func (o *observer) Close() error { return nil }
 
 // Observe gives at most three lines at once, and stops behind the end of a turn.
-func (o *observer) Observe(_ context.Context, l sessions.Look) (sessions.Sight, error) {
+func (o *observer) Observe(_ context.Context, l sessions.Poll) (sessions.Observation, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	text := o.text
 	if o.over && o.ends == o.program.ends {
 		text = sessions.TextPane
 	}
-	s := sessions.Sight{Text: text, Known: text != sessions.TextPane, State: sessions.StateWorking}
+	s := sessions.Observation{Text: text, Known: text != sessions.TextPane, State: sessions.StateWorking}
 	if text == sessions.TextTranscript {
 		for len(s.Lines) < 3 && o.cursor < len(o.wrote) && !s.Ended {
 			text := o.wrote[o.cursor]
@@ -128,7 +128,7 @@ func (r *rig) startObserved(p *program) {
 func TestOneTextAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, src, p := &memLog{}, newFakeSource("%1"), &program{text: sessions.TextPane}
-		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		r.startObserved(p)
 		src.print("%1", "$ agent", false)
 		r.after(5 * time.Second)
@@ -165,7 +165,7 @@ func TestAnAlternateScreenThatWasLeftIsNotTold(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			mem, src, p := &memLog{}, newFakeSource("%1"), &program{text: sessions.TextTranscript}
 			src.panes["%1"].change = func(s *sessions.Snapshot) { s.Alternate = true }
-			r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+			r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 			r.startObserved(p)
 			p.write("one")
 			src.print("%1", "a frame", false)
@@ -194,7 +194,7 @@ func TestAnAlternateScreenThatWasLeftIsNotTold(t *testing.T) {
 func TestHeldLinesComeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, src, p := &memLog{}, newFakeSource("%1"), &program{text: sessions.TextHeld}
-		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		r.startObserved(p)
 		var want []string
 		for i := range 50 {
@@ -218,12 +218,12 @@ func TestTextsAreHandedOver(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			mem, src, p := &memLog{}, newFakeSource("%1"), &program{text: sessions.TextPane}
 			log := &brokenLog{memLog: mem}
-			r := newRig(t, log, mem, map[string]polling.Source{"t": src})
+			r := newRig(t, log, mem, map[string]polling.PaneSource{"t": src})
 			r.startObserved(p)
 			r.after(5 * time.Second)
 			var want, held []string
 			mode := sessions.TextPane
-			turn := func(to sessions.Text) {
+			turn := func(to sessions.LinesFrom) {
 				r.after(90 * time.Second) // over every back-off
 				if to == sessions.TextPane {
 					want = append(want, held...)
@@ -262,7 +262,7 @@ func TestTextsAreHandedOver(t *testing.T) {
 					}
 				case "pane", "held", "transcript":
 					if mode != sessions.TextTranscript && step != string(mode) {
-						turn(sessions.Text(step))
+						turn(sessions.LinesFrom(step))
 					}
 				case "end":
 					if mode == sessions.TextTranscript {
@@ -321,7 +321,7 @@ func TestTextsAreHandedOver(t *testing.T) {
 func TestAnObservedTurnFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, src, p := &memLog{}, newFakeSource("%1"), &program{text: sessions.TextTranscript}
-		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		r.startObserved(p)
 		for _, c := range []struct{ end, failed string }{{"FAIL", "it said no"}, {"END", ""}, {"FAIL", "it said no"}} {
 			p.write("word", c.end)

@@ -7,9 +7,9 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Source is a tmux server as the pollers need it. Its methods block until the
+// PaneSource is a tmux server as the pollers need it. Its methods block until the
 // server has answered or ctx ends, and may be called by many at once.
-type Source interface {
+type PaneSource interface {
 	// Glances looks at many panes at once, cheaply: at all where since is 0,
 	// else at least at those that are dead, or whose window had output in that
 	// second (since 1970) or later. all: these are all panes there are, also
@@ -17,7 +17,7 @@ type Source interface {
 	Glances(ctx context.Context, since int64) (panes []sessions.Glance, all bool, err error)
 	// Snapshot takes one pane's state and rows at one instant. A pane that's
 	// gone is sessions.ErrUnknown.
-	Snapshot(ctx context.Context, pane string, w sessions.Window) (sessions.Snapshot, error)
+	Snapshot(ctx context.Context, pane string, w sessions.RowWindow) (sessions.Snapshot, error)
 }
 
 // Owner hears what becomes of pollers. It's called from their goroutines and
@@ -68,9 +68,9 @@ type Appended struct {
 	Head  int64           // number of the newest line
 }
 
-// Profile is what's known about a program's way of using the screen. Methods are
+// ScreenProfile is what's known about a program's way of using the screen. Methods are
 // pure.
-type Profile interface {
+type ScreenProfile interface {
 	// Drawing reports whether the program is drawing on the screen, so that
 	// nothing visible is settled. It's asked for the normal screen only.
 	Drawing(s *sessions.Snapshot) bool
@@ -83,12 +83,12 @@ type Profile interface {
 	Prompt(s *sessions.Snapshot) *sessions.Dialog
 }
 
-// Generic is the profile of a program nothing is known about.
-type Generic struct{}
+// PlainProfile is the profile of a program nothing is known about.
+type PlainProfile struct{}
 
 // Drawing holds when the cursor is hidden or something stands below it: a
 // printer's cursor is at the end of its text.
-func (Generic) Drawing(s *sessions.Snapshot) bool {
+func (PlainProfile) Drawing(s *sessions.Snapshot) bool {
 	if !s.CursorVisible {
 		return true
 	}
@@ -102,18 +102,18 @@ func (Generic) Drawing(s *sessions.Snapshot) bool {
 }
 
 // Dialog finds none: what dialogs look like is known to observers.
-func (Generic) Dialog([]string) string { return "" }
+func (PlainProfile) Dialog([]string) string { return "" }
 
 // Prompt finds none either.
-func (Generic) Prompt(*sessions.Snapshot) *sessions.Dialog { return nil }
+func (PlainProfile) Prompt(*sessions.Snapshot) *sessions.Dialog { return nil }
 
 // Observer knows more of the program in a pane than its screen tells: its
 // transcript, its hooks, what its signs mean. It's used by its session's poller
 // alone, one call at a time; its Profile is that of the program that runs now.
 type Observer interface {
-	Profile
+	ScreenProfile
 	// Observe works in one look. Whoever gets an error, or can't store what the
-	// sessions.Sight says, makes a new observer from what was stored last.
-	Observe(ctx context.Context, l sessions.Look) (sessions.Sight, error)
+	// sessions.Observation says, makes a new observer from what was stored last.
+	Observe(ctx context.Context, l sessions.Poll) (sessions.Observation, error)
 	Close() error
 }

@@ -172,18 +172,18 @@ type pane struct {
 
 // countingSource counts looks and captures.
 type countingSource struct {
-	polling.Source
+	polling.PaneSource
 	snapshots, glances atomic.Int64
 }
 
 func (c *countingSource) Glances(ctx context.Context, since int64) ([]sessions.Glance, bool, error) {
-	g, all, err := c.Source.Glances(ctx, since)
+	g, all, err := c.PaneSource.Glances(ctx, since)
 	c.glances.Add(1)
 	return g, all, err
 }
 
-func (c *countingSource) Snapshot(ctx context.Context, pane string, w sessions.Window) (sessions.Snapshot, error) {
-	s, err := c.Source.Snapshot(ctx, pane, w)
+func (c *countingSource) Snapshot(ctx context.Context, pane string, w sessions.RowWindow) (sessions.Snapshot, error) {
+	s, err := c.PaneSource.Snapshot(ctx, pane, w)
 	c.snapshots.Add(1)
 	return s, err
 }
@@ -222,8 +222,8 @@ func newPane(t *testing.T, command string, size string, opt polling.Options, tmu
 		p.tmux("set-option", "-g", k, v)
 	}
 	p.client = tmux.New(tmux.Options{SocketPath: p.socket})
-	p.source = &countingSource{Source: p.client}
-	p.coord = polling.NewCoordinator(map[string]polling.Source{"t": p.source}, p.log, opt)
+	p.source = &countingSource{PaneSource: p.client}
+	p.coord = polling.NewCoordinator(map[string]polling.PaneSource{"t": p.source}, p.log, opt)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = p.client.Run(ctx) })

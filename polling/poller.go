@@ -30,7 +30,7 @@ type Target struct {
 	Server   string
 	Pane     string
 	Identity sessions.ServerIdentity // of the server's run that has the pane; zero: whichever runs
-	Profile  Profile                 // nil: Generic
+	Profile  ScreenProfile           // nil: PlainProfile
 	Drained  bool                    // the pane's program can't end before tmux has read all its output
 	// Observe makes the session's observer from what one before it wanted kept (nil:
 	// there was none); nil: nothing is known of the program but its screen.
@@ -41,10 +41,10 @@ type Target struct {
 // owns the engine; others wake it and ask it to stop.
 type OutputPoller struct {
 	target Target
-	source Source
+	source PaneSource
 	log    Log
 	owner  Owner
-	watch  *watch // looks at its pane
+	watch  *serverWatch // looks at its pane
 	opt    *tuned
 	slog   *slog.Logger
 
@@ -74,16 +74,16 @@ type OutputPoller struct {
 	depth   int              // rows of history the next capture takes
 	hang    hang             // of its captures
 
-	observer Observer      // nil: nothing is known but the screen
-	kept     []byte        // what it needs to go on, as it was stored
-	before   state         // the engine's, as it was stored last
-	text     sessions.Text // whose lines are the session's
-	known    bool          // an agent program runs
-	shown    int           // how many of typedTexts the observer was told
-	ownTurn  bool          // the turn was opened by the pane\'s lines, and by no program
+	observer Observer           // nil: nothing is known but the screen
+	kept     []byte             // what it needs to go on, as it was stored
+	before   state              // the engine's, as it was stored last
+	text     sessions.LinesFrom // whose lines are the session's
+	known    bool               // an agent program runs
+	shown    int                // how many of typedTexts the observer was told
+	ownTurn  bool               // the turn was opened by the pane\'s lines, and by no program
 	inputs   inputs
 	late     *lateEnd
-	held     held
+	held     heldLines
 	timer    *time.Timer // when the observer wants to be asked again
 }
 
@@ -166,7 +166,7 @@ func (p *OutputPoller) load(ctx context.Context) error {
 	}
 	p.engine, p.turn = NewEngine(p.target.Profile, p.opt.get().Marker, p.target.Drained), turn
 	p.engine.prompts = p.opt.get().Prompts
-	p.held, p.text, p.known, p.unasked = held{}, sessions.TextPane, false, true
+	p.held, p.text, p.known, p.unasked = heldLines{}, sessions.TextPane, false, true
 	var was resumed
 	if blob != nil {
 		if err := json.Unmarshal(blob, &was); err != nil {
@@ -206,7 +206,7 @@ func (p *OutputPoller) capture(ctx context.Context) (done bool, err error) {
 	p.mu.Lock()
 	p.lastSec = time.Now().Unix()
 	p.mu.Unlock()
-	window := sessions.Window{Start: -p.depth}
+	window := sessions.RowWindow{Start: -p.depth}
 	for asked := (*Need)(nil); ; {
 		select {
 		case <-p.stop:
@@ -237,7 +237,7 @@ func (p *OutputPoller) capture(ctx context.Context) (done bool, err error) {
 }
 
 // read takes one snapshot and works it in.
-func (p *OutputPoller) read(ctx context.Context, win sessions.Window, asked *Need) (*Step, *Need, error) {
+func (p *OutputPoller) read(ctx context.Context, win sessions.RowWindow, asked *Need) (*Step, *Need, error) {
 	c, cancel := context.WithTimeout(ctx, p.opt.get().CaptureTimeout)
 	defer cancel()
 	snap, err := p.source.Snapshot(c, p.target.Pane, win)
@@ -307,48 +307,48 @@ const (
 
 // work has a step observed, and stores what comes of it.
 func (p *OutputPoller) work(ctx context.Context, step *Step, last bool) error {
-	sight, err := p.observe(ctx, step, last)
+	obs, err := p.observe(ctx, step, last)
 	if err != nil {
 		return err
 	}
-	if err := p.store(ctx, step, sight, last); err != nil {
+	if err := p.store(ctx, step, obs, last); err != nil {
 		return err
 	}
 	p.typedDone()
-	return p.rest(ctx, sight, last)
+	return p.rest(ctx, obs, last)
 }
 
 // store commits a step and what the observer saw, and then keeps the engine and
 // tells the owner. last: the session ends with it.
-func (p *OutputPoller) store(ctx context.Context, step *Step, sight sessions.Sight, last bool) error {
+func (p *OutputPoller) store(ctx context.Context, step *Step, obs sessions.Observation, last bool) error {
 	now := time.Now()
 	undecided := p.held.begun
-	lines, gaps, hold := p.own(step, sight, last, now)
+	lines, gaps, hold := p.own(step, obs, last, now)
 	decided := undecided && !hold
-	b := Batch{Session: p.target.Session, Lines: append(lines, sight.Lines...), Gaps: gaps}
+	b := Batch{Session: p.target.Session, Lines: append(lines, obs.Lines...), Gaps: gaps}
 	ofProgram := len(b.Lines)
-	if sight.Said != nil { // the pane's own come behind what the program said
-		b.Lines, ofProgram = append(slices.Clone(sight.Lines), lines...), len(sight.Lines)
+	if obs.Said != nil { // the pane's own come behind what the program said
+		b.Lines, ofProgram = append(slices.Clone(obs.Lines), lines...), len(obs.Lines)
 		for i := range b.Gaps {
-			b.Gaps[i].After += int64(len(sight.Lines))
+			b.Gaps[i].After += int64(len(obs.Lines))
 		}
 	}
 	complete := step.Complete
-	if sight.Known {
-		complete = sight.Ended
-		b.Turn = p.observedTurn(ofProgram, sight, now)
+	if obs.Known {
+		complete = obs.Ended
+		b.Turn = p.observedTurn(ofProgram, obs, now)
 		p.keepLate(step)
 	} else {
-		p.ownTurns(&b, step, sight, now)
+		p.ownTurns(&b, step, obs, now)
 		complete = complete || len(b.Ended) > 0
 	}
 	own := p.ownTurn
 	if b.Turn != nil || len(b.Ended) > 0 {
-		own = !sight.Known
+		own = !obs.Known
 	}
 	ev := sessions.OutputEvent{Session: p.target.Session, Complete: complete, Exit: step.Exit, Turn: p.turn}
-	if step.Changed || decided || b.Turn != nil || len(b.Ended)+len(step.cuts) > 0 || len(b.Lines)+len(b.Gaps) > 0 || !bytes.Equal(sight.Keep, p.kept) {
-		done, err := p.append(ctx, b, step, sight.Keep, hold)
+	if step.Changed || decided || b.Turn != nil || len(b.Ended)+len(step.cuts) > 0 || len(b.Lines)+len(b.Gaps) > 0 || !bytes.Equal(obs.Keep, p.kept) {
+		done, err := p.append(ctx, b, step, obs.Keep, hold)
 		if err != nil {
 			return fmt.Errorf("store output: %w", err)
 		}
@@ -360,14 +360,14 @@ func (p *OutputPoller) store(ctx context.Context, step *Step, sight sessions.Sig
 		}
 		p.turn = done.Turn
 	}
-	p.engine, p.text, p.known, p.ownTurn = step.Engine(), sight.Text, sight.Known, own
+	p.engine, p.text, p.known, p.ownTurn = step.Engine(), obs.Text, obs.Known, own
 	p.mu.Lock()
 	p.settling = step.Settling
 	if complete {
 		p.focus, p.echoes = time.Time{}, nil // the turn has ended: rest
 	}
 	p.mu.Unlock()
-	p.tell(ev, step, sight, now)
+	p.tell(ev, step, obs, now)
 	return nil
 }
 
@@ -417,10 +417,10 @@ func (p *OutputPoller) tellEnded(done *Appended) {
 }
 
 // tell hands an event on, if there's anything in it.
-func (p *OutputPoller) tell(ev sessions.OutputEvent, step *Step, sight sessions.Sight, now time.Time) {
+func (p *OutputPoller) tell(ev sessions.OutputEvent, step *Step, obs sessions.Observation, now time.Time) {
 	live := step.Live
-	if live != nil && sight.Known {
-		live.Known, live.Writing, live.Status = true, sight.Writing, sight.Status
+	if live != nil && obs.Known {
+		live.Known, live.Writing, live.Status = true, obs.Writing, obs.Status
 	}
 	if live != nil && !sameLive(live, p.live) {
 		ev.Live, p.live = live, live
@@ -428,14 +428,14 @@ func (p *OutputPoller) tell(ev sessions.OutputEvent, step *Step, sight sessions.
 	if step.Changed || ev.Live != nil {
 		p.changed = now
 	}
-	state, reason := sight.State, sight.Reason
-	if !sight.Known {
-		state, reason = p.nextState(step, sight, now)
+	state, reason := obs.State, obs.Reason
+	if !obs.Known {
+		state, reason = p.nextState(step, obs, now)
 	}
 	if state != p.state {
 		ev.State, ev.Reason, p.state = state, reason, state
 	}
-	p.ask(&ev, sight)
+	p.ask(&ev, obs)
 	if len(ev.Lines) == 0 && len(ev.Gaps) == 0 && ev.Live == nil && !ev.Complete && ev.Exit == nil && ev.State == "" && !ev.Asked {
 		return
 	}
@@ -446,10 +446,10 @@ func (p *OutputPoller) tell(ev sessions.OutputEvent, step *Step, sight sessions.
 
 // ask has an event tell of the dialog on the screen, and whether that's another than
 // before. Where a look couldn't tell, it's the one before.
-func (p *OutputPoller) ask(ev *sessions.OutputEvent, sight sessions.Sight) {
-	if sight.Prompts {
+func (p *OutputPoller) ask(ev *sessions.OutputEvent, obs sessions.Observation) {
+	if obs.Prompts {
 		was := p.asked
-		p.asked = sight.Prompt
+		p.asked = obs.Prompt
 		ev.Asked = p.unasked || (was == nil) != (p.asked == nil) || was != nil && !was.TellsAs(p.asked)
 		p.unasked = false
 	}
@@ -457,20 +457,20 @@ func (p *OutputPoller) ask(ev *sessions.OutputEvent, sight sessions.Sight) {
 }
 
 // nextState is what a program without a profile of its own seems to do.
-func (p *OutputPoller) nextState(step *Step, sight sessions.Sight, now time.Time) (sessions.State, string) {
+func (p *OutputPoller) nextState(step *Step, obs sessions.Observation, now time.Time) (sessions.State, string) {
 	switch {
 	case step.Exit != nil:
 		return sessions.StateIdle, "its program has ended"
-	case sight.Asks != "":
-		return sessions.StateWaiting, sight.Asks
-	case step.Dialog != "" && !p.quoted(sight):
+	case obs.Asks != "":
+		return sessions.StateWaiting, obs.Asks
+	case step.Dialog != "" && !p.quoted(obs):
 		return sessions.StateWaiting, "a dialog is on the screen: " + step.Dialog
-	case p.asks(sight):
+	case p.asks(obs):
 		return sessions.StateWaiting, "its screen looks like a question, which isn't recognised"
 	case step.Complete:
 		return sessions.StateIdle, "its turn has ended"
-	case p.live != nil && p.live.Alternate && (p.engine.state.Shell.known() || sight.Front != ""):
-		return sessions.StateWorking, "its shell runs " + cmp.Or(sight.Front, "a full-screen program")
+	case p.live != nil && p.live.Alternate && (p.engine.state.Shell.known() || obs.Front != ""):
+		return sessions.StateWorking, "its shell runs " + cmp.Or(obs.Front, "a full-screen program")
 	case p.engine.state.Shell.Running:
 		return sessions.StateWorking, "its shell runs a command"
 	case p.engine.state.Shell.known() && !p.engine.state.Shell.Running:
@@ -485,19 +485,19 @@ func (p *OutputPoller) nextState(step *Step, sight sessions.Sight, now time.Time
 }
 
 // asks reports whether a dialog that isn't recognised is on the screen.
-func (p *OutputPoller) asks(sight sessions.Sight) bool {
+func (p *OutputPoller) asks(obs sessions.Observation) bool {
 	d := p.asked
-	if sight.Prompts {
-		d = sight.Prompt
+	if obs.Prompts {
+		d = obs.Prompt
 	}
 	return d != nil && d.Kind == sessions.PromptUnread
 }
 
 // quoted reports whether a dialog's words on the screen are only quoted there: a shell
 // that waits for a command asks nothing.
-func (p *OutputPoller) quoted(sight sessions.Sight) bool {
+func (p *OutputPoller) quoted(obs sessions.Observation) bool {
 	shell := p.engine.state.Shell
-	return sight.Prompt == nil && (shell.known() && !shell.Running || sight.Quiet > 0)
+	return obs.Prompt == nil && (shell.known() && !shell.Running || obs.Quiet > 0)
 }
 
 func sameLive(a, b *sessions.Live) bool {
@@ -513,7 +513,7 @@ func (p *OutputPoller) report(state sessions.State, reason string) {
 
 // stopped reads what's there for a last time, within the capture time-out.
 func (p *OutputPoller) stopped(ctx context.Context) error {
-	window := sessions.Window{Start: -p.depth}
+	window := sessions.RowWindow{Start: -p.depth}
 	for asked := (*Need)(nil); ; {
 		step, more, err := p.read(ctx, window, asked)
 		if err != nil {

@@ -111,10 +111,10 @@ func (p *pane) engineKnows() bool {
 }
 
 // quietly is an observer that knows only after how long of quiet a turn is over.
-type quietly struct{ polling.Generic }
+type quietly struct{ polling.PlainProfile }
 
-func (quietly) Observe(context.Context, sessions.Look) (sessions.Sight, error) {
-	return sessions.Sight{Text: sessions.TextPane, Quiet: 4 * time.Second}, nil
+func (quietly) Observe(context.Context, sessions.Poll) (sessions.Observation, error) {
+	return sessions.Observation{Text: sessions.TextPane, Quiet: 4 * time.Second}, nil
 }
 
 func (quietly) Close() error { return nil }
@@ -122,7 +122,7 @@ func (quietly) Close() error { return nil }
 func TestQuietEndsATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, src := &memLog{}, newFakeSource("%1")
-		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		observe := func([]byte) (polling.Observer, error) { return quietly{}, nil }
 		if err := r.coord.Start(polling.Target{Session: "pb_1", Server: "t", Pane: "%1", Observe: observe}); err != nil {
 			t.Fatal(err)

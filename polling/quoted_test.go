@@ -24,19 +24,19 @@ func (quoter) Dialog(rows []string) string {
 // it; a program does, and so does a dialog that's recognised.
 func TestWordsThatAreQuotedAskNothing(t *testing.T) {
 	for name, c := range map[string]struct {
-		sight sessions.Sight
-		want  sessions.State
+		obs  sessions.Observation
+		want sessions.State
 	}{
-		"a shell at its prompt":   {sessions.Sight{Quiet: 2 * time.Second}, sessions.StateIdle},
-		"a program":               {sessions.Sight{}, sessions.StateWaiting},
-		"a dialog over the shell": {sessions.Sight{Quiet: 2 * time.Second, Prompt: &sessions.Dialog{Print: "1"}, Prompts: true}, sessions.StateWaiting},
+		"a shell at its prompt":   {sessions.Observation{Quiet: 2 * time.Second}, sessions.StateIdle},
+		"a program":               {sessions.Observation{}, sessions.StateWaiting},
+		"a dialog over the shell": {sessions.Observation{Quiet: 2 * time.Second, Prompt: &sessions.Dialog{Print: "1"}, Prompts: true}, sessions.StateWaiting},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				mem, src := &memLog{}, newFakeSource("%1")
-				r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
-				c.sight.Text = sessions.TextPane
-				q := quoter{&asker{sight: c.sight}}
+				r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
+				c.obs.Text = sessions.TextPane
+				q := quoter{&asker{obs: c.obs}}
 				target := polling.Target{Session: "pb_1", Server: "t", Pane: "%1", Observe: func([]byte) (polling.Observer, error) { return q, nil }}
 				if err := r.coord.Start(target); err != nil {
 					r.Fatal(err)

@@ -45,7 +45,7 @@ func TestRepeatedTextOverflowsHistory(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newGrid(c.width, c.height, c.limit)
-			f := follower{engine: NewEngine(Generic{}, nil, true), maxRows: 100, depth: minDepth, now: time.Unix(1_000_000, 0)}
+			f := follower{engine: NewEngine(PlainProfile{}, nil, true), maxRows: 100, depth: minDepth, now: time.Unix(1_000_000, 0)}
 			for n, lines := range c.printed {
 				for _, l := range lines {
 					g.printLine(l)

@@ -92,10 +92,10 @@ func (r *reprinted) clone() *reprinted {
 
 func gramKey(words []string) string { return strings.Join(words[:gram], " ") }
 
-// verdict is what's known about a line: it was printed before (old), or it's new
+// printedBefore is what's known about a line: it was printed before (old), or it's new
 // from byte cut on. Where a paragraph wraps differently, a line can begin with
 // words that are lines already and go on with new ones.
-type verdict struct {
+type printedBefore struct {
 	old bool
 	cut int
 }
@@ -126,8 +126,8 @@ func (p passage) from(i int) (words []string, own int) {
 
 // mark decides about consecutive lines. learn: those that are new count as
 // printed for those behind them.
-func (r *reprinted) mark(lines []string, learn bool) []verdict {
-	out := make([]verdict, len(lines))
+func (r *reprinted) mark(lines []string, learn bool) []printedBefore {
+	out := make([]printedBefore, len(lines))
 	p := newPassage(lines)
 	for i, l := range lines {
 		out[i] = r.decide(l, p, i)
@@ -139,7 +139,7 @@ func (r *reprinted) mark(lines []string, learn bool) []verdict {
 }
 
 // decide decides about a line, the i-th of a passage.
-func (r *reprinted) decide(line string, p passage, i int) (v verdict) {
+func (r *reprinted) decide(line string, p passage, i int) (v printedBefore) {
 	words, total := p.from(i)
 	hit, lead := 0, 0
 	for k := range total {
@@ -176,10 +176,10 @@ func afterWords(line string, n int) int {
 	return 0
 }
 
-// overlap is how many of the lines are the log's last ones, as they are. The
+// logOverlap is how many of the lines are the log's last ones, as they are. The
 // first line may be the rest of one whose beginning is gone. 0: it isn't that
 // simple.
-func overlap(log, lines []string) int {
+func logOverlap(log, lines []string) int {
 	if n := longestSuffix(log, lines); n >= minOverlap {
 		return n
 	}
@@ -256,7 +256,7 @@ func (r *reprinted) agree(words []string, p int) int {
 }
 
 // newest are the newest lines of the log with those of this step.
-func (w *work) newest() ([]string, error) {
+func (w *engineRun) newest() ([]string, error) {
 	log, err := w.tail(tailLines)
 	if err != nil {
 		return nil, err
@@ -266,14 +266,14 @@ func (w *work) newest() ([]string, error) {
 
 // expectReprint begins the time in which everything may be printed again, or
 // prolongs it.
-func (w *work) expectReprint() error {
+func (w *engineRun) expectReprint() error {
 	w.state.ReprintUntil = w.now.Add(reprintFor)
 	_, err := w.reprinting()
 	return err
 }
 
 // reprinting reports whether everything may be being printed again.
-func (w *work) reprinting() (bool, error) {
+func (w *engineRun) reprinting() (bool, error) {
 	if w.state.ReprintUntil.IsZero() {
 		return false, nil
 	}
@@ -290,7 +290,7 @@ func (w *work) reprinting() (bool, error) {
 // pickUp has the comparison go on behind the lines that stand right above row i of the
 // snapshot, where it has lost the thread: those that are painted again just where they
 // were aren't compared themselves.
-func (w *work) pickUp(i int) {
+func (w *engineRun) pickUp(i int) {
 	if w.rep.at < len(w.rep.words) {
 		return
 	}
@@ -311,7 +311,7 @@ func (w *work) pickUp(i int) {
 // reprintOver ends the time in which everything may be printed again, when it's
 // up or when all is quiet. What's on the screen by then leaves it later, maybe
 // much later: what's old of it is marked now.
-func (w *work) reprintOver() {
+func (w *engineRun) reprintOver() {
 	if w.rep == nil || w.s.Alternate || !w.reaches() {
 		return
 	}
@@ -332,7 +332,7 @@ func (w *work) reprintOver() {
 // output log has already is recognised, where it can be there: a program that
 // only prints doesn't print again what was cleared. reason is that of the gap
 // which stands where text may be missing.
-func (w *work) rebase(reason string) (*Need, error) {
+func (w *engineRun) rebase(reason string) (*Need, error) {
 	s, st := w.s, &w.state
 	if need := w.needAll(); need != nil {
 		return need, nil
@@ -340,7 +340,7 @@ func (w *work) rebase(reason string) (*Need, error) {
 	resized := s.Width != st.Width
 	draws := w.drawing || st.Drew
 	if !resized && !st.Drew {
-		w.vanish(everything, false)
+		w.vanish(behindAll, false)
 	}
 	w.interrupt()
 	was := w.screen.normal
@@ -367,9 +367,9 @@ func (w *work) rebase(reason string) (*Need, error) {
 // skipKnown skips what's in the log. Where the grid goes on as the log ends,
 // only a program that draws may print something again further below. It reports
 // whether there was any.
-func (w *work) skipKnown(rep *reprinted, log []string, draws bool) bool {
+func (w *engineRun) skipKnown(rep *reprinted, log []string, draws bool) bool {
 	spans, texts := w.lines(0)
-	n := overlap(log, texts)
+	n := logOverlap(log, texts)
 	for _, sp := range spans[:n] {
 		w.markShown(sp)
 		w.state.Next = w.abs(sp.j) + 1
@@ -385,21 +385,21 @@ func (w *work) skipKnown(rep *reprinted, log []string, draws bool) bool {
 }
 
 // restart forgets all that goes by row numbers.
-func (w *work) restart() {
+func (w *engineRun) restart() {
 	s, st := w.s, &w.state
 	if st.Marked <= st.Next {
 		st.MarkedEarly = ""
 	}
 	st.Base, st.Next, st.Marked, st.Doubtful, st.Floor, st.FloorUntil = 0, int64(s.First), 0, 0, 0, time.Time{}
-	st.Anchor, st.Shown, st.PID, st.Cursor = anchor{}, rowHashes{}, s.PID, 0
+	st.Anchor, st.Shown, st.PID, st.Cursor = rowAnchor{}, rowHashes{}, s.PID, 0
 	w.prevAbs, w.screen.normal = nil, nil
-	w.orphans, w.copies, st.Begins, st.Asking = orphans{}, nil, begins{}, asking{}
-	st.Shell.Seen, st.Shell.Split = 0, split{}
+	w.orphans, w.copies, st.Begins, st.Asking = orphans{}, nil, lineBegins{}, openDialog{}
+	st.Shell.Seen, st.Shell.Split = 0, shellSplit{}
 	w.step.Changed = true
 }
 
 // needAll asks for as much of the grid as a capture may hold.
-func (w *work) needAll() *Need {
+func (w *engineRun) needAll() *Need {
 	s := w.s
 	if s.First == 0 || s.HistorySize-s.First >= w.maxRows/2 || w.asked.tries > 2 {
 		return nil
@@ -407,26 +407,26 @@ func (w *work) needAll() *Need {
 	return w.window(max(0, s.HistorySize-w.maxRows/2), 0)
 }
 
-// span is a line in the snapshot: rows i … j.
-type span struct{ i, j int }
+// lineSpan is a line in the snapshot: rows i … j.
+type lineSpan struct{ i, j int }
 
 // lines cuts the snapshot into lines, from row i on.
-func (w *work) lines(i int) (spans []span, texts []string) {
+func (w *engineRun) lines(i int) (spans []lineSpan, texts []string) {
 	for i < len(w.s.Rows) {
 		j, whole := w.logical(i)
 		if !whole {
 			break
 		}
-		spans = append(spans, span{i, j})
+		spans = append(spans, lineSpan{i, j})
 		texts = append(texts, w.text(i, j))
 		i = j + 1
 	}
 	return spans, texts
 }
 
-// begins is a line of which the first bytes stand in the log already: there the
+// lineBegins is a line of which the first bytes stand in the log already: there the
 // log ends within what was printed again. Hash is that of its first row.
-type begins struct {
+type lineBegins struct {
 	Row   int64
 	Hash  uint64
 	Bytes int
@@ -435,7 +435,7 @@ type begins struct {
 // skipOld marks the lines from row i of the snapshot on that are in the log, so
 // that they aren't emitted again. learn: the others will be, so that what comes again
 // below them is old too. It reports whether there were any.
-func (w *work) skipOld(rep *reprinted, i int, learn bool) bool {
+func (w *engineRun) skipOld(rep *reprinted, i int, learn bool) bool {
 	spans, texts := w.lines(i)
 	known := false
 	for n, v := range rep.mark(texts, learn) {
@@ -447,21 +447,21 @@ func (w *work) skipOld(rep *reprinted, i int, learn bool) bool {
 				w.noteCopy(spans[n])
 			}
 		case v.cut > 0:
-			w.state.Begins = begins{Row: w.abs(spans[n].i), Hash: w.hashes[spans[n].i], Bytes: v.cut}
+			w.state.Begins = lineBegins{Row: w.abs(spans[n].i), Hash: w.hashes[spans[n].i], Bytes: v.cut}
 		}
 	}
 	return known
 }
 
 // markShown marks the rows of a line as lines already.
-func (w *work) markShown(sp span) {
+func (w *engineRun) markShown(sp lineSpan) {
 	for k := sp.i; k <= sp.j; k++ {
 		w.state.Shown[w.abs(k)] = w.hashes[k]
 	}
 }
 
 // noteCopy notes that a line was recognised by text of which some may be undecided itself.
-func (w *work) noteCopy(sp span) {
+func (w *engineRun) noteCopy(sp lineSpan) {
 	if w.copies == nil {
 		w.copies = map[int64]bool{}
 	}
@@ -472,7 +472,7 @@ func (w *work) noteCopy(sp span) {
 
 // misses reports whether text of the last screen that wasn't lines yet isn't in
 // the snapshot any more.
-func (w *work) misses(was []screenRow) bool {
+func (w *engineRun) misses(was []screenRow) bool {
 	now := newReprinted(w.s.Rows)
 	for _, r := range was {
 		if words := wordsOf(r.text); len(words) >= gram && len(now.index[gramKey(words)]) == 0 {
@@ -493,7 +493,7 @@ func (w *work) misses(was []screenRow) bool {
 //     old one did: the program cleared it and painted it again.
 //
 // What follows is compared with the newest lines.
-func (w *work) repaint() error {
+func (w *engineRun) repaint() error {
 	s := w.s
 	if !w.drawing || s.Alternate || !w.reaches() || len(w.prevAbs) == 0 {
 		return nil
@@ -513,25 +513,25 @@ func (w *work) repaint() error {
 
 // repaintedFrom is the snapshot's row from which on text may have been painted
 // again; -1: there's no sign of that.
-func (w *work) repaintedFrom() int {
+func (w *engineRun) repaintedFrom() int {
 	top := w.prevTop()
 	i := w.index(top)
 	if i < 0 || i >= len(w.s.Rows) {
 		return -1
 	}
-	if was := w.prevAbs[top]; was != blank && w.hashes[i] != blank && was != w.hashes[i] {
+	if was := w.prevAbs[top]; was != blankHash && w.hashes[i] != blankHash && was != w.hashes[i] {
 		return i
 	}
 	n := w.index(w.top())
-	if w.top() >= w.state.Cursor && n > i && w.prevAbs[top] != blank && w.hashes[n] == w.prevAbs[top] {
+	if w.top() >= w.state.Cursor && n > i && w.prevAbs[top] != blankHash && w.hashes[n] == w.prevAbs[top] {
 		return n
 	}
 	return -1
 }
 
 // prevTop is the number of the first row of the last screen.
-func (w *work) prevTop() int64 {
-	top := everything
+func (w *engineRun) prevTop() int64 {
+	top := behindAll
 	for abs := range w.prevAbs {
 		top = min(top, abs)
 	}
@@ -539,7 +539,7 @@ func (w *work) prevTop() int64 {
 }
 
 // undecided are the lines above row first that this step will emit.
-func (w *work) undecided(first int) []string {
+func (w *engineRun) undecided(first int) []string {
 	var out []string
 	for i := max(0, w.index(w.state.Next)); i < first; {
 		j, _ := w.logical(i)
@@ -553,7 +553,7 @@ func (w *work) undecided(first int) []string {
 
 // markRepainted marks the longest run of rows from first on that stands in the
 // log as it is, if it's two lines with text or more.
-func (w *work) markRepainted(first int, log []string) {
+func (w *engineRun) markRepainted(first int, log []string) {
 	best := 0
 	for at := range log {
 		n, texts := 0, 0

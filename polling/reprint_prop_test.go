@@ -24,7 +24,7 @@ type redrawer struct {
 
 func newRedrawer(width, height int) *redrawer {
 	r := &redrawer{t: newTerminal(width, height, 10_000)}
-	r.f = follower{engine: NewEngine(Generic{}, nil, true), maxRows: 5000, depth: minDepth, now: time.Unix(1_000_000, 0)}
+	r.f = follower{engine: NewEngine(PlainProfile{}, nil, true), maxRows: 5000, depth: minDepth, now: time.Unix(1_000_000, 0)}
 	r.print("\x1b[?25l")
 	return r
 }

@@ -17,7 +17,7 @@ const (
 
 // emit decides rows from the first undecided one on, line by line. A dead pane
 // gives its last screen once.
-func (w *work) emit() error {
+func (w *engineRun) emit() error {
 	if w.state.Died {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (w *work) emit() error {
 	}
 	for n, sp := range spans {
 		bounds = w.pass(bounds, func(b boundary) bool { return b.row < w.abs(sp.i) || !b.begin && b.row == w.abs(sp.i) })
-		var old verdict
+		var old printedBefore
 		if again {
 			old = w.rep.decide(texts[n], all, n)
 		}
@@ -64,14 +64,14 @@ func (w *work) emit() error {
 }
 
 // settledLines are the lines that can be decided now.
-func (w *work) settledLines(settledTo int64) (spans []span, texts []string) {
+func (w *engineRun) settledLines(settledTo int64) (spans []lineSpan, texts []string) {
 	last := w.lastRow()
 	for i := max(0, w.index(w.state.Next)); i < len(w.s.Rows); {
 		j, whole := w.logical(i)
 		if w.abs(i) >= last || !w.settled(i, j, whole, settledTo) {
 			break
 		}
-		spans = append(spans, span{i, j})
+		spans = append(spans, lineSpan{i, j})
 		texts = append(texts, w.text(i, j))
 		i = j + 1
 	}
@@ -83,7 +83,7 @@ func (w *work) settledLines(settledTo int64) (spans []span, texts []string) {
 
 // lastRow is the absolute number behind the last row that can become a line
 // now.
-func (w *work) lastRow() int64 {
+func (w *engineRun) lastRow() int64 {
 	s := w.s
 	switch {
 	case s.Alternate:
@@ -100,7 +100,7 @@ func (w *work) lastRow() int64 {
 
 // logical returns the last row of the line that begins at row i, and whether
 // its end is in the snapshot. A line that's very long is cut.
-func (w *work) logical(i int) (j int, whole bool) {
+func (w *engineRun) logical(i int) (j int, whole bool) {
 	for j = i; j < len(w.s.Rows); j++ {
 		if !w.s.Wrapped[j] {
 			return j, true
@@ -114,7 +114,7 @@ func (w *work) logical(i int) (j int, whole bool) {
 
 // settled reports whether the line in rows i … j can't change any more, or may
 // be taken not to.
-func (w *work) settled(i, j int, whole bool, settledTo int64) bool {
+func (w *engineRun) settled(i, j int, whole bool, settledTo int64) bool {
 	s := w.s
 	if s.Dead && w.reaches() {
 		return true
@@ -142,7 +142,7 @@ func (w *work) settled(i, j int, whole bool, settledTo int64) bool {
 
 // stable reports whether two looks in a row found these rows the same. Those in
 // history can't change.
-func (w *work) stable(i, j int) bool {
+func (w *engineRun) stable(i, j int) bool {
 	for i = max(i, w.index(w.top())); i <= j; i++ {
 		if h, ok := w.prevAbs[w.abs(i)]; !ok || h != w.hashes[i] {
 			return false
@@ -153,7 +153,7 @@ func (w *work) stable(i, j int) bool {
 
 // decide emits a line unless it was emitted before: old says so by its words,
 // its rows by their place.
-func (w *work) decide(sp span, text string, old verdict) {
+func (w *engineRun) decide(sp lineSpan, text string, old printedBefore) {
 	shown, orphan := true, true
 	for k := sp.i; k <= sp.j; k++ {
 		shown = shown && w.isShown(k)
@@ -177,7 +177,7 @@ func (w *work) decide(sp span, text string, old verdict) {
 }
 
 // line emits one line; abs is its last row.
-func (w *work) line(text string, abs int64) {
+func (w *engineRun) line(text string, abs int64) {
 	w.step.Lines = append(w.step.Lines, text)
 	w.step.Changed = true
 	if w.rep != nil {
@@ -197,13 +197,13 @@ func (w *work) line(text string, abs int64) {
 
 // endedEarly reports whether a line with a turn marker is the one with which
 // the turn was ended when it stood at the cursor and wasn't a line yet.
-func (w *work) endedEarly(text string, abs int64) bool {
+func (w *engineRun) endedEarly(text string, abs int64) bool {
 	st := &w.state
 	return st.MarkedEarly != "" && strings.HasPrefix(text, st.MarkedEarly) && (abs < st.Marked || st.Marked == 0)
 }
 
 // text joins rows i … j.
-func (w *work) text(i, j int) string {
+func (w *engineRun) text(i, j int) string {
 	if i == j {
 		return trimRow(w.s.Rows[i])
 	}
@@ -214,7 +214,7 @@ func (w *work) text(i, j int) string {
 // same. A turn marker settles all above it: the answer is done. It returns the
 // absolute number behind the marker's row, unless that's the cursor's, which
 // may go on.
-func (w *work) markerRow() (settledTo int64) {
+func (w *engineRun) markerRow() (settledTo int64) {
 	s := w.s
 	if s.Alternate || !w.reaches() || w.marker == nil {
 		return 0
@@ -241,7 +241,7 @@ func (w *work) markerRow() (settledTo int64) {
 }
 
 // oldTop is the number of the first row of the last screen, or of this one.
-func (w *work) oldTop() int64 {
+func (w *engineRun) oldTop() int64 {
 	top := w.top()
 	for abs := range w.state.Shown {
 		top = min(top, abs)
@@ -256,7 +256,7 @@ func (w *work) oldTop() int64 {
 // lines are lines no more; where the program goes on overwriting, nothing is
 // settled early for a while. Rows that were moved aren't printed anew, but only
 // if what stands above them stayed: else the screen was cleared.
-func (w *work) overwritten() {
+func (w *engineRun) overwritten() {
 	st := &w.state
 	if w.s.Alternate {
 		return
@@ -275,7 +275,7 @@ func (w *work) overwritten() {
 			st.Next = min(st.Next, w.doubtfulLine(i))
 		}
 		was, ok := w.prevAbs[abs]
-		if ok && was != w.hashes[i] && was != blank && abs < st.Cursor {
+		if ok && was != w.hashes[i] && was != blankHash && abs < st.Cursor {
 			if w.now.After(st.FloorUntil) || abs < st.Floor {
 				st.Floor = abs
 			}
@@ -286,7 +286,7 @@ func (w *work) overwritten() {
 
 // pends reports whether a row stands undecided where it stood at the last look. Where a copy of
 // it was taken for a line, and is gone, that one will be the line.
-func (w *work) pends(hash uint64) bool {
+func (w *engineRun) pends(hash uint64) bool {
 	for i := max(0, w.index(w.state.Next)); i < len(w.s.Rows); i++ {
 		if w.hashes[i] == hash && w.prevAbs[w.abs(i)] == hash && !w.isShown(i) {
 			return true
@@ -297,7 +297,7 @@ func (w *work) pends(hash uint64) bool {
 
 // doubtfulLine is the row with which the line of the snapshot's i-th row begins, where
 // rows that seem to be lines may be others: then it's another line from its beginning on.
-func (w *work) doubtfulLine(i int) int64 {
+func (w *engineRun) doubtfulLine(i int) int64 {
 	for i > 0 && w.s.Wrapped[i-1] && w.abs(i-1) < w.state.Doubtful && w.abs(i-1) >= w.top() {
 		i--
 		delete(w.state.Shown, w.abs(i))
@@ -305,7 +305,7 @@ func (w *work) doubtfulLine(i int) int64 {
 	return w.abs(i)
 }
 
-var blank = rowHash("") //nolint:gochecknoglobals // a constant that needs a call
+var blankHash = rowHash("") //nolint:gochecknoglobals // a constant that needs a call
 
 // orphans are rows that were lines and then were overwritten: if the same text
 // comes again nearby, it was moved and not printed anew.
@@ -339,12 +339,12 @@ func (o orphans) clone() orphans {
 	return c
 }
 
-// asking is where an open dialog stands. A program that prints draws it below its text,
+// openDialog is where an open dialog stands. A program that prints draws it below its text,
 // draws it again whenever something of it changes, and takes it away when it's
 // answered: as long as it's open its rows are live. Those that leave the screen become
 // lines as all do, and so do those that are left standing when something comes below
 // them, for then no dialog is open any more.
-type asking struct {
+type openDialog struct {
 	Open  bool
 	First int64   // absolute number of its first row
 	Rows  hashRun // its rows as they were seen last
@@ -355,14 +355,14 @@ type asking struct {
 }
 
 // ask looks for an open dialog.
-func (w *work) ask() {
+func (w *engineRun) ask() {
 	if w.s.Alternate || w.s.Dead || !w.reaches() {
 		return // it's hidden, or there's more to read at once
 	}
 	a := &w.state.Asking
 	if d := w.profile.Prompt(w.s); d != nil {
 		top := max(0, w.s.HistorySize-w.s.First)
-		*a = asking{Open: true, First: w.abs(top + d.First), Rows: slices.Clone(w.hashes[top+d.First : top+d.Last+1])}
+		*a = openDialog{Open: true, First: w.abs(top + d.First), Rows: slices.Clone(w.hashes[top+d.First : top+d.Last+1])}
 		return
 	}
 	if a.Open && !w.leftStanding() {
@@ -373,7 +373,7 @@ func (w *work) ask() {
 
 // leftStanding reports whether the dialog that was open is still there, as it was: then
 // something has come below it.
-func (w *work) leftStanding() bool {
+func (w *engineRun) leftStanding() bool {
 	a := &w.state.Asking
 	for n, h := range a.Rows {
 		if i := w.index(a.First + int64(n)); i >= len(w.hashes) || i >= 0 && w.hashes[i] != h {
@@ -384,11 +384,11 @@ func (w *work) leftStanding() bool {
 }
 
 // asks reports whether a row is of the open dialog.
-func (w *work) asks(abs int64) bool { return w.state.Asking.Open && abs >= w.state.Asking.First }
+func (w *engineRun) asks(abs int64) bool { return w.state.Asking.Open && abs >= w.state.Asking.First }
 
 // askedAt reports whether a row is of the open dialog, or stands where one was right
 // before.
-func (w *work) askedAt(abs int64) bool {
+func (w *engineRun) askedAt(abs int64) bool {
 	a := &w.state.Asking
 	return abs >= a.First && (a.Open || w.now.Before(a.Until))
 }

@@ -23,10 +23,10 @@ type shellState struct {
 	Prompt   string
 	// Split is the row of a prompt that begins behind output without a line end, and the
 	// bytes of that output, which is a line already.
-	Split split
+	Split shellSplit
 }
 
-type split struct {
+type shellSplit struct {
 	Row   int64
 	Bytes int
 }
@@ -34,8 +34,8 @@ type split struct {
 // known reports whether the pane's shell says where commands begin and end.
 func (s *shellState) known() bool { return s.Count > 0 || s.Inferred }
 
-// cut says that a turn begins or ends with a shell's command.
-type cut struct {
+// turnCut says that a turn begins or ends with a shell's command.
+type turnCut struct {
 	at      int  // behind so many of the step's lines
 	begin   bool // or ends
 	running bool // an end: of a command that was seen to begin
@@ -55,7 +55,7 @@ type boundary struct {
 
 // boundaries are those that are undecided, in their order, and the number behind the
 // rows that are final by them: all above a prompt, and a command that was submitted.
-func (w *work) boundaries() (out []boundary, final int64) {
+func (w *engineRun) boundaries() (out []boundary, final int64) {
 	marks := w.marks()
 	if len(marks) == 0 {
 		return nil, 0
@@ -111,7 +111,7 @@ func (w *work) boundaries() (out []boundary, final int64) {
 
 // marks are the snapshot's, or those that its prompts stand for, in the order in
 // which they came about: a command's is made in a row that may have its prompt's.
-func (w *work) marks() []sessions.Mark {
+func (w *engineRun) marks() []sessions.Mark {
 	if len(w.s.Marks) == 0 {
 		return w.inferred()
 	}
@@ -126,7 +126,7 @@ func (w *work) marks() []sessions.Mark {
 }
 
 // splitOff finds output without a line end before a prompt whose first row is i.
-func (w *work) splitOff(b *boundary, i int) {
+func (w *engineRun) splitOff(b *boundary, i int) {
 	m := b.mark
 	if m.Width == 0 || m.Width == sessions.FreshRow {
 		return
@@ -150,7 +150,7 @@ func (w *work) splitOff(b *boundary, i int) {
 }
 
 // pass works in the boundaries that are at or before a place.
-func (w *work) pass(bs []boundary, upTo func(b boundary) bool) []boundary {
+func (w *engineRun) pass(bs []boundary, upTo func(b boundary) bool) []boundary {
 	for len(bs) > 0 && upTo(bs[0]) {
 		b := bs[0]
 		bs = bs[1:]
@@ -164,18 +164,18 @@ func (w *work) pass(bs []boundary, upTo func(b boundary) bool) []boundary {
 	return bs
 }
 
-func (w *work) commandBegins() {
+func (w *engineRun) commandBegins() {
 	sh := &w.state.Shell
 	if sh.Running {
 		return // it was seen before the rows were numbered anew
 	}
 	sh.Running = true
-	w.step.cuts = append(w.step.cuts, cut{at: len(w.step.Lines), begin: true})
+	w.step.cuts = append(w.step.cuts, turnCut{at: len(w.step.Lines), begin: true})
 }
 
 // promptIsBack ends a command, unless the prompt is only drawn again: then nothing was
 // counted. Where something was and none was seen to begin, the screen was cleared.
-func (w *work) promptIsBack(b boundary) {
+func (w *engineRun) promptIsBack(b boundary) {
 	sh := &w.state.Shell
 	was, first, running := sh.Count, !sh.known(), sh.Running
 	inferred := b.mark.Inferred
@@ -185,9 +185,9 @@ func (w *work) promptIsBack(b boundary) {
 	sh.Count, sh.Running, sh.Inferred = b.mark.Count+1, false, inferred
 	if b.rest != "" && (running || !first) {
 		w.line(b.rest, b.row)
-		sh.Split = split{b.row, b.bytes}
+		sh.Split = shellSplit{b.row, b.bytes}
 	}
-	end := cut{at: len(w.step.Lines), running: running}
+	end := turnCut{at: len(w.step.Lines), running: running}
 	if (!first || running) && b.mark.Status >= 0 {
 		end.status = &b.mark.Status
 	}
@@ -198,13 +198,13 @@ func (w *work) promptIsBack(b boundary) {
 }
 
 // shellDied ends the command with which a shell ended.
-func (w *work) shellDied() {
+func (w *engineRun) shellDied() {
 	sh := &w.state.Shell
 	if !sh.Running {
 		return
 	}
 	sh.Running = false
-	end := cut{at: len(w.step.Lines), running: true}
+	end := turnCut{at: len(w.step.Lines), running: true}
 	if w.s.DeadStatus >= 0 {
 		end.status = &w.s.DeadStatus
 	}
@@ -212,7 +212,7 @@ func (w *work) shellDied() {
 }
 
 // unsplit is how many bytes of the line that begins in a row are a line already.
-func (w *work) unsplit(abs int64, text string) int {
+func (w *engineRun) unsplit(abs int64, text string) int {
 	if sp := w.state.Shell.Split; sp.Bytes > 0 && sp.Row == abs {
 		return min(sp.Bytes, len(text))
 	}
@@ -220,7 +220,7 @@ func (w *work) unsplit(abs int64, text string) int {
 }
 
 // unbroken is a line's text without zsh's sign for a missing line end.
-func (w *work) unbroken(sp span, text string) string {
+func (w *engineRun) unbroken(sp lineSpan, text string) string {
 	for _, m := range w.s.Marks {
 		if m.Kind == sessions.MarkBroken && m.Row >= sp.i && m.Row <= sp.j {
 			text = strings.Join(w.s.Rows[sp.i:m.Row], "") + w.s.Rows[m.Row][:m.At]
@@ -231,8 +231,8 @@ func (w *work) unbroken(sp span, text string) string {
 	return text
 }
 
-// prompts are those of the shells of today's systems as they come.
-var prompts = []string{ //nolint:gochecknoglobals // a constant table
+// commonPrompts are those of the shells of today's systems as they come.
+var commonPrompts = []string{ //nolint:gochecknoglobals // a constant table
 	// Debian, Fedora, macOS, fish: which tells its mode where it has several, each status of
 	// a pipe, a signal by its name, and behind the bracket the command's where that's another.
 	`(?:\[[A-Z]\] )?(?:\([^()]*\) )?\[?[\w.-]+@[\w.-]+[: ](?P<folder>[^#$%>❯❱»➤λ]*?)\]?(?P<status> \[\w+(?:\|\w+)*\](?: \d+)?)?[$#%>] ?`,
@@ -252,7 +252,7 @@ var prompts = []string{ //nolint:gochecknoglobals // a constant table
 // name of a signal.
 func NewPrompts(exprs []string) ([]*regexp.Regexp, error) {
 	var out []*regexp.Regexp
-	for _, e := range slices.Concat(exprs, prompts) {
+	for _, e := range slices.Concat(exprs, commonPrompts) {
 		re, err := regexp.Compile(`\A(?:` + e + `)`)
 		if err != nil {
 			return nil, fmt.Errorf("read the prompt %q: %w", e, err)
@@ -266,7 +266,7 @@ func NewPrompts(exprs []string) ([]*regexp.Regexp, error) {
 // made, as far as its prompts can be recognised: one stands before the cursor, two
 // looks found it the same, and nothing is below it. From then on lines that begin with
 // a prompt that's the same but for its folder are commands.
-func (w *work) inferred() []sessions.Mark {
+func (w *engineRun) inferred() []sessions.Mark {
 	s, sh := w.s, &w.state.Shell
 	if len(w.prompts) == 0 || sh.Count > 0 && !sh.Inferred || s.Alternate || !w.reaches() || w.drawing {
 		return nil
@@ -297,7 +297,7 @@ func (w *work) inferred() []sessions.Mark {
 
 // prompt finds the prompt that a line begins with: where it ends (0: there's none),
 // what of it doesn't change, and the status that it tells, or -1.
-func (w *work) prompt(line string) (end int, shape string, status int) {
+func (w *engineRun) prompt(line string) (end int, shape string, status int) {
 	for _, re := range w.prompts {
 		m := re.FindStringSubmatchIndex(line)
 		if m == nil || m[1] == 0 {

@@ -13,18 +13,18 @@ import (
 
 // front is an observer that knows what runs in the pane's foreground.
 type front struct {
-	polling.Generic
+	polling.PlainProfile
 	runs atomic.Pointer[string] // nil: nothing
 }
 
 func (f *front) run(program string) { f.runs.Store(&program) }
 
-func (f *front) Observe(context.Context, sessions.Look) (sessions.Sight, error) {
-	sight := sessions.Sight{Text: sessions.TextPane}
+func (f *front) Observe(context.Context, sessions.Poll) (sessions.Observation, error) {
+	obs := sessions.Observation{Text: sessions.TextPane}
 	if runs := f.runs.Load(); runs != nil {
-		sight.Front = *runs
+		obs.Front = *runs
 	}
-	return sight, nil
+	return obs, nil
 }
 
 func (f *front) Close() error { return nil }
@@ -42,7 +42,7 @@ func (f *fakeSource) set(pane string, change func(*sessions.Snapshot)) {
 func TestAFullScreenProgramOfAShell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem, src, f := &memLog{}, newFakeSource("%1"), &front{}
-		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		observe := func([]byte) (polling.Observer, error) { return f, nil }
 		if err := r.coord.Start(polling.Target{Session: "pb_1", Server: "t", Pane: "%1", Observe: observe}); err != nil {
 			t.Fatal(err)

@@ -113,7 +113,7 @@ func (p *pane) atPrompt() {
 // on what the log has.
 func (p *pane) restart(opt polling.Options) {
 	p.stopPolling()
-	p.coord = polling.NewCoordinator(map[string]polling.Source{"t": p.source}, p.log, opt)
+	p.coord = polling.NewCoordinator(map[string]polling.PaneSource{"t": p.source}, p.log, opt)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = p.coord.Run(ctx, p.owner) })

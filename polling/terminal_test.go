@@ -21,7 +21,7 @@ func newTerminal(width, height, limit int) *terminal {
 	return &terminal{grid: newGrid(width, height, limit)}
 }
 
-func (t *terminal) snapshot(w sessions.Window) sessions.Snapshot {
+func (t *terminal) snapshot(w sessions.RowWindow) sessions.Snapshot {
 	s := t.grid.snapshot(w)
 	s.CursorVisible = !t.hidden
 	return s

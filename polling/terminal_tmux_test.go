@@ -122,7 +122,7 @@ func (r *tmuxTerminal) put(text string) {
 // differs waits until tmux has worked all in; if it shows something else than the
 // model then, it returns both.
 func (r *tmuxTerminal) differs(model *terminal) string {
-	s := model.snapshot(sessions.Window{Start: -model.hs})
+	s := model.snapshot(sessions.RowWindow{Start: -model.hs})
 	want := fmt.Sprintf("%d: %dx%d history %d cursor %d", r.puts, s.Width, s.Height, s.HistorySize, s.CursorY)
 	for i := range s.Rows {
 		s.Rows[i] = trimRow(s.Rows[i])

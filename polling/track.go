@@ -19,7 +19,7 @@ const (
 )
 
 // track finds out where the snapshot's rows belong in the numbering.
-func (w *work) track() (*Need, error) {
+func (w *engineRun) track() (*Need, error) {
 	st, s := &w.state, w.s
 	switch {
 	case !st.Started:
@@ -70,17 +70,17 @@ func (w *work) track() (*Need, error) {
 
 // locate looks for the anchor. History that is shorter, though nothing was
 // dropped and the screen hasn't grown into it, was cleared.
-func (w *work) locate() (place, search) {
+func (w *engineRun) locate() (anchorPlace, searchResult) {
 	st, s := &w.state, w.s
 	if !mayDrop(s) && s.HistorySize < st.HS-max(0, s.Height-st.Height) {
-		return place{}, cleared
+		return anchorPlace{}, cleared
 	}
 	next := st.Next - int64(max(0, st.Height-s.Height)) // blank rows go off a pane that gets lower
-	return locate(st.Anchor, st.Base, next, st.HS, w.asked.place, s, w.hashes)
+	return locateAnchor(st.Anchor, st.Base, next, st.HS, w.asked.place, s, w.hashes)
 }
 
 // begin starts at the oldest row kept.
-func (w *work) begin() *Need {
+func (w *engineRun) begin() *Need {
 	s := w.s
 	if need := w.needNext(); need != nil {
 		return need
@@ -94,7 +94,7 @@ func (w *work) begin() *Need {
 }
 
 // follow goes on from where the anchor was found.
-func (w *work) follow(p place) {
+func (w *engineRun) follow(p anchorPlace) {
 	st, s := &w.state, w.s
 	same := p.base == st.Base && s.HistorySize == st.HS && s.Activity == st.Activity
 	w.step.Grown = int(p.base-st.Base) + s.HistorySize - st.HS
@@ -112,9 +112,9 @@ func (w *work) follow(p place) {
 }
 
 // renumbered forgets what's known of rows by their numbers: they may be others now.
-func (w *work) renumbered() {
+func (w *engineRun) renumbered() {
 	st := &w.state
-	w.prevAbs, w.orphans, w.copies, w.screen.normal, st.Asking = nil, orphans{}, nil, nil, asking{}
+	w.prevAbs, w.orphans, w.copies, w.screen.normal, st.Asking = nil, orphans{}, nil, nil, openDialog{}
 	if !w.reaches() {
 		st.Shown = rowHashes{} // nothing more can be seen of them before what comes behind
 	}
@@ -125,7 +125,7 @@ func (w *work) renumbered() {
 
 // droppedRows makes good for undecided rows that tmux has dropped since the last
 // look: those that a printer had finished are known, of others a gap tells.
-func (w *work) droppedRows() {
+func (w *engineRun) droppedRows() {
 	st := &w.state
 	if !st.Drew {
 		w.vanish(st.Base, false)
@@ -137,7 +137,7 @@ func (w *work) droppedRows() {
 }
 
 // interrupt emits the beginning of a line whose rest is lost.
-func (w *work) interrupt() {
+func (w *engineRun) interrupt() {
 	if w.state.Begun != "" {
 		w.line(w.begun(), w.state.Next-1)
 	}
@@ -146,14 +146,14 @@ func (w *work) interrupt() {
 // respawned keeps what stood on the screen of the program before, which tmux
 // has cleared but for what had scrolled off it since the last look. oldTop is
 // the first row that was on that screen.
-func (w *work) respawned(oldTop int64) {
+func (w *engineRun) respawned(oldTop int64) {
 	st := &w.state
 	unsure := st.Drew
 	for _, r := range w.screen.normal {
 		unsure = unsure || trimRow(r.text) != ""
 	}
 	before := w.screen.normal
-	w.vanish(everything, true)
+	w.vanish(behindAll, true)
 	for abs := range st.Shown {
 		if i := w.index(abs); i >= 0 && abs >= w.top() {
 			delete(st.Shown, abs)
@@ -175,10 +175,10 @@ func (w *work) respawned(oldTop int64) {
 // lost goes on at the oldest row kept, behind a gap. tmux drops rows in
 // multiples of limit/10, so at least that many are gone that no row of the
 // anchor is left.
-func (w *work) lost() {
+func (w *engineRun) lost() {
 	st, s := &w.state, w.s
 	if !st.Drew {
-		w.vanish(everything, false)
+		w.vanish(behindAll, false)
 	}
 	w.interrupt()
 	oldest := w.oldestDrop()
@@ -186,7 +186,7 @@ func (w *work) lost() {
 	st.Base = max(oldest, st.Next)
 	st.Next = st.Base
 	st.PID = s.PID
-	st.Shown, st.Asking = rowHashes{}, asking{}
+	st.Shown, st.Asking = rowHashes{}, openDialog{}
 	w.prevAbs, w.screen = nil, memory{}
 	w.gap(w.linesIn(rows), reasonDropped)
 	w.step.Grown = s.HistorySize
@@ -194,7 +194,7 @@ func (w *work) lost() {
 
 // oldestDrop is the least number that grid row 0 can have when no row of the
 // anchor is left. Without an anchor, maybe nothing was dropped at all.
-func (w *work) oldestDrop() int64 {
+func (w *engineRun) oldestDrop() int64 {
 	st, ny := &w.state, dropRows(w.s)
 	if len(st.Anchor.Hashes) == 0 {
 		return st.Base
@@ -203,7 +203,7 @@ func (w *work) oldestDrop() int64 {
 }
 
 // measure keeps how many rows the longest line takes that was ever seen.
-func (w *work) measure() {
+func (w *engineRun) measure() {
 	n := int64(0)
 	for _, wrapped := range w.s.Wrapped {
 		n++
@@ -217,7 +217,7 @@ func (w *work) measure() {
 // linesIn is how many lines so many lost rows are at least, if lost lines were no
 // longer than the longest that was ever seen. 0: they may all be of one line,
 // the rest of which is the oldest in the grid.
-func (w *work) linesIn(rows int64) int64 {
+func (w *engineRun) linesIn(rows int64) int64 {
 	if w.s.First == 0 && len(w.s.Wrapped) > 0 && w.s.Wrapped[0] {
 		return 0
 	}
@@ -227,7 +227,7 @@ func (w *work) linesIn(rows int64) int64 {
 // wiped reports whether a screen without history was cleared: none of the rows
 // that were finished is where it was, and the cursor went up. Otherwise it was
 // overwritten in place.
-func (w *work) wiped() bool {
+func (w *engineRun) wiped() bool {
 	st, s := &w.state, w.s
 	if len(st.Anchor.Hashes) > 0 || !w.prints() || st.Base+int64(s.HistorySize+s.CursorY) >= st.Cursor {
 		return false
@@ -239,7 +239,7 @@ func (w *work) wiped() bool {
 }
 
 // gap puts a gap behind the lines so far.
-func (w *work) gap(atLeast int64, reason string) {
+func (w *engineRun) gap(atLeast int64, reason string) {
 	w.interrupt()
 	n := len(w.step.Gaps)
 	if n > 0 && w.step.Gaps[n-1].After == int64(len(w.step.Lines)) {
@@ -256,7 +256,7 @@ const maxTries = 16
 // needNext asks for a window with the first undecided row, if it's above this
 // one. Without an anchor, rows that were lines may have been overwritten and gone
 // off the screen since: the window is to hold them too.
-func (w *work) needNext() *Need {
+func (w *engineRun) needNext() *Need {
 	st := &w.state
 	next := st.Next
 	if len(st.Anchor.Hashes) == 0 {
@@ -280,7 +280,7 @@ func (w *work) needNext() *Need {
 
 // needAnchor asks for a window with the place k of the anchor, or with all there
 // is. nil: it has been tried often enough.
-func (w *work) needAnchor(k int) *Need {
+func (w *engineRun) needAnchor(k int) *Need {
 	st := &w.state
 	if w.s.HistorySize <= w.maxRows*3/4 {
 		return w.window(0, k)
@@ -292,7 +292,7 @@ func (w *work) needAnchor(k int) *Need {
 // window is one from grid row g on, with room for what comes until it's taken:
 // the more the oftener it was too little. It goes to the bottom if that's near
 // enough; the room never keeps it from that.
-func (w *work) window(g, place int) *Need {
+func (w *engineRun) window(g, place int) *Need {
 	s := w.s
 	if w.asked.tries >= maxTries {
 		return nil

@@ -14,7 +14,7 @@ import (
 func newMarkedRig(t *testing.T, mem *memLog, src *fakeSource) *rig {
 	t.Helper()
 	r := &rig{T: t, log: mem, owner: &owner{ended: make(chan string, 10)}}
-	r.coord = polling.NewCoordinator(map[string]polling.Source{"t": src}, mem, polling.Options{Marker: polling.NewMarker(done, nil)})
+	r.coord = polling.NewCoordinator(map[string]polling.PaneSource{"t": src}, mem, polling.Options{Marker: polling.NewMarker(done, nil)})
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = r.coord.Run(ctx, r.owner) })

@@ -24,7 +24,7 @@ func (p *OutputPoller) nextTurn(step *Step, lines []sessions.Line, now time.Time
 	if !t.Open && !step.Complete {
 		late = end
 	}
-	opens := !t.Open && (step.Complete || says(lines[late:]))
+	opens := !t.Open && (step.Complete || haveText(lines[late:]))
 	began := p.began(step, opens, now)
 	t.FirstLine, t.LastLine = 0, int64(late)
 	switch {
@@ -48,13 +48,13 @@ func (p *OutputPoller) nextTurn(step *Step, lines []sessions.Line, now time.Time
 }
 
 // ownTurns are the turns by what the pane itself shows.
-func (p *OutputPoller) ownTurns(b *Batch, step *Step, sight sessions.Sight, now time.Time) {
+func (p *OutputPoller) ownTurns(b *Batch, step *Step, obs sessions.Observation, now time.Time) {
 	lines := len(b.Lines)
 	switch {
 	case len(step.cuts) > 0 || p.late != nil || p.engine.state.Shell.known():
 		b.Ended, b.Turn = p.turnsByShell(step, lines, now)
 		p.late = nil
-	case p.quiet(step, lines, sight, now):
+	case p.quiet(step, lines, obs, now):
 		w := turnWalk{t: p.turn, now: now}
 		w.t.FirstLine = 0
 		w.end(0, nil)
@@ -65,16 +65,16 @@ func (p *OutputPoller) ownTurns(b *Batch, step *Step, sight sessions.Sight, now 
 }
 
 // quiet reports whether the turn is over because nothing comes any more.
-func (p *OutputPoller) quiet(step *Step, lines int, sight sessions.Sight, now time.Time) bool {
-	return p.turn.Open && sight.Quiet > 0 && !step.Changed && !step.Complete && lines == 0 && now.Sub(p.changed) >= sight.Quiet
+func (p *OutputPoller) quiet(step *Step, lines int, obs sessions.Observation, now time.Time) bool {
+	return p.turn.Open && obs.Quiet > 0 && !step.Changed && !step.Complete && lines == 0 && now.Sub(p.changed) >= obs.Quiet
 }
 
 // quietAt is when the turn is over if nothing comes any more; zero: it isn't by that.
-func (p *OutputPoller) quietAt(sight sessions.Sight) time.Time {
-	if sight.Known || sight.Quiet <= 0 || !p.turn.Open || p.engine.state.Shell.known() {
+func (p *OutputPoller) quietAt(obs sessions.Observation) time.Time {
+	if obs.Known || obs.Quiet <= 0 || !p.turn.Open || p.engine.state.Shell.known() {
 		return time.Time{}
 	}
-	return p.changed.Add(sight.Quiet)
+	return p.changed.Add(obs.Quiet)
 }
 
 // lateEnd is the end of a shell's command that was an agent program: it was seen while
@@ -128,7 +128,7 @@ func (p *OutputPoller) turnsByShell(step *Step, lines int, now time.Time) (ended
 // cuts are those of a step, within its lines and those that were held before it. An
 // end that came while an agent program was known to run comes first; a turn marker
 // ends the turn, though not the command.
-func (p *OutputPoller) cuts(step *Step, lines int) []cut {
+func (p *OutputPoller) cuts(step *Step, lines int) []turnCut {
 	held := lines - len(step.Lines)
 	cuts := slices.Clone(step.cuts)
 	for i := range cuts {
@@ -139,14 +139,14 @@ func (p *OutputPoller) cuts(step *Step, lines int) []cut {
 		if step.TurnEnd > 0 {
 			at = step.TurnEnd + held
 		}
-		n := slices.IndexFunc(cuts, func(c cut) bool { return c.at > at || c.at == at && !c.begin })
+		n := slices.IndexFunc(cuts, func(c turnCut) bool { return c.at > at || c.at == at && !c.begin })
 		if n < 0 {
 			n = len(cuts)
 		}
-		cuts = slices.Insert(cuts, n, cut{at: at, marker: true})
+		cuts = slices.Insert(cuts, n, turnCut{at: at, marker: true})
 	}
 	if p.late != nil {
-		cuts = slices.Insert(cuts, 0, cut{running: true, status: p.late.Status})
+		cuts = slices.Insert(cuts, 0, turnCut{running: true, status: p.late.Status})
 	}
 	return cuts
 }
@@ -185,7 +185,7 @@ func (w *turnWalk) end(at int, status *int) {
 
 // observedTurn is the same where an observer tells of turns. One that the pane's
 // lines had opened goes no further.
-func (p *OutputPoller) observedTurn(lines int, s sessions.Sight, now time.Time) *sessions.Turn {
+func (p *OutputPoller) observedTurn(lines int, s sessions.Observation, now time.Time) *sessions.Turn {
 	t := p.turn
 	t.Open = t.Open && (!s.Began || !p.ownTurn)
 	if !s.Began && !s.Ended && (!t.Open || t.FirstLine > 0 || lines == 0) {
@@ -215,9 +215,9 @@ type inputs struct {
 	answered bool
 }
 
-// says reports whether lines have any text. Blank ones behind the end of a turn are
+// haveText reports whether lines have any text. Blank ones behind the end of a turn are
 // none of the next.
-func says(lines []sessions.Line) bool {
+func haveText(lines []sessions.Line) bool {
 	return slices.ContainsFunc(lines, func(l sessions.Line) bool { return strings.TrimSpace(l.Text) != "" })
 }
 

@@ -56,9 +56,9 @@ func (o WaitOptions) withDefaults() WaitOptions {
 // Wait waits for output in a pane: what's printed behind the first capture, which is made at
 // once. identity is the tmux server's run that has the pane; zero: whichever runs. An
 // error says that it couldn't, and is ctx's own if that has ended.
-func Wait(ctx context.Context, src Source, pane string, identity sessions.ServerIdentity, p *WaitPatterns, opt WaitOptions) (sessions.WaitResult, error) {
+func Wait(ctx context.Context, src PaneSource, pane string, identity sessions.ServerIdentity, p *WaitPatterns, opt WaitOptions) (sessions.WaitResult, error) {
 	w := &waiter{
-		waitBase: waitBase{opt.withDefaults(), finding{patterns: p}, time.Now()},
+		waitBase: waitBase{opt.withDefaults(), waitFindings{patterns: p}, time.Now()},
 		src:      src, pane: pane, identity: identity, follower: newFollower(), depth: waitContext,
 	}
 	return w.run(ctx)
@@ -67,7 +67,7 @@ func Wait(ctx context.Context, src Source, pane string, identity sessions.Server
 // waitBase is what a wait has, whatever it's for.
 type waitBase struct {
 	opt   WaitOptions
-	found finding
+	found waitFindings
 	began time.Time
 }
 
@@ -82,7 +82,7 @@ func (w *waitBase) pause(ctx context.Context, looked, deadline time.Time) error 
 }
 
 // resultOf is the result of a wait that ends now.
-func (w *waitBase) resultOf(source sessions.Text, outcome sessions.WaitOutcome, reason string) sessions.WaitResult {
+func (w *waitBase) resultOf(source sessions.LinesFrom, outcome sessions.WaitOutcome, reason string) sessions.WaitResult {
 	r := sessions.WaitResult{
 		Outcome: outcome, Reason: reason, Source: string(source), Tail: []string{},
 		ElapsedMS: time.Since(w.began).Milliseconds(), TimeoutMS: w.opt.Timeout.Milliseconds(),
@@ -95,15 +95,15 @@ func (w *waitBase) resultOf(source sessions.Text, outcome sessions.WaitOutcome, 
 type waiter struct {
 	waitBase
 
-	src      Source
+	src      PaneSource
 	pane     string
 	identity sessions.ServerIdentity
 
 	follower waitFollower
-	depth    int                // rows above the screen that the next capture takes
-	behind   *sessions.Window   // the next capture's, while the pane isn't caught up with
-	seen     *sessions.Snapshot // the last
-	noted    string             // the last note
+	depth    int                 // rows above the screen that the next capture takes
+	behind   *sessions.RowWindow // the next capture's, while the pane isn't caught up with
+	seen     *sessions.Snapshot  // the last
+	noted    string              // the last note
 }
 
 func (w *waiter) run(ctx context.Context) (sessions.WaitResult, error) {
@@ -117,7 +117,7 @@ func (w *waiter) run(ctx context.Context) (sessions.WaitResult, error) {
 			return sessions.WaitResult{}, context.Cause(ctx)
 		case outcome != "":
 			return w.result(outcome, reason), nil
-		case err != nil && (first || !passing(err)):
+		case err != nil && (first || !isPassing(err)):
 			return sessions.WaitResult{}, err
 		case over:
 			return w.timeout(err), nil
@@ -132,9 +132,9 @@ func (w *waiter) run(ctx context.Context) (sessions.WaitResult, error) {
 	}
 }
 
-// passing reports whether the next look may do better: the server is slow, or its
+// isPassing reports whether the next look may do better: the server is slow, or its
 // connection is being made again.
-func passing(err error) bool {
+func isPassing(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sessions.ErrUnavailable)
 }
 
@@ -142,7 +142,7 @@ func passing(err error) bool {
 // it has.
 func (w *waiter) tick(ctx context.Context, deadline time.Time) (sessions.WaitOutcome, string, error) {
 	var asked *Need
-	window := sessions.Window{Start: -w.depth}
+	window := sessions.RowWindow{Start: -w.depth}
 	if w.behind != nil {
 		window = *w.behind
 	}
@@ -178,7 +178,7 @@ func (w *waiter) tick(ctx context.Context, deadline time.Time) (sessions.WaitOut
 
 // look takes one snapshot and searches it, or says which one is needed instead. Both are
 // nil where the screen was switched meanwhile.
-func (w *waiter) look(ctx context.Context, deadline time.Time, window sessions.Window, asked *Need) (*sighting, *Need, error) {
+func (w *waiter) look(ctx context.Context, deadline time.Time, window sessions.RowWindow, asked *Need) (*waitStep, *Need, error) {
 	until := time.Now().Add(w.opt.CaptureTimeout)
 	if last := deadline.Add(waitGrace); last.Before(until) {
 		until = last
@@ -218,8 +218,8 @@ func (w *waiter) decide() (sessions.WaitOutcome, string, error) {
 	return "", "", nil
 }
 
-// SavedSource is a Source that can look behind the alternate screen.
-type SavedSource interface {
+// savedScreenSource is a PaneSource that can look behind the alternate screen.
+type savedScreenSource interface {
 	// SavedScreen takes the normal screen of a pane that shows the alternate one, with at
 	// most above rows of history. If it doesn't show that any more, Alternate is false.
 	SavedScreen(ctx context.Context, pane string, above int) (sessions.Snapshot, error)
@@ -228,7 +228,7 @@ type SavedSource interface {
 // beginBehind begins with the normal screen behind the alternate one. again: that's the one
 // that's shown now.
 func (w *waiter) beginBehind(ctx context.Context) (again bool, err error) {
-	src, ok := w.src.(SavedSource)
+	src, ok := w.src.(savedScreenSource)
 	if !ok {
 		return false, nil
 	}
@@ -244,7 +244,7 @@ func (w *waiter) beginBehind(ctx context.Context) (again bool, err error) {
 }
 
 // snapshot captures the pane of the right server.
-func (w *waiter) snapshot(ctx context.Context, window sessions.Window) (sessions.Snapshot, error) {
+func (w *waiter) snapshot(ctx context.Context, window sessions.RowWindow) (sessions.Snapshot, error) {
 	snap, err := w.src.Snapshot(ctx, w.pane, window)
 	if err == nil && w.identity != (sessions.ServerIdentity{}) && snap.Server != w.identity {
 		err = fmt.Errorf("%w pane: its tmux server was started anew", sessions.ErrUnknown)
@@ -340,7 +340,7 @@ const waitPage = 500
 // WaitLines waits for lines in a session's output log: for sessions whose text comes from
 // a transcript. What people wrote and what panebridge says itself aren't output.
 func WaitLines(ctx context.Context, log WaitLog, reg WaitSession, id sessions.ID, p *WaitPatterns, opt WaitOptions) (sessions.WaitResult, error) {
-	w := &lineWaiter{waitBase: waitBase{opt.withDefaults(), finding{patterns: p}, time.Now()}, log: log, reg: reg, id: id}
+	w := &lineWaiter{waitBase: waitBase{opt.withDefaults(), waitFindings{patterns: p}, time.Now()}, log: log, reg: reg, id: id}
 	return w.run(ctx)
 }
 
@@ -394,7 +394,7 @@ func (w *lineWaiter) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s := &sighting{dropped: len(out.Gaps) > 0}
+		s := &waitStep{dropped: len(out.Gaps) > 0}
 		for _, l := range out.Lines {
 			if l.Kind == sessions.KindUser || l.Kind == sessions.KindNotice {
 				continue
@@ -423,8 +423,8 @@ func (w *lineWaiter) result(outcome sessions.WaitOutcome, reason string, s sessi
 	return r
 }
 
-// finding is what a wait has found so far.
-type finding struct {
+// waitFindings is what a wait has found so far.
+type waitFindings struct {
 	patterns      *WaitPatterns
 	pattern, stop *sessions.WaitMatch
 	any           bool // there was output
@@ -435,7 +435,7 @@ type finding struct {
 }
 
 // take searches what a look has found. What was found first counts.
-func (f *finding) take(s *sighting) {
+func (f *waitFindings) take(s *waitStep) {
 	f.any = f.any || s.moved
 	f.lost, f.cleared = f.lost || s.dropped, f.cleared || s.cleared
 	f.missed, f.unsure = f.missed || s.dropped || s.cleared, f.unsure || s.unsure
@@ -449,7 +449,7 @@ func (f *finding) take(s *sighting) {
 	}
 }
 
-func (f *finding) search(l *waitLine) {
+func (f *waitFindings) search(l *waitLine) {
 	if f.stop == nil {
 		f.stop = l.match(sessions.MatchStop, f.patterns.stops)
 	}
@@ -460,7 +460,7 @@ func (f *finding) search(l *waitLine) {
 
 // outcome says how the wait has ended, "" if it hasn't. A stop wins over a pattern, and
 // both over what's lost: they were printed for sure.
-func (f *finding) outcome() (sessions.WaitOutcome, string) {
+func (f *waitFindings) outcome() (sessions.WaitOutcome, string) {
 	switch {
 	case f.stop != nil:
 		return sessions.WaitStopped, ""
@@ -477,7 +477,7 @@ func (f *finding) outcome() (sessions.WaitOutcome, string) {
 }
 
 // fill writes into a result what was found.
-func (f *finding) fill(r *sessions.WaitResult) {
+func (f *waitFindings) fill(r *sessions.WaitResult) {
 	switch r.Outcome { //nolint:exhaustive // the others have none
 	case sessions.WaitStopped:
 		r.Match = f.stop
@@ -496,15 +496,15 @@ type waitLines struct {
 }
 
 func (l *waitLines) add(lines []string, settled int) {
-	l.settled = append(l.settled, bounded(lines[:settled])...)
-	l.settled = bounded(l.settled)
-	l.open = bounded(lines[settled:])
+	l.settled = append(l.settled, newestLines(lines[:settled])...)
+	l.settled = newestLines(l.settled)
+	l.open = newestLines(lines[settled:])
 	l.before += settled
 	l.total = l.before + len(lines) - settled
 }
 
-// bounded are the newest of lines, each cut to what a result may have.
-func bounded(lines []string) []string {
+// newestLines are the newest of lines, each cut to what a result may have.
+func newestLines(lines []string) []string {
 	lines = lines[max(0, len(lines)-sessions.MaxWaitLines):]
 	out := make([]string, len(lines))
 	for i, text := range lines {
@@ -514,5 +514,5 @@ func bounded(lines []string) []string {
 }
 
 func (l *waitLines) all() []string {
-	return bounded(append(append(make([]string, 0, len(l.settled)+len(l.open)), l.settled...), l.open...))
+	return newestLines(append(append(make([]string, 0, len(l.settled)+len(l.open)), l.settled...), l.open...))
 }

@@ -26,8 +26,8 @@ type waitFollower struct {
 	column int                // of its cursor
 }
 
-// sighting is what one look of a wait found.
-type sighting struct {
+// waitStep is what one look of a wait found.
+type waitStep struct {
 	lines     []waitLine // with something new in them, oldest first
 	settled   int        // how many of them can't change any more
 	moved     bool       // there was output, if only blank
@@ -41,14 +41,14 @@ type sighting struct {
 }
 
 // newFollower returns a follower that begins with the first snapshot it's given.
-func newFollower() waitFollower { return waitFollower{engine: NewEngine(Generic{}, nil, true)} }
+func newFollower() waitFollower { return waitFollower{engine: NewEngine(PlainProfile{}, nil, true)} }
 
 // started reports whether the call has been seen: what's on the normal screen.
 func (f *waitFollower) started() bool { return f.engine.state.Started }
 
 // look works a snapshot in. Like Engine.Apply it may need another one instead.
-func (f waitFollower) look(s *sessions.Snapshot, asked *Need, maxRows int, now time.Time) (*sighting, *Need) {
-	w := &waitWork{work: work{Engine: f.engine, s: s, now: now, maxRows: maxRows, step: &Step{}}, f: f, out: &sighting{}}
+func (f waitFollower) look(s *sessions.Snapshot, asked *Need, maxRows int, now time.Time) (*waitStep, *Need) {
+	w := &waitRun{engineRun: engineRun{Engine: f.engine, s: s, now: now, maxRows: maxRows, step: &Step{}}, f: f, out: &waitStep{}}
 	if asked != nil {
 		w.asked = *asked
 	}
@@ -62,17 +62,17 @@ func (f waitFollower) look(s *sessions.Snapshot, asked *Need, maxRows int, now t
 	return w.out, nil
 }
 
-// waitWork is one look.
-type waitWork struct {
-	work
+// waitRun is one look.
+type waitRun struct {
+	engineRun
 
 	f     waitFollower
-	out   *sighting
+	out   *waitStep
 	cells []waitCell // of the snapshot's rows from row first on
 	first int
 }
 
-func (w *waitWork) look() *Need {
+func (w *waitRun) look() *Need {
 	s, st := w.s, &w.state
 	w.hashes = make([]uint64, len(s.Rows))
 	for i, r := range s.Rows {
@@ -108,7 +108,7 @@ func (w *waitWork) look() *Need {
 }
 
 // begin takes all there is as what stood there at the call.
-func (w *waitWork) begin() {
+func (w *waitRun) begin() {
 	w.state.PID = w.s.PID
 	w.first = w.lineStart(w.index(w.top()))
 	for i := w.first; i < len(w.s.Rows); i++ {
@@ -118,7 +118,7 @@ func (w *waitWork) begin() {
 }
 
 // lineStart is the row with which the line of row i begins.
-func (w *waitWork) lineStart(i int) int {
+func (w *waitRun) lineStart(i int) int {
 	i = min(max(0, i), len(w.s.Rows))
 	for from := i; i > 0 && from-i < pieceRows && w.s.Wrapped[i-1]; {
 		i--
@@ -127,7 +127,7 @@ func (w *waitWork) lineStart(i int) int {
 }
 
 // follow finds out where the rows belong, as Engine does.
-func (w *waitWork) follow() *Need {
+func (w *waitRun) follow() *Need {
 	s, st := w.s, &w.state
 	shrank := s.HistorySize < st.HS-max(0, s.Height-st.Height) && !mayDrop(s)
 	p, how := w.locate()
@@ -153,7 +153,7 @@ func (w *waitWork) follow() *Need {
 		return w.refill()
 	case found, weak, deeper:
 		w.out.unsure = w.wiped()
-		w.work.follow(p)
+		w.engineRun.follow(p)
 	}
 	if need := w.needNext(); need != nil {
 		return need
@@ -167,13 +167,13 @@ func (w *waitWork) follow() *Need {
 		w.first = len(s.Rows)
 		return nil
 	}
-	w.cells = w.f.rows.cellsFrom(&w.work, w.first)
+	w.cells = w.f.rows.cellsFrom(&w.engineRun, w.first)
 	return nil
 }
 
 // refill goes on at the oldest row kept: tmux dropped all that was known. What stands
 // there as it did on the last screen may be that.
-func (w *waitWork) refill() *Need {
+func (w *waitRun) refill() *Need {
 	w.lost()
 	if need := w.needNext(); need != nil {
 		return need
@@ -200,7 +200,7 @@ func (w *waitWork) refill() *Need {
 
 // search collects the lines with something new in them, and where the next look begins:
 // at the line that the screen begins with.
-func (w *waitWork) search() {
+func (w *waitRun) search() {
 	if w.first == len(w.s.Rows) {
 		return
 	}
@@ -243,7 +243,7 @@ func (w *waitWork) search() {
 
 // seeCursor notices output that leaves no text: the cursor is elsewhere, though the
 // screen has the size it had.
-func (w *waitWork) seeCursor() {
+func (w *waitRun) seeCursor() {
 	s, f := w.s, &w.f
 	row := w.top() + int64(s.CursorY)
 	if f.last != nil && f.last.Width == s.Width && f.last.Height == s.Height && (row != f.cursor || s.CursorX != f.column) {
@@ -260,7 +260,7 @@ type waitRows struct {
 }
 
 // cellsFrom compares the snapshot's rows from row i on with the last look.
-func (r waitRows) cellsFrom(w *work, i int) []waitCell {
+func (r waitRows) cellsFrom(w *engineRun, i int) []waitCell {
 	cells := make([]waitCell, 0, len(w.s.Rows)-i)
 	moved := r.vanished(w)
 	for ; i < len(w.s.Rows); i++ {
@@ -287,7 +287,7 @@ func (r waitRows) cellsFrom(w *work, i int) []waitCell {
 // vanished counts the texts that stood there at the call and were overwritten since the last
 // look. If the screen was only changed further down, and they stand elsewhere now,
 // they were moved and not printed anew.
-func (r waitRows) vanished(w *work) map[string]int {
+func (r waitRows) vanished(w *engineRun) map[string]int {
 	top := w.index(w.top())
 	if top < 0 || top >= len(w.s.Rows) {
 		return nil
@@ -330,7 +330,7 @@ func (r waitRows) keep(abs int64, cells []waitCell, reached bool) waitRows {
 
 // realign finds on a grid that was reflowed or cleared what stood there at the last look,
 // by its lines: their rows have other numbers now.
-func (w *waitWork) realign() *Need {
+func (w *waitRun) realign() *Need {
 	if need := w.needAll(); need != nil {
 		return need
 	}
@@ -358,7 +358,7 @@ func (f *waitFollower) known() []waitCell {
 	if f.last == nil {
 		return nil
 	}
-	w := work{Engine: f.engine, s: f.last, maxRows: 4 * pieceRows}
+	w := engineRun{Engine: f.engine, s: f.last, maxRows: 4 * pieceRows}
 	w.state.Base = f.base
 	spans, _ := w.lines(0)
 	var out []waitCell
@@ -405,7 +405,7 @@ func alignLines(known []waitCell, texts []string, cut, whole bool) map[int]waitC
 	}
 	j, o := findRun(was, texts)
 	if j < 0 {
-		return scatter(known, was, texts)
+		return alignByWords(known, was, texts)
 	}
 	if whole && j == 0 && runFits(was, texts, 0, 0) && someUnknown(was, texts[:o]) {
 		o = 0 // nobody has moved them, and what's above the lower place was printed since
@@ -453,9 +453,9 @@ func someUnknown(was, texts []string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return !slices.Contains(was, text) })
 }
 
-// scatter is for a program that printed everything again in its own way: what's there
+// alignByWords is for a program that printed everything again in its own way: what's there
 // as a line, or by its words, is old.
-func scatter(known []waitCell, was, texts []string) map[int]waitCell {
+func alignByWords(known []waitCell, was, texts []string) map[int]waitCell {
 	out := map[int]waitCell{}
 	places := map[string][]int{}
 	for i, text := range was {

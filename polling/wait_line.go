@@ -48,7 +48,7 @@ func NewWaitPatterns(r sessions.WaitRequest) (*WaitPatterns, error) {
 		for _, text := range kind.texts {
 			p, err := newWaitPattern(text, r.Regex, !r.MatchCase)
 			if err != nil {
-				return nil, fmt.Errorf("%w %s %q: %w", sessions.ErrInvalid, kind.name, inShort(text), err)
+				return nil, fmt.Errorf("%w %s %q: %w", sessions.ErrInvalid, kind.name, shortPattern(text), err)
 			}
 			*kind.into = append(*kind.into, p)
 		}
@@ -214,8 +214,8 @@ func cutText(s string) string {
 	return s[:n]
 }
 
-// inShort is enough of a pattern to know it by.
-func inShort(text string) string {
+// shortPattern is enough of a pattern to know it by.
+func shortPattern(text string) string {
 	const most = 60 // runes
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "…"

@@ -85,9 +85,9 @@ func waiting(h *history) *tracer {
 }
 
 // look catches up with the grid; what it found in several captures is joined.
-func (f *tracer) look(h *history) *sighting {
-	var out sighting
-	window := sessions.Window{Start: -f.depth}
+func (f *tracer) look(h *history) *waitStep {
+	var out waitStep
+	window := sessions.RowWindow{Start: -f.depth}
 	for asked := (*Need)(nil); ; {
 		snap := h.g.snapshot(window)
 		s, more := f.f.look(&snap, asked, f.maxRows, time.Unix(1, 0))
@@ -118,7 +118,7 @@ func outputs(lines []waitLine) []string {
 	return out
 }
 
-func wantNothing(t *rapid.T, s *sighting, when string) {
+func wantNothing(t *rapid.T, s *waitStep, when string) {
 	if len(s.lines) > 0 {
 		t.Fatalf("%s there's output: %q", when, outputs(s.lines))
 	}
@@ -175,6 +175,6 @@ func (s gridSource) Glances(context.Context, int64) ([]sessions.Glance, bool, er
 	return nil, false, nil
 }
 
-func (s gridSource) Snapshot(context.Context, string, sessions.Window) (sessions.Snapshot, error) {
+func (s gridSource) Snapshot(context.Context, string, sessions.RowWindow) (sessions.Snapshot, error) {
 	return s.snapshot()
 }

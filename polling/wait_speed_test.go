@@ -106,7 +106,7 @@ func (p *waitPane) needleFoundNaively(tty *os.File, needle string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	state := func() (hs, row int) {
-		s, err := p.client.Snapshot(ctx, p.id, sessions.Window{})
+		s, err := p.client.Snapshot(ctx, p.id, sessions.RowWindow{})
 		if err != nil {
 			return -1, -1
 		}
@@ -135,7 +135,7 @@ func (p *waitPane) needleFoundNaively(tty *os.File, needle string) string {
 		if row < seen { // history rolled over: it goes on with the screen
 			seen = hs
 		}
-		s, err := p.client.Snapshot(ctx, p.id, sessions.Window{Start: seen - hs, Rows: max(1, row-seen+1)})
+		s, err := p.client.Snapshot(ctx, p.id, sessions.RowWindow{Start: seen - hs, Rows: max(1, row-seen+1)})
 		if err != nil {
 			break
 		}

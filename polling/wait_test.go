@@ -26,7 +26,7 @@ func patternsOf(t *testing.T, r sessions.WaitRequest) *WaitPatterns {
 func quiet() gridSource {
 	g := newGrid(20, 5, 100)
 	g.write("$ ")
-	return gridSource{func() (sessions.Snapshot, error) { return g.snapshot(sessions.Window{}), nil }}
+	return gridSource{func() (sessions.Snapshot, error) { return g.snapshot(sessions.RowWindow{}), nil }}
 }
 
 func TestWaitTimesOut(t *testing.T) {
@@ -58,7 +58,7 @@ func TestWaitLooksWhenTheTimeIsOut(t *testing.T) {
 			if time.Since(start) >= 990*time.Millisecond && len(g.printed) == 0 {
 				g.printLine("late")
 			}
-			return g.snapshot(sessions.Window{}), nil
+			return g.snapshot(sessions.RowWindow{}), nil
 		}}
 		r, err := Wait(context.Background(), src, "%1", sessions.ServerIdentity{}, patternsOf(t, sessions.WaitRequest{Patterns: []string{"late"}}),
 			WaitOptions{Timeout: time.Second, Interval: 700 * time.Millisecond})
@@ -84,7 +84,7 @@ func TestWaitOutlivesTrouble(t *testing.T) {
 				<-ctx.Done()
 				return sessions.Snapshot{}, ctx.Err()
 			}
-			return g.snapshot(sessions.Window{}), nil
+			return g.snapshot(sessions.RowWindow{}), nil
 		}}
 		wait := func(pattern string) sessions.WaitResult {
 			r, err := Wait(context.Background(), src, "%1", sessions.ServerIdentity{}, patternsOf(t, sessions.WaitRequest{Patterns: []string{pattern}}),
@@ -116,7 +116,7 @@ func (s hangingSource) Glances(context.Context, int64) ([]sessions.Glance, bool,
 	return nil, false, nil
 }
 
-func (s hangingSource) Snapshot(ctx context.Context, _ string, _ sessions.Window) (sessions.Snapshot, error) {
+func (s hangingSource) Snapshot(ctx context.Context, _ string, _ sessions.RowWindow) (sessions.Snapshot, error) {
 	return s.snapshot(ctx)
 }
 

@@ -21,10 +21,10 @@ func (m *Manager) Answer(ctx context.Context, id string, a Answer) (Prompt, erro
 	}
 	run, done, err := m.carriedThrough(ctx)
 	if err != nil {
-		return m.settleAnswer(ctx, p, Given{State: PromptOpen, Err: err})
+		return m.settleAnswer(ctx, p, AnswerResult{State: PromptOpen, Err: err})
 	}
 	defer done()
-	end := Given{State: PromptOpen, Doubt: ClosedMeantime, Err: fmt.Errorf("%w: panebridge failed while it answered; look at the session before you answer again", ErrUnavailable)}
+	end := AnswerResult{State: PromptOpen, Doubt: ClosedMeantime, Err: fmt.Errorf("%w: panebridge failed while it answered; look at the session before you answer again", ErrUnavailable)}
 	m.containPanic(ctx, p.Session, WorkerAnswer, func() { end = m.giveAnswer(run, p) })
 	return m.settleAnswer(ctx, p, end)
 }
@@ -89,10 +89,10 @@ const (
 )
 
 // giveAnswer has the answer given that counts.
-func (m *Manager) giveAnswer(ctx context.Context, p Prompt) Given {
+func (m *Manager) giveAnswer(ctx context.Context, p Prompt) AnswerResult {
 	e, err := m.handed(p.Session)
 	if err != nil {
-		return Given{State: PromptClosed, Reason: "the session has ended", Err: err}
+		return AnswerResult{State: PromptClosed, Reason: "the session has ended", Err: err}
 	}
 	if end, gone := m.awaitTurn(ctx, p, e.keyboard); gone {
 		return end
@@ -100,39 +100,39 @@ func (m *Manager) giveAnswer(ctx context.Context, p Prompt) Given {
 	defer e.keyboard.GiveBack()
 	end := e.hand.GiveAnswer(ctx, p)
 	if ctx.Err() != nil && end.State != PromptAnswered {
-		return Given{State: PromptAnswering, Err: fmt.Errorf("%w: panebridge stopped while it was answered; look at the session", ErrUnavailable)}
+		return AnswerResult{State: PromptAnswering, Err: fmt.Errorf("%w: panebridge stopped while it was answered; look at the session", ErrUnavailable)}
 	}
 	return end
 }
 
 // awaitTurn takes the keyboard. While somebody else's text is typed the question may go,
 // and then nobody waits for that. A reading ends for the answer, and it's waited for.
-func (m *Manager) awaitTurn(ctx context.Context, p Prompt, keys Keyboard) (end Given, gone bool) {
+func (m *Manager) awaitTurn(ctx context.Context, p Prompt, keys Keyboard) (end AnswerResult, gone bool) {
 	for until := time.Now().Add(keyboardWithin); ; {
 		err := keys.TakeWithin(ctx, turnEvery)
 		if err == nil {
-			return Given{}, false
+			return AnswerResult{}, false
 		}
 		if shown, known := m.shownOf(p.Session); known && (shown == nil || !shown.Asks(&p.Dialog)) {
 			return GoneBefore(shown), true
 		}
 		if ctx.Err() != nil || time.Now().After(until) && !m.isRead(p.Session) {
-			return Given{State: PromptOpen, Err: err}, true
+			return AnswerResult{State: PromptOpen, Err: err}, true
 		}
 	}
 }
 
 // GoneBefore is what becomes of an answer to a question that isn't there any more, but now, or
 // none, and of which nothing was pressed.
-func GoneBefore(now *Dialog) Given {
+func GoneBefore(now *Dialog) AnswerResult {
 	if now != nil {
-		return Given{State: PromptClosed, Reason: ClosedByOther, Err: fmt.Errorf("%w: the question has changed; nothing was answered", ErrConflict)}
+		return AnswerResult{State: PromptClosed, Reason: ClosedByOther, Err: fmt.Errorf("%w: the question has changed; nothing was answered", ErrConflict)}
 	}
-	return Given{State: PromptClosed, Reason: ClosedInPane, Err: fmt.Errorf("%w: the question is gone; nothing was answered", ErrConflict)}
+	return AnswerResult{State: PromptClosed, Reason: ClosedInPane, Err: fmt.Errorf("%w: the question is gone; nothing was answered", ErrConflict)}
 }
 
 // settleAnswer ends a claim, and takes in what was shown meanwhile.
-func (m *Manager) settleAnswer(ctx context.Context, p Prompt, end Given) (Prompt, error) {
+func (m *Manager) settleAnswer(ctx context.Context, p Prompt, end AnswerResult) (Prompt, error) {
 	m.asks.Lock()
 	defer m.asks.Unlock()
 	if end.State == PromptAnswering { // the daemon stops; the next run finds out
@@ -243,7 +243,7 @@ func (m *Manager) askAgain(ctx context.Context, id ID, done string) bool {
 	}
 	look, cancel := context.WithTimeout(ctx, tmuxTimeout)
 	defer cancel()
-	snap, err := srv.Snapshot(look, s.Pane.ID, Window{})
+	snap, err := srv.Snapshot(look, s.Pane.ID, RowWindow{})
 	if err != nil || snap.Server != s.Pane.Identity {
 		return false
 	}
@@ -303,7 +303,7 @@ func (p Prompt) Who() string {
 // conflict says why a prompt can't be answered any more.
 func (p Prompt) conflict() error {
 	const most = 200 // characters
-	chosen := inShort(p.Chosen(), most)
+	chosen := shortLine(p.Chosen(), most)
 	switch p.State {
 	case PromptAnswering:
 		return fmt.Errorf("%w: %s is answering already: %s", ErrConflict, p.Who(), chosen)
@@ -366,7 +366,7 @@ func (d *Dialog) choices() string {
 		if !d.Offers(i) {
 			continue
 		}
-		all = append(all, strconv.Itoa(i+1)+" “"+inShort(o.Label, maxName)+"”")
+		all = append(all, strconv.Itoa(i+1)+" “"+shortLine(o.Label, maxName)+"”")
 	}
 	if d.Kind == PromptLine {
 		return "a line, by “input” or in a chat, as any text for the session"
@@ -389,8 +389,8 @@ func (d *Dialog) choices() string {
 // closedFirst is why a prompt is closed that was said to be refused, where a key at the pane came first.
 const closedFirst = "somebody at the pane was first: what was refused here was done"
 
-// refusal is a prompt that was refused here, and the turn in which.
-type refusal struct {
+// refusedPrompt is a prompt that was refused here, and the turn in which.
+type refusedPrompt struct {
 	prompt Prompt
 	turn   int64
 }
@@ -420,7 +420,7 @@ func (m *Manager) takeRefusalBack(ctx context.Context, id ID, call string) {
 	p := e.refused.prompt
 	e.refused = nil
 	m.mu.Unlock()
-	said := fmt.Sprintf("%q came too late: somebody at the pane was first, and it was done: %s", p.Chosen(), inShort(p.Dialog.About(), 200))
+	said := fmt.Sprintf("%q came too late: somebody at the pane was first, and it was done: %s", p.Chosen(), shortLine(p.Dialog.About(), 200))
 	p.State, p.Reason, p.Answer = PromptClosed, closedFirst, nil
 	if err := m.opt.Store.PutPrompt(ctx, p); err != nil {
 		m.log.Error("store a prompt", "session", id, "prompt", p.ID, "err", err)
@@ -433,8 +433,8 @@ func (m *Manager) takeRefusalBack(ctx context.Context, id ID, call string) {
 }
 
 // noteRefused keeps what was refused here, or that it isn't the last any more; m.mu is held.
-func (e *entry) noteRefused(p Prompt) {
+func (e *sessionEntry) noteRefused(p Prompt) {
 	if e.refused = nil; p.State == PromptAnswered && p.Refuses() && p.Dialog.toldCall() != "" {
-		e.refused = &refusal{p, e.Turn.Number}
+		e.refused = &refusedPrompt{p, e.Turn.Number}
 	}
 }

@@ -24,13 +24,13 @@ func (digital) Next(_ sessions.ID, _ *sessions.Dialog, a sessions.Answer) (sessi
 }
 
 // boxBelow reads an asker's input box.
-func boxBelow(_ sessions.ID, s *sessions.Snapshot) sessions.Box {
+func boxBelow(_ sessions.ID, s *sessions.Snapshot) sessions.InputBox {
 	last := len(s.Rows) - 1
 	text, open := strings.CutPrefix(s.Rows[last], "> ")
 	if !open {
-		return sessions.Box{Known: true}
+		return sessions.InputBox{Known: true}
 	}
-	return sessions.Box{Known: true, Open: true, Text: text, Rows: []int{last}}
+	return sessions.InputBox{Known: true, Open: true, Text: text, Rows: []int{last}}
 }
 
 // Somebody at the pane presses Enter while an answer is given: who came first has answered, the

@@ -149,7 +149,7 @@ func (e ended) Sessions(ctx context.Context) ([]sessions.Session, error) {
 // deaf is a pane whose program shows nothing of an Enter.
 type deaf struct{ *pane }
 
-func (deaf) Press(context.Context, sessions.Guard, ...string) (sessions.Outcome, error) {
+func (deaf) Press(context.Context, sessions.PaneGuard, ...string) (sessions.GuardOutcome, error) {
 	return sessions.Done, nil
 }
 
@@ -160,8 +160,8 @@ func withDeaf(t *testing.T, test func(b *bed, tell func(sessions.Asked))) {
 	p := &pane{}
 	var all []func(sessions.Asked)
 	change := func(o *options) {
-		o.Hands.Box = func(_ sessions.ID, s *sessions.Snapshot) sessions.Box {
-			return sessions.Box{Known: true, Open: true, Text: s.Rows[len(s.Rows)-1][2:]}
+		o.Hands.Box = func(_ sessions.ID, s *sessions.Snapshot) sessions.InputBox {
+			return sessions.InputBox{Known: true, Open: true, Text: s.Rows[len(s.Rows)-1][2:]}
 		}
 		o.Asked = func(_ sessions.ID, tell func(sessions.Asked)) func() {
 			all = append(all, tell)

@@ -155,7 +155,7 @@ func (p *asker) rows() (plain, styled []string) {
 	return plain, styled
 }
 
-func (p *asker) Snapshot(_ context.Context, _ string, w sessions.Window) (sessions.Snapshot, error) {
+func (p *asker) Snapshot(_ context.Context, _ string, w sessions.RowWindow) (sessions.Snapshot, error) {
 	defer time.Sleep(p.tmux)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,7 +177,7 @@ func (p *asker) Screen(context.Context, string) (sessions.Screen, error) {
 	return sessions.Screen{Rows: styled}, nil
 }
 
-func (p *asker) Press(_ context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
+func (p *asker) Press(_ context.Context, g sessions.PaneGuard, keys ...string) (sessions.GuardOutcome, error) {
 	return p.input(g, func() {
 		for _, k := range keys {
 			p.key(k)
@@ -185,7 +185,7 @@ func (p *asker) Press(_ context.Context, g sessions.Guard, keys ...string) (sess
 	})
 }
 
-func (p *asker) Paste(_ context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
+func (p *asker) Paste(_ context.Context, g sessions.PaneGuard, text string) (sessions.GuardOutcome, error) {
 	return p.input(g, func() {
 		if q := p.now; q != nil && q.text && q.marked == len(q.options)-1 {
 			q.typed += text
@@ -196,7 +196,7 @@ func (p *asker) Paste(_ context.Context, g sessions.Guard, text string) (session
 }
 
 // input is what a guarded step does: the check and the typing are one.
-func (p *asker) input(g sessions.Guard, read func()) (sessions.Outcome, error) {
+func (p *asker) input(g sessions.PaneGuard, read func()) (sessions.GuardOutcome, error) {
 	time.Sleep(p.tmux)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -450,7 +450,7 @@ func newDesk(tb testing.TB, pane *asker, db sessions.Store, changes ...func(*opt
 	tb.Helper()
 	d := &desk{TB: tb, pane: pane, poke: make(chan struct{}, 1)}
 	o := options{Options: sessions.Options{
-		Servers: []sessions.Server{pane}, Store: db, Pollers: pollers{d}, Notes: d, Feed: new(sessions.Feed), Shell: "sh",
+		Servers: []sessions.TmuxServer{pane}, Store: db, Pollers: pollers{d}, Notes: d, Feed: new(sessions.Feed), Shell: "sh",
 	}, Hands: typing.Options{
 		Dialogs: asked{}, Phrases: []string{"."}, Dialog: func(rows []string) string {
 			if strings.HasPrefix(rows[1], "?") {
@@ -498,7 +498,7 @@ func withDesk(t *testing.T, test func(d *desk)) {
 	})
 }
 
-func (d *desk) Note(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
+func (d *desk) AppendLines(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
 	lines[0].N = 1
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -532,7 +532,7 @@ func (d *desk) poll(ctx context.Context) {
 }
 
 func (d *desk) look() {
-	snap, err := d.pane.Snapshot(context.Background(), "%1", sessions.Window{})
+	snap, err := d.pane.Snapshot(context.Background(), "%1", sessions.RowWindow{})
 	if errors.Is(err, sessions.ErrUnavailable) {
 		return
 	}

@@ -14,9 +14,9 @@ import (
 // faulty is a pane at which panebridge's own work panics when one text is pasted.
 type faulty struct{ *pane }
 
-func (p faulty) Paste(ctx context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
+func (p faulty) Paste(ctx context.Context, g sessions.PaneGuard, text string) (sessions.GuardOutcome, error) {
 	if text == "boom" {
-		return sessions.Outcome([]string{}[len(g.Rows)]), nil // a fault as they come
+		return sessions.GuardOutcome([]string{}[len(g.Rows)]), nil // a fault as they come
 	}
 	return p.pane.Paste(ctx, g, text)
 }

@@ -22,9 +22,9 @@ type Hand interface {
 	// FinishPreview submits a preview that stands in the input box: see Manager.FinishPreview.
 	FinishPreview(ctx context.Context, p Preview) (end PreviewEnd, why string)
 	// GiveAnswer gives the answer of a prompt that counts.
-	GiveAnswer(ctx context.Context, p Prompt) Given
+	GiveAnswer(ctx context.Context, p Prompt) AnswerResult
 	// PressKeys presses keys as soon as the screen is one on which they may be.
-	PressKeys(ctx context.Context, p KeyPress) (Outcome, error)
+	PressKeys(ctx context.Context, p KeyPress) (GuardOutcome, error)
 	// ReadWhole reads a dialog of which part stands on the screen, in a pane that's made taller
 	// for a moment, or very high. ErrNotWhole says that it can't be seen whole so.
 	ReadWhole(ctx context.Context, part *Dialog, high bool) (*Dialog, error)
@@ -44,8 +44,8 @@ type Preview struct {
 	// Fit makes Text or Plain one for the program in the pane, which may need another word
 	// for a command than others. Nil: it's typed as it is.
 	Fit   func(text string, s *Snapshot) string
-	Box   func(*Snapshot) Box  // reads the input box of the program in the pane
-	Shell func(*Snapshot) bool // says whether that's a shell
+	Box   func(*Snapshot) InputBox // reads the input box of the program in the pane
+	Shell func(*Snapshot) bool     // says whether that's a shell
 	// Stop is closed when only what needs no waiting for others is still to be done. Nil:
 	// never; a Manager's own Run sees to it.
 	Stop <-chan struct{}
@@ -64,8 +64,8 @@ const (
 	PreviewUnclear
 )
 
-// Given is what became of an answer that counted.
-type Given struct {
+// AnswerResult is what became of an answer that counted.
+type AnswerResult struct {
 	State  PromptState // PromptOpen: it's to be answered again
 	Reason string      // of PromptClosed
 	Doubt  string      // of PromptOpen: why the prompt may go though nobody answers it in the pane; "": nothing was pressed
@@ -81,7 +81,7 @@ type Desk struct {
 
 // holds reports whether the session is known, and something holds of it. f is called with the registry
 // locked, and may change what it's given.
-func (d *Desk) holds(f func(e *entry) bool) bool {
+func (d *Desk) holds(f func(e *sessionEntry) bool) bool {
 	d.m.mu.Lock()
 	defer d.m.mu.Unlock()
 	e := d.m.entries[d.id]
@@ -95,7 +95,7 @@ func (d *Desk) ID() ID { return d.id }
 func (d *Desk) Log() *slog.Logger { return d.m.log.With("session", d.id) }
 
 // Living returns the session and its tmux server; ErrEnded or ErrUnknown if it has ended.
-func (d *Desk) Living() (Session, Server, error) { return d.m.living(d.id) }
+func (d *Desk) Living() (Session, TmuxServer, error) { return d.m.living(d.id) }
 
 // Keyboard returns who may type into the session; nil: there's no such session any more.
 func (d *Desk) Keyboard() Keyboard { return d.m.keyboardOf(d.id) }
@@ -113,13 +113,13 @@ func (d *Desk) SetReceipt(ctx context.Context, receipt string, change func(*Rece
 
 // IsOpen reports whether a receipt is the first of the session, and still to be worked on.
 func (d *Desk) IsOpen(receipt string) bool {
-	return d.holds(func(e *entry) bool { return len(e.queue) > 0 && e.queue[0].ID == receipt && !e.queue[0].Final() })
+	return d.holds(func(e *sessionEntry) bool { return len(e.queue) > 0 && e.queue[0].ID == receipt && !e.queue[0].Final() })
 }
 
 // TakeLeft reports whether a receipt was being typed when the daemon's last run ended. It
 // says so once.
 func (d *Desk) TakeLeft(receipt string) bool {
-	return d.holds(func(e *entry) bool {
+	return d.holds(func(e *sessionEntry) bool {
 		left := e.left && len(e.queue) > 0 && e.queue[0].ID == receipt
 		e.left = e.left && !left
 		return left
@@ -129,7 +129,7 @@ func (d *Desk) TakeLeft(receipt string) bool {
 // TakeGoAhead takes the go-ahead that somebody has left for a receipt; nil: nobody has.
 // Who takes it has to answer it.
 func (d *Desk) TakeGoAhead(receipt string) (ahead *GoAhead) {
-	d.holds(func(e *entry) bool {
+	d.holds(func(e *sessionEntry) bool {
 		if e.ahead != nil && e.ahead.Receipt == receipt {
 			ahead, e.ahead = e.ahead, nil
 		}
@@ -143,12 +143,12 @@ func (d *Desk) AwaitProof(r Receipt, from time.Time) { d.m.awaitProof(r, from) }
 
 // IsProved reports whether a text is known to be one that the agent was asked.
 func (d *Desk) IsProved(receipt string) bool {
-	return d.holds(func(e *entry) bool { return e.proved(receipt) })
+	return d.holds(func(e *sessionEntry) bool { return e.proved(receipt) })
 }
 
 // TellAuthor writes into the session's log who wrote what's about to be submitted.
 func (d *Desk) TellAuthor(ctx context.Context, r Receipt) error {
-	author := inShort(cmp.Or(r.Name, r.Author), maxName)
+	author := shortLine(cmp.Or(r.Name, r.Author), maxName)
 	if author == "" || strings.TrimSpace(r.Text) == "" {
 		return nil
 	}
@@ -165,7 +165,7 @@ func (d *Desk) TellAuthor(ctx context.Context, r Receipt) error {
 // Reaches reports whether a text that was written to somebody at a time is read by them, if
 // it's typed now.
 func (d *Desk) Reaches(to Addressee, front Program, written time.Time) bool {
-	return d.holds(func(e *entry) bool {
+	return d.holds(func(e *sessionEntry) bool {
 		inside := to.Agent() != "" && to.Agent() == e.Source.Program && time.Since(front.Started) > settledIn &&
 			(front.Kind == ProgramOther || front.Kind == ProgramOwn)
 		return inside || to.reaches(front, written)
@@ -177,12 +177,12 @@ func (d *Desk) Address(ctx context.Context, to Addressee) { d.m.setAddressee(ctx
 
 // Yields reports whether another program becomes the session's addressee by itself.
 func (d *Desk) Yields(to Addressee) bool {
-	return d.holds(func(e *entry) bool { return e.Addressee.yieldsTo(to) })
+	return d.holds(func(e *sessionEntry) bool { return e.Addressee.yieldsTo(to) })
 }
 
 // LastConversation is the id of the one that an agent had in the session; "": it isn't known.
 func (d *Desk) LastConversation(agent string) (id string) {
-	d.holds(func(e *entry) bool {
+	d.holds(func(e *sessionEntry) bool {
 		if e.was.Program == agent && conversationIDs.MatchString(e.was.Conversation) {
 			id = e.was.Conversation
 		}
@@ -196,7 +196,7 @@ func (d *Desk) Shown() (shown *Dialog, known bool) { return d.m.shownOf(d.id) }
 
 // AsksNow reports whether a dialog is known to be open.
 func (d *Desk) AsksNow() bool {
-	return d.holds(func(e *entry) bool {
+	return d.holds(func(e *sessionEntry) bool {
 		return e.prompt != nil && e.prompt.Kind() != PromptLine || e.shown != nil && e.shown.Kind != PromptLine
 	})
 }
@@ -206,7 +206,7 @@ func (d *Desk) HadSeen(dialog *Dialog, seen time.Time) bool {
 	if seen.IsZero() {
 		return true
 	}
-	return d.holds(func(e *entry) bool {
+	return d.holds(func(e *sessionEntry) bool {
 		if dialog == nil { // one that can't be read, and so has no prompt
 			return e.State == StateWaiting
 		}
@@ -216,7 +216,7 @@ func (d *Desk) HadSeen(dialog *Dialog, seen time.Time) bool {
 
 // TurnBeganSince reports whether a turn of the session's program began at a time or later.
 func (d *Desk) TurnBeganSince(at time.Time) bool {
-	return d.holds(func(e *entry) bool {
+	return d.holds(func(e *sessionEntry) bool {
 		return !at.IsZero() && e.Turn.Number > 0 && e.Turn.StartedAt.After(at.Add(-submitSlack))
 	})
 }
@@ -224,7 +224,7 @@ func (d *Desk) TurnBeganSince(at time.Time) bool {
 // NoteGiven notes that a step of an answer was done; last: what ends the session now, the
 // answer did.
 func (d *Desk) NoteGiven(last bool) {
-	d.holds(func(e *entry) bool { e.gave = last; return true })
+	d.holds(func(e *sessionEntry) bool { e.gave = last; return true })
 }
 
 // SamePart returns a dialog under the Print of the part that was seen first, if it's another part of
@@ -233,12 +233,12 @@ func (d *Desk) SamePart(dialog *Dialog) *Dialog { return d.m.samePartOf(d.id, di
 
 // NoteBack notes that the pane is as high as it was before it was made taller.
 func (d *Desk) NoteBack() {
-	d.holds(func(e *entry) bool { e.backAt = time.Now(); return true })
+	d.holds(func(e *sessionEntry) bool { e.backAt = time.Now(); return true })
 }
 
 // WasTaller reports whether the pane was taller a moment ago: its program may be drawing it anew.
 func (d *Desk) WasTaller() bool {
-	return d.holds(func(e *entry) bool { return time.Since(e.backAt) < BackWithin })
+	return d.holds(func(e *sessionEntry) bool { return time.Since(e.backAt) < BackWithin })
 }
 
 // LookLater runs f, which looks at the session, for as long as it takes.
@@ -345,7 +345,7 @@ func (m *Manager) FinishPreview(ctx context.Context, id ID, p Preview) (end Prev
 }
 
 // previewed is the session that a preview is for, which stops waiting for others when Run ends.
-func (m *Manager) previewed(id ID, p *Preview) (Session, *entry, error) {
+func (m *Manager) previewed(id ID, p *Preview) (Session, *sessionEntry, error) {
 	e, err := m.handed(id)
 	if err != nil {
 		return Session{}, nil, err
@@ -435,9 +435,9 @@ func keyName(s string) bool {
 	return n == len(base) && r > ' ' && r != 0x7f && r != utf8.RuneError
 }
 
-// Guard says when something may be typed into a pane. The check and the typing
+// PaneGuard says when something may be typed into a pane. The check and the typing
 // are one atomic step.
-type Guard struct {
+type PaneGuard struct {
 	Pane   string         // tmux pane id
 	Server ServerIdentity // of that run of the server alone; zero: of any
 	// Phrases are regular expressions (POSIX extended, each matching within
@@ -462,20 +462,20 @@ type Guard struct {
 	Lines bool
 }
 
-// Outcome is what became of a guarded step.
-type Outcome string
+// GuardOutcome is what became of a guarded step.
+type GuardOutcome string
 
 // The outcomes. Only Done touched the pane.
 const (
-	Done  Outcome = "done"
-	Held  Outcome = "held"  // one of the phrases is on the screen
-	Moved Outcome = "moved" // the screen isn't the one that was seen
-	Dead  Outcome = "dead"  // the program has ended
+	Done  GuardOutcome = "done"
+	Held  GuardOutcome = "held"  // one of the phrases is on the screen
+	Moved GuardOutcome = "moved" // the screen isn't the one that was seen
+	Dead  GuardOutcome = "dead"  // the program has ended
 )
 
 // TellingRows are the rows from first to last, at most so many, by which a part of a
 // screen is known again: those that have text, and the same doesn't stand above them,
-// where tmux's search would find it first. See Guard.Rows.
+// where tmux's search would find it first. See PaneGuard.Rows.
 func TellingRows(rows []string, first, last, most int) []int {
 	var out []int
 	above := map[string]bool{"": true}
@@ -489,9 +489,9 @@ func TellingRows(rows []string, first, last, most int) []int {
 	return out
 }
 
-// Box is a program's input box as it stands on the screen. The zero value: nothing is
+// InputBox is a program's input box as it stands on the screen. The zero value: nothing is
 // known of the program's box.
-type Box struct {
+type InputBox struct {
 	Known bool // the program's kind of box is known
 	Open  bool // it's on the screen
 	// Torn says that tmux has broken its frame: the pane has got narrower, and the program
@@ -518,7 +518,7 @@ type Box struct {
 
 // Missing reports whether a program that's known to draw such a box doesn't show it: its screen may be
 // half drawn.
-func (b Box) Missing() bool { return b.Known && !b.Shell && !b.Open && !b.Torn }
+func (b InputBox) Missing() bool { return b.Known && !b.Shell && !b.Open && !b.Torn }
 
 // Letters are the letters and digits of a text: a box breaks rows and draws around them.
 func Letters(text string) string {

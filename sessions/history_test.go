@@ -82,7 +82,7 @@ func (h *host) follow(term int, id sessions.ID, tell func(sessions.Asked)) (stop
 	}
 }
 
-func (h *host) boxOf(s *sessions.Snapshot) sessions.Box {
+func (h *host) boxOf(s *sessions.Snapshot) sessions.InputBox {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, p := range h.panes {
@@ -90,7 +90,7 @@ func (h *host) boxOf(s *sessions.Snapshot) sessions.Box {
 			return boxOf(p.front(), s)
 		}
 	}
-	return sessions.Box{}
+	return sessions.InputBox{}
 }
 
 // start begins a daemon's term.
@@ -102,7 +102,7 @@ func (h *history) start() {
 	h.note("a daemon starts")
 	h.mu.Unlock()
 	m := options{Options: sessions.Options{
-		Servers: []sessions.Server{server{host: h.host, in: term}}, Store: journal{h.host, term}, Pollers: nobody{}, Notes: silent{}, Shell: "shell",
+		Servers: []sessions.TmuxServer{server{host: h.host, in: term}}, Store: journal{h.host, term}, Pollers: nobody{}, Notes: silent{}, Shell: "shell",
 		Agents:   map[string]sessions.Agent{"agent": {Command: []string{"agent"}}},
 		Asked:    func(id sessions.ID, tell func(sessions.Asked)) func() { return h.follow(term, id, tell) },
 		Panicked: func(string) { h.panics.Add(1) },
@@ -114,7 +114,7 @@ func (h *history) start() {
 			}
 			return ""
 		},
-		Box:    func(_ sessions.ID, s *sessions.Snapshot) sessions.Box { return h.boxOf(s) },
+		Box:    func(_ sessions.ID, s *sessions.Snapshot) sessions.InputBox { return h.boxOf(s) },
 		Front:  h.frontOf,
 		Revive: func(_ sessions.ID, program, _ string) (string, bool) { return program, true },
 	}}.manager()
@@ -146,7 +146,7 @@ func (h *history) chooseAgain() {
 // silent is a log of which nothing is wanted.
 type silent struct{}
 
-func (silent) Note(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
+func (silent) AppendLines(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
 	return lines, nil, nil
 }
 

@@ -225,11 +225,11 @@ func inRows(s sessions.Snapshot, height int) sessions.Snapshot {
 func cells(row string, n int) string { r := []rune(row); return string(r[:min(n, len(r))]) }
 
 // boxOf reads what rows draws.
-func boxOf(front *hosted, s *sessions.Snapshot) sessions.Box {
+func boxOf(front *hosted, s *sessions.Snapshot) sessions.InputBox {
 	if front == nil || front.kind != sessions.ProgramShell && front.kind != sessions.ProgramAgent {
-		return sessions.Box{}
+		return sessions.InputBox{}
 	}
-	b := sessions.Box{Known: true, Shell: front.kind == sessions.ProgramShell}
+	b := sessions.InputBox{Known: true, Shell: front.kind == sessions.ProgramShell}
 	if b.Shell {
 		for i, row := range slices.Backward(s.Rows) {
 			if rest, ok := strings.CutPrefix(row, "$ "); ok {
@@ -535,7 +535,7 @@ func (s server) Kill(_ context.Context, pane string) error {
 	return s.done(after)
 }
 
-func (s server) Snapshot(_ context.Context, pane string, _ sessions.Window) (sessions.Snapshot, error) {
+func (s server) Snapshot(_ context.Context, pane string, _ sessions.RowWindow) (sessions.Snapshot, error) {
 	after, err := s.call(s.in)
 	if err != nil {
 		return sessions.Snapshot{}, err
@@ -591,16 +591,16 @@ func (s server) Terminal(tty string) (sessions.Terminal, error) {
 	return out, s.done(after)
 }
 
-func (s server) Paste(_ context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
+func (s server) Paste(_ context.Context, g sessions.PaneGuard, text string) (sessions.GuardOutcome, error) {
 	return s.guarded(g, "paste "+text)
 }
 
-func (s server) Press(_ context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
+func (s server) Press(_ context.Context, g sessions.PaneGuard, keys ...string) (sessions.GuardOutcome, error) {
 	return s.guarded(g, keys...)
 }
 
 // guarded is one atomic step.
-func (s server) guarded(g sessions.Guard, typed ...string) (sessions.Outcome, error) {
+func (s server) guarded(g sessions.PaneGuard, typed ...string) (sessions.GuardOutcome, error) {
 	after, err := s.call(s.in)
 	if err != nil {
 		return "", err

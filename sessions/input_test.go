@@ -31,13 +31,13 @@ type pane struct {
 
 var run = sessionstest.Run
 
-func (p *pane) Snapshot(context.Context, string, sessions.Window) (sessions.Snapshot, error) {
+func (p *pane) Snapshot(context.Context, string, sessions.RowWindow) (sessions.Snapshot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return sessions.Snapshot{Server: run, Pane: "%1", Rows: append(slices.Clone(p.sent), "> "+p.box)}, nil
 }
 
-func (p *pane) Paste(_ context.Context, _ sessions.Guard, text string) (sessions.Outcome, error) {
+func (p *pane) Paste(_ context.Context, _ sessions.PaneGuard, text string) (sessions.GuardOutcome, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.held {
@@ -47,7 +47,7 @@ func (p *pane) Paste(_ context.Context, _ sessions.Guard, text string) (sessions
 	return sessions.Done, nil
 }
 
-func (p *pane) Press(context.Context, sessions.Guard, ...string) (sessions.Outcome, error) {
+func (p *pane) Press(context.Context, sessions.PaneGuard, ...string) (sessions.GuardOutcome, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.box != "" {
@@ -71,7 +71,7 @@ func (nobody) Typed(sessions.ID, string)               {}
 func (nobody) ServerGone(string)                       {}
 
 // Note keeps a line, and what was in the pane's box when it came.
-func (b *bed) Note(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
+func (b *bed) AppendLines(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
 	b.pane.mu.Lock()
 	defer b.pane.mu.Unlock()
 	b.mu.Lock()
@@ -145,7 +145,7 @@ func withBed(t *testing.T, test func(b *bed)) {
 }
 
 // withPane is withBed with a server that may do more than its pane.
-func withPane(t *testing.T, p *pane, srv sessions.Server, change func(*options), test func(b *bed)) {
+func withPane(t *testing.T, p *pane, srv sessions.TmuxServer, change func(*options), test func(b *bed)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		db, err := storetest.Open(t.Context(), filepath.Join(t.TempDir(), "db"))
@@ -156,7 +156,7 @@ func withPane(t *testing.T, p *pane, srv sessions.Server, change func(*options),
 		b := &bed{T: t, pane: p, store: &full{Store: db}}
 		opt := options{Hands: typing.Options{Dialog: func([]string) string { return "" }}}
 		opt.Options = sessions.Options{
-			Servers: []sessions.Server{srv}, Store: b.store, Pollers: nobody{}, Notes: b, Feed: new(sessions.Feed), Shell: "sh",
+			Servers: []sessions.TmuxServer{srv}, Store: b.store, Pollers: nobody{}, Notes: b, Feed: new(sessions.Feed), Shell: "sh",
 		}
 		opt.Feed.OnReceipt(func(r sessions.Receipt) {
 			b.mu.Lock()

@@ -52,7 +52,7 @@ func (m *Manager) Adopt(ctx context.Context, req AdoptRequest) ([]Session, error
 }
 
 // panesOf are a server's panes, also of one that has just begun.
-func panesOf(ctx context.Context, srv Server) ([]PaneInfo, error) {
+func panesOf(ctx context.Context, srv TmuxServer) ([]PaneInfo, error) {
 	panes, err := srv.Panes(ctx)
 	if !errors.Is(err, ErrUnavailable) || srv.Reach(ctx) != nil {
 		return panes, err
@@ -60,7 +60,7 @@ func panesOf(ctx context.Context, srv Server) ([]PaneInfo, error) {
 	return srv.Panes(ctx)
 }
 
-func (m *Manager) adoptFrom(ctx context.Context, srv Server, panes []PaneInfo, req AdoptRequest) (out []Session, err error) {
+func (m *Manager) adoptFrom(ctx context.Context, srv TmuxServer, panes []PaneInfo, req AdoptRequest) (out []Session, err error) {
 	for _, p := range panes {
 		if p.ID != req.Tmux && p.Session != req.Tmux {
 			continue
@@ -79,7 +79,7 @@ func (m *Manager) adoptFrom(ctx context.Context, srv Server, panes []PaneInfo, r
 }
 
 // adoptPane makes a pane a session. life is held.
-func (m *Manager) adoptPane(ctx context.Context, srv Server, p PaneInfo, name string) (Session, error) {
+func (m *Manager) adoptPane(ctx context.Context, srv TmuxServer, p PaneInfo, name string) (Session, error) {
 	identity, ok := srv.Identity()
 	if !ok {
 		return Session{}, fmt.Errorf("adopt pane %s: %w", p.ID, ErrUnavailable)
@@ -391,7 +391,7 @@ func (m *Manager) envOf(agent []string, id ID) []string {
 }
 
 // planPane checks a request and works out what to run where.
-func (m *Manager) planPane(req *NewRequest) (PaneRequest, Server, error) {
+func (m *Manager) planPane(req *NewRequest) (PaneRequest, TmuxServer, error) {
 	agent, known := m.agentOf(req.Agent)
 	p := PaneRequest{
 		Width: cmp.Or(agent.Width, paneWidth), Height: cmp.Or(agent.Height, paneHeight),

@@ -29,10 +29,10 @@ const ConversationID = "{id}"
 
 // Options configure a Manager.
 type Options struct {
-	Servers []Server // the first is where new sessions are made
+	Servers []TmuxServer // the first is where new sessions are made
 	Store   Store
 	Pollers Pollers
-	Notes   Notes
+	Notes   LineLog
 	Feed    *Feed    // hears of all that happens; nil: nobody does
 	Adopt   []string // patterns of tmux session names (path.Match)
 	// Recover says that some of the registry was lost: panes that carry a session's mark which
@@ -75,7 +75,7 @@ type Manager struct {
 	writing sync.Mutex // held by what changes receipts, so that they're stored and told in order; may be held during I/O
 
 	mu      sync.Mutex // guards what's below; never held during I/O
-	entries map[ID]*entry
+	entries map[ID]*sessionEntry
 	closed  map[closedPane]bool
 	pending map[string]bool             // servers that Run will look at
 	todo    []func(ctx context.Context) // for Run
@@ -84,10 +84,10 @@ type Manager struct {
 	typists sync.WaitGroup
 }
 
-// entry is a session, the inputs that wait for it, and what it asks.
-type entry struct {
+// sessionEntry is a session, the inputs that wait for it, and what it asks.
+type sessionEntry struct {
 	Session
-	asking
+	openQuestion
 	answers
 	proofs
 	queue    []*Receipt // the first may be in work
@@ -99,8 +99,8 @@ type entry struct {
 	ahead    *GoAhead // for the first of queue, until its typist takes it; nil: none
 }
 
-func (m *Manager) newEntry(s Session) *entry {
-	e := &entry{Session: s, keyboard: newKeyboard()}
+func (m *Manager) newEntry(s Session) *sessionEntry {
+	e := &sessionEntry{Session: s, keyboard: newKeyboard()}
 	if m.opt.Hand != nil {
 		e.hand = m.opt.Hand(&Desk{m: m, id: s.ID})
 	}
@@ -108,7 +108,7 @@ func (m *Manager) newEntry(s Session) *entry {
 }
 
 // handed is a living session into which a hand types.
-func (m *Manager) handed(id ID) (*entry, error) {
+func (m *Manager) handed(id ID) (*sessionEntry, error) {
 	if _, _, err := m.living(id); err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func NewManager(opt Options) *Manager {
 		opt.Dialogs = NoDialogs{}
 	}
 	return &Manager{
-		opt: opt, log: opt.Logger, entries: map[ID]*entry{}, closed: map[closedPane]bool{}, pending: map[string]bool{},
+		opt: opt, log: opt.Logger, entries: map[ID]*sessionEntry{}, closed: map[closedPane]bool{}, pending: map[string]bool{},
 		wake: make(chan struct{}, 1),
 	}
 }
@@ -254,7 +254,7 @@ func (m *Manager) Get(idOrName string) (Session, error) {
 	if e := m.entries[ID(idOrName)]; e != nil {
 		return e.Session, nil
 	}
-	var hit *entry
+	var hit *sessionEntry
 	for _, e := range m.entries {
 		if e.Name != idOrName || e.State == StateEnded {
 			continue
@@ -271,7 +271,7 @@ func (m *Manager) Get(idOrName string) (Session, error) {
 }
 
 // living returns a session that hasn't ended.
-func (m *Manager) living(id ID) (Session, Server, error) {
+func (m *Manager) living(id ID) (Session, TmuxServer, error) {
 	s, err := m.Get(string(id))
 	if err != nil {
 		return s, nil, err
@@ -286,7 +286,7 @@ func (m *Manager) living(id ID) (Session, Server, error) {
 	return s, srv, nil
 }
 
-func (m *Manager) server(name string) Server {
+func (m *Manager) server(name string) TmuxServer {
 	for _, s := range m.opt.Servers {
 		if s.Name() == name {
 			return s
@@ -397,8 +397,8 @@ func (m *Manager) NoteElsewhere(ctx context.Context, id ID, place, text string) 
 
 const maxName = 64 // of an author, in characters
 
-// inShort is a text on one line, of at most n characters.
-func inShort(s string, n int) string {
+// shortLine is a text on one line, of at most n characters.
+func shortLine(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"
@@ -426,7 +426,7 @@ func (m *Manager) note(ctx context.Context, id ID, lines []Line, gap *Gap) ([]Li
 	for i := range lines {
 		lines[i].At = now
 	}
-	lines, gaps, err := m.opt.Notes.Note(ctx, id, lines, gap)
+	lines, gaps, err := m.opt.Notes.AppendLines(ctx, id, lines, gap)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Server is a tmux server as Manager needs it. Methods that take a context
+// TmuxServer is a tmux server as Manager needs it. Methods that take a context
 // block until the server has answered or it ends; they fail with
 // ErrUnavailable while there's no connection, and with ErrUnknown for a pane
 // that's gone. They may be called by many at once.
-type Server interface {
+type TmuxServer interface {
 	Name() string
 	// Identity tells which run of the server the connection is to; false: none.
 	Identity() (ServerIdentity, bool)
@@ -34,18 +34,18 @@ type Server interface {
 	Kill(ctx context.Context, pane string) error
 	// Leave lets a server end that has no session but our hidden one.
 	Leave(ctx context.Context) error
-	Snapshot(ctx context.Context, pane string, w Window) (Snapshot, error)
+	Snapshot(ctx context.Context, pane string, w RowWindow) (Snapshot, error)
 	Screen(ctx context.Context, pane string) (Screen, error)
 	Terminal(tty string) (Terminal, error)
 	// Paste and Press touch the pane only if the guard holds, in one atomic
 	// step. With ErrUncertain it's unknown whether they did; with any other
 	// error they didn't.
-	Paste(ctx context.Context, g Guard, text string) (Outcome, error)
-	Press(ctx context.Context, g Guard, keys ...string) (Outcome, error)
+	Paste(ctx context.Context, g PaneGuard, text string) (GuardOutcome, error)
+	Press(ctx context.Context, g PaneGuard, keys ...string) (GuardOutcome, error)
 	// Grow makes a pane of a run of the server so many rows high, if nobody can see it:
 	// ErrConflict says that somebody may, or that it isn't alone in its window. before is
 	// what tmux has made of the old screen, before the program can have drawn anything. Until
-	// Settle others' looks (Window.Tall) and Screen are ErrUnavailable. Shrink makes it as
+	// Settle others' looks (RowWindow.Tall) and Screen are ErrUnavailable. Shrink makes it as
 	// it was before, which tmux itself does after most.
 	Grow(ctx context.Context, pane string, server ServerIdentity, rows int, most time.Duration) (before Snapshot, err error)
 	Shrink(ctx context.Context, pane string) error
@@ -87,11 +87,11 @@ type Pollers interface {
 	ServerGone(server string)
 }
 
-// Notes writes what doesn't come out of a session into its output log.
-type Notes interface {
-	// Note appends one line or more, behind a gap if one is given (its After is set by the
+// LineLog writes what doesn't come out of a session into its output log.
+type LineLog interface {
+	// AppendLines appends one line or more, behind a gap if one is given (its After is set by the
 	// log). It returns them with their numbers.
-	Note(ctx context.Context, id ID, lines []Line, gap *Gap) ([]Line, []Gap, error)
+	AppendLines(ctx context.Context, id ID, lines []Line, gap *Gap) ([]Line, []Gap, error)
 }
 
 // Store keeps sessions and receipts over restarts. Every method may do disk

@@ -18,7 +18,7 @@ type flickering struct {
 	lined  []bool // Guard.Lines of what was pasted
 }
 
-func (p *flickering) Snapshot(ctx context.Context, id string, w sessions.Window) (sessions.Snapshot, error) {
+func (p *flickering) Snapshot(ctx context.Context, id string, w sessions.RowWindow) (sessions.Snapshot, error) {
 	s, err := p.boxed.Snapshot(ctx, id, w)
 	p.do(func() {
 		if p.half {
@@ -32,12 +32,12 @@ func (p *flickering) Terminal(string) (sessions.Terminal, error) {
 	return sessions.Terminal{Canonical: p.lines, Echo: true, MaxLine: 4095}, nil
 }
 
-func (p *flickering) Paste(ctx context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
+func (p *flickering) Paste(ctx context.Context, g sessions.PaneGuard, text string) (sessions.GuardOutcome, error) {
 	p.do(func() { p.lined = append(p.lined, g.Lines) })
 	return p.boxed.Paste(ctx, g, text)
 }
 
-func (p *flickering) Press(ctx context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
+func (p *flickering) Press(ctx context.Context, g sessions.PaneGuard, keys ...string) (sessions.GuardOutcome, error) {
 	deaf := false
 	p.do(func() {
 		if p.asks && keys[0] == "Enter" {
@@ -64,7 +64,7 @@ func TestPreviewsAreTypedAsTextsAre(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		begin      func(b *bed, p *flickering)
-		box        sessions.Box // what else is known of it
+		box        sessions.InputBox // what else is known of it
 		command    bool
 		after      time.Duration // then:
 		change     func(p *flickering)
@@ -80,7 +80,7 @@ func TestPreviewsAreTypedAsTextsAre(t *testing.T) {
 			sent: true, why: "its beginning went to something",
 		},
 		{
-			name: "a here-document that somebody has begun", box: sessions.Box{Shell: true, Unfinished: "cat <<EOF"}, command: true,
+			name: "a here-document that somebody has begun", box: sessions.InputBox{Shell: true, Unfinished: "cat <<EOF"}, command: true,
 			why: "half-typed",
 		},
 		{
@@ -100,7 +100,7 @@ func TestPreviewsAreTypedAsTextsAre(t *testing.T) {
 		},
 		{
 			name: "a shell that reads lines", begin: func(_ *bed, p *flickering) { p.lines = true },
-			box: sessions.Box{Shell: true}, command: true, sent: true, enters: 1, wantsLines: true,
+			box: sessions.InputBox{Shell: true}, command: true, sent: true, enters: 1, wantsLines: true,
 		},
 		{
 			name: "a box that's half drawn behind Enter", begin: func(_ *bed, p *flickering) { p.passes = 1 },
@@ -122,7 +122,7 @@ func TestPreviewsAreTypedAsTextsAre(t *testing.T) {
 				read := readBox(&p.queue)
 				preview := sessions.Preview{
 					Text: previewText, Command: c.command, Shell: func(*sessions.Snapshot) bool { return c.box.Shell },
-					Box: func(s *sessions.Snapshot) sessions.Box {
+					Box: func(s *sessions.Snapshot) sessions.InputBox {
 						box := read("", s)
 						box.Shell, box.Unfinished = c.box.Shell, c.box.Unfinished
 						return box

@@ -23,8 +23,8 @@ const (
 // promptAgainAfter is when a change of a prompt that couldn't be stored is tried again.
 const promptAgainAfter = time.Second
 
-// asking is what's known of a session's questions.
-type asking struct {
+// openQuestion is what's known of a session's questions.
+type openQuestion struct {
 	prompt *Prompt // open, or being answered; never changed in place
 	shown  *Dialog // stands on the screen, as the poller told last
 	heard  bool    // the poller told in this run of the daemon
@@ -33,7 +33,7 @@ type asking struct {
 	giving bool
 	gave   bool // the last step of that answer was done
 	// refused is what was refused here last; nil: something else was answered last.
-	refused *refusal
+	refused *refusedPrompt
 	// doubt is why the prompt may go though nobody answers it in the pane: an answer was
 	// given and nothing came of it. "": none was.
 	doubt string
@@ -124,7 +124,7 @@ func (m *Manager) openPrompt(id string) (Prompt, bool) {
 // noteShown takes in what a poller's event says about the dialog on the screen; m.mu is held.
 // The first one of a run that shows something counts, whether it's news for the poller
 // or not: the prompt of the last run has to be compared with it.
-func (e *entry) noteShown(ev OutputEvent) bool {
+func (e *sessionEntry) noteShown(ev OutputEvent) bool {
 	if !ev.Asked && (e.heard || ev.Prompt == nil) {
 		return false
 	}
@@ -140,7 +140,7 @@ func (e *entry) noteShown(ev OutputEvent) bool {
 }
 
 // awaitReturn takes in that a session shows no dialog, if none has come back by then. m.mu is held.
-func (m *Manager) awaitReturn(e *entry) {
+func (m *Manager) awaitReturn(e *sessionEntry) {
 	if m.ctx == nil || m.ctx.Err() != nil {
 		return
 	}
@@ -168,7 +168,7 @@ func (m *Manager) takeAway(id ID) bool {
 }
 
 // forgetWhole forgets what was read of a dialog that isn't shown any more.
-func (a *asking) forgetWhole() {
+func (a *openQuestion) forgetWhole() {
 	if a.whole != nil && (a.shown == nil || a.shown.Print != a.whole.Print) {
 		a.whole = nil
 	}
@@ -179,7 +179,7 @@ func (a *asking) forgetWhole() {
 
 // samePart is a dialog by the Print of the part that was seen first. What's drawn when the
 // pane has just been made as high as it was, and asks the same, is another part of it.
-func (a *asking) samePart(d *Dialog) *Dialog {
+func (a *openQuestion) samePart(d *Dialog) *Dialog {
 	if d == nil || !d.Unseen || a.reading == "" || d.Print == a.reading {
 		return d
 	}
@@ -226,7 +226,7 @@ func (m *Manager) reconcilePromptHeld(ctx context.Context, id ID) {
 		m.mu.Unlock()
 		return
 	}
-	now := e.asking
+	now := e.openQuestion
 	m.mu.Unlock()
 	p, d := now.prompt, m.masked(now.told())
 	var err error
@@ -278,7 +278,7 @@ func (m *Manager) masked(d *Dialog) *Dialog {
 }
 
 // whyGone says why a prompt is closed that isn't shown any more.
-func (a *asking) whyGone() string {
+func (a *openQuestion) whyGone() string {
 	switch {
 	case a.prompt.State == PromptAnswering:
 		return closedByCrash

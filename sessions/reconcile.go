@@ -52,7 +52,7 @@ func (m *Manager) reconcileLater(server string) {
 
 // reconcile ends sessions of earlier runs of the server, starts pollers of
 // those that live, takes in their names, and adopts what the patterns say.
-func (m *Manager) reconcile(ctx context.Context, srv Server) error {
+func (m *Manager) reconcile(ctx context.Context, srv TmuxServer) error {
 	identity, up := srv.Identity()
 	if !up {
 		if srv.Gone() {
@@ -82,7 +82,7 @@ func (m *Manager) reconcile(ctx context.Context, srv Server) error {
 	return nil
 }
 
-func (m *Manager) panes(ctx context.Context, srv Server) ([]PaneInfo, error) {
+func (m *Manager) panes(ctx context.Context, srv TmuxServer) ([]PaneInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, tmuxTimeout)
 	defer cancel()
 	return srv.Panes(ctx)
@@ -90,7 +90,7 @@ func (m *Manager) panes(ctx context.Context, srv Server) ([]PaneInfo, error) {
 
 // adoptWanted adopts a pane that a pattern matches. That it's gone meanwhile or
 // a session already is no error.
-func (m *Manager) adoptWanted(ctx context.Context, srv Server, p PaneInfo) error {
+func (m *Manager) adoptWanted(ctx context.Context, srv TmuxServer, p PaneInfo) error {
 	ctx, cancel := context.WithTimeout(ctx, tmuxTimeout)
 	defer cancel()
 	name := p.Session
@@ -107,7 +107,7 @@ func (m *Manager) adoptWanted(ctx context.Context, srv Server, p PaneInfo) error
 }
 
 // endRuns ends the sessions of all runs of a server but the one given.
-func (m *Manager) endRuns(ctx context.Context, srv Server, keep ServerIdentity, reason string) {
+func (m *Manager) endRuns(ctx context.Context, srv TmuxServer, keep ServerIdentity, reason string) {
 	lost := false
 	for _, s := range m.List() {
 		if s.State == StateEnded || s.Pane.Server != srv.Name() || s.Pane.Identity == keep {
@@ -123,7 +123,7 @@ func (m *Manager) endRuns(ctx context.Context, srv Server, keep ServerIdentity, 
 }
 
 // resume starts the pollers of living sessions that have none.
-func (m *Manager) resume(srv Server) {
+func (m *Manager) resume(srv TmuxServer) {
 	for _, s := range m.List() {
 		if s.State != StateEnded && s.Pane.Server == srv.Name() {
 			_ = m.opt.Pollers.Start(s) // it has one already: fine

@@ -140,23 +140,23 @@ type InputRequest struct {
 // tmux 3.3a).
 const MaxInputBytes = 1 << 20
 
-// Kind is where a line's text comes from.
-type Kind string
+// LineKind is where a line's text comes from.
+type LineKind string
 
 // The kinds of line.
 const (
-	KindPane   Kind = "pane"   // read from the pane
-	KindAnswer Kind = "answer" // an agent's answer, exact Markdown from its transcript
-	KindUser   Kind = "user"   // what a person wrote
-	KindTool   Kind = "tool"   // a tool call or result, in short
-	KindNotice Kind = "notice" // said by panebridge itself
+	KindPane   LineKind = "pane"   // read from the pane
+	KindAnswer LineKind = "answer" // an agent's answer, exact Markdown from its transcript
+	KindUser   LineKind = "user"   // what a person wrote
+	KindTool   LineKind = "tool"   // a tool call or result, in short
+	KindNotice LineKind = "notice" // said by panebridge itself
 )
 
 // Line is one settled logical line of a session: rows that tmux wrapped are
 // joined, trailing blanks are cut.
 type Line struct {
 	N    int64     `json:"n"` // counts from 1 within the session, without holes
-	Kind Kind      `json:"kind"`
+	Kind LineKind  `json:"kind"`
 	Text string    `json:"text"` // valid UTF-8 without control characters other than tab
 	At   time.Time `json:"at"`   // when panebridge read it
 	// Begins says that it's the first line of a block of the agent's transcript: an

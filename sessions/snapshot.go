@@ -30,7 +30,7 @@ type Snapshot struct {
 	DeadStatus    int    // exit status of a dead pane; -1 unknown
 	DeadSignal    string // signal that ended it, if tmux tells
 	Title         string
-	Front         string // name of the program in the foreground as tmux knows it, "?" for characters other than letters, digits and " _.-"; see Guard.Front
+	Front         string // name of the program in the foreground as tmux knows it, "?" for characters other than letters, digits and " _.-"; see PaneGuard.Front
 	Activity      int64  // second since 1970 of the last output in the pane's window
 	TTY           string
 
@@ -57,16 +57,16 @@ func (s *Snapshot) Ended(pane ServerIdentity) error {
 // ErrDead says that the program of a session has ended.
 var ErrDead = fmt.Errorf("%w: its program has ended", ErrEnded)
 
-// Window says which rows a snapshot is to hold, relative to the top of the
-// visible screen: -100 is a hundred rows up in history. The zero Window is the
+// RowWindow says which rows a snapshot is to hold, relative to the top of the
+// visible screen: -100 is a hundred rows up in history. The zero RowWindow is the
 // visible screen.
-type Window struct {
+type RowWindow struct {
 	Start int // first row, at most 0; clamped to the oldest row
 	Rows  int // how many rows; 0: to the bottom of the screen
 	// Styled asks for Snapshot.Styled, too: another capture at the same instant. Input
 	// boxes can't be judged without.
 	Styled bool
-	// Tall asks for the pane as it is while it's taller for a moment (Server.Grow). Without
+	// Tall asks for the pane as it is while it's taller for a moment (TmuxServer.Grow). Without
 	// it that's ErrUnavailable.
 	Tall bool
 }
@@ -176,7 +176,7 @@ func (m *Manager) Screen(ctx context.Context, id ID) (Screen, error) {
 // has gone, or can't be seen, it's what's known of the question's rows.
 func (m *Manager) PromptScreen(ctx context.Context, p Prompt) Screen {
 	if s, srv, err := m.living(p.Session); err == nil && !p.Final() {
-		snap, err := srv.Snapshot(ctx, s.Pane.ID, Window{})
+		snap, err := srv.Snapshot(ctx, s.Pane.ID, RowWindow{})
 		screen, fail := srv.Screen(ctx, s.Pane.ID)
 		if err == nil && fail == nil && snap.Server == s.Pane.Identity && screen.Shows(&snap) {
 			if d := m.samePartOf(p.Session, m.opt.Dialogs.Read(p.Session, &snap, nil)); d != nil && d.Print == p.Dialog.Print {
@@ -298,14 +298,14 @@ func readMark(s string) (m Mark, size int) {
 	return m, 3 * (markDigits + 1)
 }
 
-// Text says whose lines are a session's.
-type Text string
+// LinesFrom says whose lines are a session's.
+type LinesFrom string
 
 // One at a time, so that nothing comes twice.
 const (
-	TextPane       Text = "pane"       // those of the pane
-	TextHeld       Text = "held"       // it isn't decided; the pane's are held back
-	TextTranscript Text = "transcript" // those of the agent's transcript; the pane's are dropped
+	TextPane       LinesFrom = "pane"       // those of the pane
+	TextHeld       LinesFrom = "held"       // it isn't decided; the pane's are held back
+	TextTranscript LinesFrom = "transcript" // those of the agent's transcript; the pane's are dropped
 )
 
 // Why a session waits whose program reads a line. What stands in its row isn't said: some
@@ -315,8 +315,8 @@ const (
 	ReasonAsksHidden = "its program asks for something that it doesn't show, a password perhaps, and waits for it"
 )
 
-// Look is what a look at a pane showed.
-type Look struct {
+// Poll is what a poller's look at a pane brought, as the observer of its program is told it.
+type Poll struct {
 	Screen *Snapshot // goes down to the bottom of the screen; nil: not looked at, or the pane is gone
 	Dialog string    // the phrase of the profile that's on the screen; "": none
 	Marked bool      // a turn marker was seen
@@ -331,9 +331,9 @@ type Typed struct {
 	At   time.Time
 }
 
-// Sight is what is made of a look with all that's known of the program in the pane.
-type Sight struct {
-	Text  Text
+// Observation is what an observer makes of a poll, with all that it knows of the program in the pane.
+type Observation struct {
+	Text  LinesFrom
 	Lines []Line // of the transcript, since the last look; N isn't set
 	// Known says that an agent program runs. Then what follows is about it, and needs no
 	// guess from how its screen changes.

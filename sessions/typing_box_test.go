@@ -34,7 +34,7 @@ type boxed struct {
 	enters   int
 }
 
-func (p *boxed) Snapshot(context.Context, string, sessions.Window) (sessions.Snapshot, error) {
+func (p *boxed) Snapshot(context.Context, string, sessions.RowWindow) (sessions.Snapshot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	rows := slices.Clone(p.sent)
@@ -49,12 +49,12 @@ func (p *boxed) Snapshot(context.Context, string, sessions.Window) (sessions.Sna
 }
 
 // keeps does as tmux does with a guard.
-func (p *boxed) keeps(ctx context.Context, g sessions.Guard) sessions.Outcome {
-	s, _ := p.Snapshot(ctx, "", sessions.Window{})
+func (p *boxed) keeps(ctx context.Context, g sessions.PaneGuard) sessions.GuardOutcome {
+	s, _ := p.Snapshot(ctx, "", sessions.RowWindow{})
 	return sessionstest.Check(g, &s)
 }
 
-func (p *boxed) Paste(ctx context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
+func (p *boxed) Paste(ctx context.Context, g sessions.PaneGuard, text string) (sessions.GuardOutcome, error) {
 	if out := p.keeps(ctx, g); out != sessions.Done {
 		return out, nil
 	}
@@ -65,7 +65,7 @@ func (p *boxed) Paste(ctx context.Context, g sessions.Guard, text string) (sessi
 	return p.pane.Paste(ctx, g, text)
 }
 
-func (p *boxed) Press(ctx context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
+func (p *boxed) Press(ctx context.Context, g sessions.PaneGuard, keys ...string) (sessions.GuardOutcome, error) {
 	if out := p.keeps(ctx, g); out != sessions.Done {
 		return out, nil
 	}
@@ -104,9 +104,9 @@ func (p *boxed) options(o *options) {
 	}
 }
 
-func readBox(queued *bool) func(sessions.ID, *sessions.Snapshot) sessions.Box {
-	return func(_ sessions.ID, s *sessions.Snapshot) sessions.Box {
-		b := sessions.Box{Known: true, Queued: *queued}
+func readBox(queued *bool) func(sessions.ID, *sessions.Snapshot) sessions.InputBox {
+	return func(_ sessions.ID, s *sessions.Snapshot) sessions.InputBox {
+		b := sessions.InputBox{Known: true, Queued: *queued}
 		if n := len(s.Rows); n > 0 {
 			b.Text, b.Open = strings.CutPrefix(s.Rows[n-1], "> ")
 			b.Rows, b.Unsure = []int{n - 1}, s.CursorX == 0
@@ -295,7 +295,7 @@ type covered struct {
 	old   bool // what stood in the box is still there, though the box isn't
 }
 
-func (p *covered) Snapshot(ctx context.Context, pane string, w sessions.Window) (sessions.Snapshot, error) {
+func (p *covered) Snapshot(ctx context.Context, pane string, w sessions.RowWindow) (sessions.Snapshot, error) {
 	s, err := p.boxed.Snapshot(ctx, pane, w)
 	p.do(func() {
 		if p.old {
@@ -305,7 +305,7 @@ func (p *covered) Snapshot(ctx context.Context, pane string, w sessions.Window) 
 	return s, err
 }
 
-func (p *covered) Press(ctx context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
+func (p *covered) Press(ctx context.Context, g sessions.PaneGuard, keys ...string) (sessions.GuardOutcome, error) {
 	first := p.enters == 0
 	if first {
 		p.do(func() { p.deaf = !p.takes })

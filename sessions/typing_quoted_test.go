@@ -88,7 +88,7 @@ func (p *quoting) snapshot() sessions.Snapshot {
 	return s
 }
 
-func (p *quoting) Snapshot(context.Context, string, sessions.Window) (sessions.Snapshot, error) {
+func (p *quoting) Snapshot(context.Context, string, sessions.RowWindow) (sessions.Snapshot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.snapshot(), nil
@@ -103,7 +103,7 @@ func (p *quoting) draw(change func()) {
 }
 
 // keeps does as tmux does with a guard; p.mu is held.
-func (p *quoting) keeps(g sessions.Guard) sessions.Outcome {
+func (p *quoting) keeps(g sessions.PaneGuard) sessions.GuardOutcome {
 	if f := p.before; f != nil && g.Saw != nil {
 		p.before = nil
 		f()
@@ -113,18 +113,18 @@ func (p *quoting) keeps(g sessions.Guard) sessions.Outcome {
 	return sessionstest.Check(g, &s)
 }
 
-func (p *quoting) Paste(_ context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
+func (p *quoting) Paste(_ context.Context, g sessions.PaneGuard, text string) (sessions.GuardOutcome, error) {
 	return p.typed(g, "text "+text, func() { p.box += text })
 }
 
-func (p *quoting) Press(_ context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
+func (p *quoting) Press(_ context.Context, g sessions.PaneGuard, keys ...string) (sessions.GuardOutcome, error) {
 	return p.typed(g, "key "+keys[0], func() {
 		p.sent = append(p.sent, p.box)
 		p.printed, p.box = append(p.printed, "$ "+p.box), ""
 	})
 }
 
-func (p *quoting) typed(g sessions.Guard, what string, do func()) (sessions.Outcome, error) {
+func (p *quoting) typed(g sessions.PaneGuard, what string, do func()) (sessions.GuardOutcome, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if out := p.keeps(g); out != sessions.Done {
@@ -259,7 +259,7 @@ func TestNotToBeSentAnyway(t *testing.T) {
 		"a dialog": func(p *quoting, _ *options) { p.known, p.dialog = true, true },
 		"restless": func(p *quoting, _ *options) { p.clock = true },
 		"a box that's away": func(_ *quoting, o *options) {
-			o.Hands.Box = func(sessions.ID, *sessions.Snapshot) sessions.Box { return sessions.Box{Known: true} }
+			o.Hands.Box = func(sessions.ID, *sessions.Snapshot) sessions.InputBox { return sessions.InputBox{Known: true} }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,7 @@ type starting struct {
 	unread int
 }
 
-func (p *starting) Snapshot(ctx context.Context, pane string, w sessions.Window) (sessions.Snapshot, error) {
+func (p *starting) Snapshot(ctx context.Context, pane string, w sessions.RowWindow) (sessions.Snapshot, error) {
 	s, err := p.boxed.Snapshot(ctx, pane, w)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,12 +42,12 @@ func (p *starting) Terminal(string) (sessions.Terminal, error) {
 func (p *starting) options(o *options) {
 	p.boxed.options(o)
 	box := o.Hands.Box
-	o.Hands.Box = func(id sessions.ID, s *sessions.Snapshot) sessions.Box {
+	o.Hands.Box = func(id sessions.ID, s *sessions.Snapshot) sessions.InputBox {
 		p.mu.Lock()
 		drawn := p.drawn
 		p.mu.Unlock()
 		if !drawn {
-			return sessions.Box{}
+			return sessions.InputBox{}
 		}
 		return box(id, s)
 	}
@@ -245,7 +245,7 @@ func (p *loading) Terminal(string) (sessions.Terminal, error) {
 	return sessions.Terminal{}, nil
 }
 
-func (p *loading) Snapshot(context.Context, string, sessions.Window) (sessions.Snapshot, error) {
+func (p *loading) Snapshot(context.Context, string, sessions.RowWindow) (sessions.Snapshot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.look(), nil
@@ -270,7 +270,7 @@ func (p *loading) look() sessions.Snapshot {
 	return s
 }
 
-func (p *loading) guarded(g sessions.Guard, what string) (sessions.Outcome, error) {
+func (p *loading) guarded(g sessions.PaneGuard, what string) (sessions.GuardOutcome, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now := p.look(); sessionstest.Check(g, &now) != sessions.Done {
@@ -280,17 +280,17 @@ func (p *loading) guarded(g sessions.Guard, what string) (sessions.Outcome, erro
 	return sessions.Done, nil
 }
 
-func (p *loading) Paste(_ context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
+func (p *loading) Paste(_ context.Context, g sessions.PaneGuard, text string) (sessions.GuardOutcome, error) {
 	return p.guarded(g, text)
 }
 
-func (p *loading) Press(_ context.Context, g sessions.Guard, _ ...string) (sessions.Outcome, error) {
+func (p *loading) Press(_ context.Context, g sessions.PaneGuard, _ ...string) (sessions.GuardOutcome, error) {
 	return p.guarded(g, "\r")
 }
 
 func (p *loading) options(o *options) {
-	o.Hands.Box = func(_ sessions.ID, s *sessions.Snapshot) sessions.Box {
-		b := sessions.Box{Known: true}
+	o.Hands.Box = func(_ sessions.ID, s *sessions.Snapshot) sessions.InputBox {
+		b := sessions.InputBox{Known: true}
 		if n := len(s.Rows); n > 0 {
 			if b.Text, b.Open = strings.CutPrefix(s.Rows[n-1], "> "); b.Open {
 				b.Text, b.Rows = strings.TrimSpace(b.Text), []int{n - 1}
@@ -359,7 +359,7 @@ type asking struct {
 	leave string // what stands on the screen afterwards
 }
 
-func (p *asking) Paste(ctx context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
+func (p *asking) Paste(ctx context.Context, g sessions.PaneGuard, text string) (sessions.GuardOutcome, error) {
 	out, err := p.boxed.Paste(ctx, g, text)
 	if out != sessions.Done || p.times == 0 {
 		return out, err

@@ -34,7 +34,7 @@ const (
 var ErrNotWhole = fmt.Errorf("%w: not all of the question can be seen", ErrConflict)
 
 // told is a dialog as people are told of it: with all of it, if that was read.
-func (a *asking) told() *Dialog {
+func (a *openQuestion) told() *Dialog {
 	d, w := a.shown, a.whole
 	if d == nil || w == nil || d.Print != w.Print || !d.Unseen || d.Disputed {
 		return d
@@ -44,18 +44,18 @@ func (a *asking) told() *Dialog {
 	return &all
 }
 
-// partOf reports whether a dialog is one of which the screen shows a part, and of which
+// isPartial reports whether a dialog is one of which the screen shows a part, and of which
 // something could be allowed if all of it were seen.
-func partOf(d *Dialog) bool {
+func isPartial(d *Dialog) bool {
 	return d != nil && d.Unseen && !d.Disputed && d.Kind != PromptUnread &&
 		(d.Text != "" || slices.ContainsFunc(d.Options, func(o DialogOption) bool { return !o.Refuses }))
 }
 
 // readWhole has the dialog on a session's screen read whole, if the screen shows a part of
 // it. m.mu is held.
-func (m *Manager) readWhole(e *entry) {
+func (m *Manager) readWhole(e *sessionEntry) {
 	d := e.told()
-	if m.ctx == nil || m.ctx.Err() != nil || e.hand == nil || !partOf(d) || e.reading == d.Print {
+	if m.ctx == nil || m.ctx.Err() != nil || e.hand == nil || !isPartial(d) || e.reading == d.Print {
 		return
 	}
 	ctx, id, part, wait := m.ctx, e.ID, d.Print, DrawnFor
@@ -106,7 +106,7 @@ func (m *Manager) standsInPart(id ID, part string) (d *Dialog, open bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.entries[id]
-	if e == nil || e.reading != part || e.prompt == nil || e.shown == nil || e.shown.Print != part || !partOf(e.told()) {
+	if e == nil || e.reading != part || e.prompt == nil || e.shown == nil || e.shown.Print != part || !isPartial(e.told()) {
 		return nil, false
 	}
 	if e.giving {
@@ -192,7 +192,7 @@ func (d *Dialog) AsksLike(other *Dialog) bool {
 // overlaps reports whether more than half of what one of two dialogs shows is shown by the other, too,
 // in order. Either may show a part.
 func (d *Dialog) overlaps(other *Dialog) bool {
-	some, others := telling(d.Body), telling(other.Body)
+	some, others := inkRows(d.Body), inkRows(other.Body)
 	fewer := min(len(some), len(others))
 	return 2*rowsShared(some, others) > fewer
 }
@@ -223,13 +223,13 @@ func (d *Dialog) IsWholeOf(part *Dialog) bool {
 		return false
 	}
 	const own = 2 // rows that only say that there are more, or are cut off themselves
-	all, seen := telling(d.Body), telling(part.Body)
+	all, seen := inkRows(d.Body), inkRows(part.Body)
 	missing := len(seen) - rowsShared(seen, all)
 	return missing <= own && 2*missing <= len(seen) && len(all) >= len(seen)
 }
 
-// telling are the rows of a text that have letters or signs, without blanks.
-func telling(text string) []string {
+// inkRows are the rows of a text that have letters or signs, without blanks.
+func inkRows(text string) []string {
 	var out []string
 	for row := range strings.SplitSeq(text, "\n") {
 		row = strings.Map(func(r rune) rune {

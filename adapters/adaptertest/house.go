@@ -128,7 +128,7 @@ func (h *House) begin(id sessions.ID, name string, owned bool) error {
 // Output is what a session does at once.
 type Output struct {
 	Lines []string
-	Kind  sessions.Kind // of Lines; "": pane
+	Kind  sessions.LineKind // of Lines; "": pane
 	// Author and Origin are of Lines.
 	Author, Origin string
 
@@ -352,7 +352,7 @@ func (b *Bridge) must(err error) {
 
 // Block is a block of an agent's transcript.
 type Block struct {
-	Kind sessions.Kind
+	Kind sessions.LineKind
 	Text string
 	Ends bool // the turn ends with it
 }

@@ -23,9 +23,9 @@ func inBusy(t *testing.T, test func(b *busy)) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &busy{world: newWorld(t)}
 		b.ways = func(o *options) {
-			o.Hands.Box = func(_ sessions.ID, s *sessions.Snapshot) sessions.Box {
+			o.Hands.Box = func(_ sessions.ID, s *sessions.Snapshot) sessions.InputBox {
 				text, open := strings.CutPrefix(s.Rows[len(s.Rows)-1], "> ")
-				return sessions.Box{Known: true, Open: open, Text: text, Queued: true}
+				return sessions.InputBox{Known: true, Open: open, Text: text, Queued: true}
 			}
 			o.Asked = func(_ sessions.ID, tell func(sessions.Asked)) func() {
 				b.tell = tell

@@ -111,7 +111,7 @@ func (w *world) start() {
 	var in *inbound.Inbound
 	opts := options{Hands: typing.Options{Dialog: func([]string) string { return "" }}}
 	opts.Options = sessions.Options{
-		Servers: []sessions.Server{&tmux{x: w.panes, p: w.process}}, Store: w.store, Pollers: pollers{}, Notes: pollers{}, Feed: new(sessions.Feed),
+		Servers: []sessions.TmuxServer{&tmux{x: w.panes, p: w.process}}, Store: w.store, Pollers: pollers{}, Notes: pollers{}, Feed: new(sessions.Feed),
 		Shell: "sh",
 	}
 	if w.ways != nil {
@@ -492,7 +492,7 @@ func (t *tmux) Create(_ context.Context, id sessions.ID, req sessions.PaneReques
 	return sessions.PaneInfo{ID: fmt.Sprint("%", t.x.n), Session: string(id), Mark: id}, nil
 }
 
-func (t *tmux) Snapshot(_ context.Context, pane string, _ sessions.Window) (sessions.Snapshot, error) {
+func (t *tmux) Snapshot(_ context.Context, pane string, _ sessions.RowWindow) (sessions.Snapshot, error) {
 	if t.p.killed() {
 		return sessions.Snapshot{}, errKilled
 	}
@@ -511,8 +511,8 @@ func (p *process) killed() bool {
 	return p.dead
 }
 
-func (t *tmux) Paste(_ context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
-	return around(t.p, func() (sessions.Outcome, error) {
+func (t *tmux) Paste(_ context.Context, g sessions.PaneGuard, text string) (sessions.GuardOutcome, error) {
+	return around(t.p, func() (sessions.GuardOutcome, error) {
 		t.x.mu.Lock()
 		defer t.x.mu.Unlock()
 		if t.x.dialog {
@@ -526,8 +526,8 @@ func (t *tmux) Paste(_ context.Context, g sessions.Guard, text string) (sessions
 	})
 }
 
-func (t *tmux) Press(_ context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
-	return around(t.p, func() (sessions.Outcome, error) {
+func (t *tmux) Press(_ context.Context, g sessions.PaneGuard, keys ...string) (sessions.GuardOutcome, error) {
+	return around(t.p, func() (sessions.GuardOutcome, error) {
 		t.x.mu.Lock()
 		defer t.x.mu.Unlock()
 		if len(g.Phrases) == 0 && !slices.Equal(keys, []string{"Enter"}) {
@@ -549,7 +549,7 @@ func (pollers) Start(sessions.Session) error            { return nil }
 func (pollers) Stop(context.Context, sessions.ID) error { return nil }
 func (pollers) Typed(sessions.ID, string)               {}
 func (pollers) ServerGone(string)                       {}
-func (pollers) Note(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
+func (pollers) AppendLines(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
 	return lines, nil, nil
 }
 

@@ -53,7 +53,7 @@ func wallOfTick(ctx context.Context, c *tmux.Client, b *bed, active, ticks int) 
 		g, inner := errgroup.WithContext(ctx)
 		for _, p := range b.panes[:active] {
 			g.Go(func() error {
-				_, err := c.Snapshot(inner, p.id, sessions.Window{Start: -windowRows})
+				_, err := c.Snapshot(inner, p.id, sessions.RowWindow{Start: -windowRows})
 				return err
 			})
 		}
@@ -73,7 +73,7 @@ func wallOfTick(ctx context.Context, c *tmux.Client, b *bed, active, ticks int) 
 func growthOf(ctx context.Context, c *tmux.Client, b *bed, n int) (int64, error) {
 	take := func(n int) error {
 		for i := range n {
-			if _, err := c.Snapshot(ctx, b.panes[i%len(b.panes)].id, sessions.Window{Start: -windowRows}); err != nil {
+			if _, err := c.Snapshot(ctx, b.panes[i%len(b.panes)].id, sessions.RowWindow{Start: -windowRows}); err != nil {
 				return err
 			}
 		}

@@ -126,7 +126,7 @@ func (p *played) truth() []string {
 }
 
 // blocks are the texts of a kind in the output log.
-func (p *played) blocks(kind sessions.Kind) []string {
+func (p *played) blocks(kind sessions.LineKind) []string {
 	p.Helper()
 	return blocksOf(p.logged(), kind)
 }

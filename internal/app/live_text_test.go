@@ -31,7 +31,7 @@ func (k *liveRig) logged() []sessions.Line {
 }
 
 // blocksOf are the texts of a kind.
-func blocksOf(lines []sessions.Line, kind sessions.Kind) []string {
+func blocksOf(lines []sessions.Line, kind sessions.LineKind) []string {
 	var out []string
 	for _, l := range lines {
 		switch {

@@ -100,8 +100,8 @@ func (d *daemon) build(ctx context.Context) error {
 	d.warnOfExposure()
 	d.broker, d.metrics = api.NewBroker(), metrics.New(d.opt.Version)
 	d.processes, d.consent = agent.NewProcesses(), callers.NewConsent(d.feed.PublishPrompt, d.masker.Hides, log.With("component", "api"))
-	sources := map[string]polling.Source{}
-	var servers []sessions.Server
+	sources := map[string]polling.PaneSource{}
+	var servers []sessions.TmuxServer
 	for _, s := range cfg.Tmux.Servers {
 		c := d.newClient(s)
 		d.clients = append(d.clients, c)
@@ -412,7 +412,7 @@ func (l outputLog) Head(ctx context.Context, id sessions.ID) (line, gap int64, e
 // notes writes into the output log what doesn't come from a poller.
 type notes struct{ *store.Store }
 
-func (n notes) Note(ctx context.Context, id sessions.ID, lines []sessions.Line, gap *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
+func (n notes) AppendLines(ctx context.Context, id sessions.ID, lines []sessions.Line, gap *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
 	b := polling.Batch{Session: id, Lines: lines}
 	if gap != nil {
 		b.Gaps = []sessions.Gap{{AtLeast: gap.AtLeast, Reason: gap.Reason}}

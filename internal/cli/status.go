@@ -294,7 +294,7 @@ func programOf(in agent.Insight) string {
 }
 
 func textOf(in agent.Insight) string {
-	text := map[sessions.Text]string{
+	text := map[sessions.LinesFrom]string{
 		sessions.TextPane:       "of the pane",
 		sessions.TextHeld:       "held back until it's clear whose it is",
 		sessions.TextTranscript: "of the transcript " + in.Transcript,

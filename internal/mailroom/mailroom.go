@@ -264,7 +264,7 @@ func (m *Mailroom) preview(to inbox.Party, text string, fixed bool) sessions.Pre
 		Fit: func(text string, s *sessions.Snapshot) string {
 			return inbox.Fit(text, m.look.CalledIn(s, m.opt.Executable))
 		},
-		Box: func(s *sessions.Snapshot) sessions.Box {
+		Box: func(s *sessions.Snapshot) sessions.InputBox {
 			if b := m.opt.Watchers.Box(to.ID, s); b.Known {
 				return b
 			}

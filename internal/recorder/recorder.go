@@ -91,7 +91,7 @@ func (c *Recorder) snapshot(ctx context.Context, s sessions.Session) (sessions.S
 	if client == nil {
 		return sessions.Snapshot{}, fmt.Errorf("%w tmux server %q: it isn't in the configuration", sessions.ErrUnknown, s.Pane.Server)
 	}
-	snap, err := client.Snapshot(ctx, s.Pane.ID, sessions.Window{})
+	snap, err := client.Snapshot(ctx, s.Pane.ID, sessions.RowWindow{})
 	if err == nil && snap.Server != s.Pane.Identity {
 		err = fmt.Errorf("capture pane %s: it's another's: %w", s.Pane.ID, sessions.ErrUnknown)
 	}

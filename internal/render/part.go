@@ -16,7 +16,7 @@ const (
 )
 
 // KindOf is the kind of a line of the output log.
-func KindOf(k sessions.Kind) PartKind {
+func KindOf(k sessions.LineKind) PartKind {
 	switch k {
 	case sessions.KindPane:
 		return Pane

@@ -88,7 +88,7 @@ func prepareBatch(b polling.Batch) (polling.Batch, error) {
 	b.Lines = slices.Clone(b.Lines)
 	for i := range b.Lines {
 		l := &b.Lines[i]
-		l.Kind, l.Text, l.At = sessions.Kind(clean(l.Kind)), clean(l.Text), fromNanos(nanos(l.At))
+		l.Kind, l.Text, l.At = sessions.LineKind(clean(l.Kind)), clean(l.Text), fromNanos(nanos(l.At))
 		l.Author, l.Origin = clean(l.Author), clean(l.Origin)
 	}
 	b.Gaps = slices.Clone(b.Gaps)
@@ -157,7 +157,7 @@ func (w *writeConn) addLines(ctx context.Context, log *logState, lines []session
 }
 
 // isOutput tells the session's own lines from what was said to or about it.
-func isOutput(k sessions.Kind) bool {
+func isOutput(k sessions.LineKind) bool {
 	return k == sessions.KindPane || k == sessions.KindAnswer || k == sessions.KindTool
 }
 

@@ -90,7 +90,7 @@ func (m *model) items() []string { return items(m.lines, m.gaps) }
 
 func drawBatch(t *rapid.T, m *model) polling.Batch {
 	text := rapid.OneOf(rapid.StringN(0, 12, -1), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 8), func(b []byte) string { return string(b) }))
-	kind := rapid.SampledFrom([]sessions.Kind{sessions.KindPane, sessions.KindAnswer, sessions.KindUser, sessions.KindTool, sessions.KindNotice})
+	kind := rapid.SampledFrom([]sessions.LineKind{sessions.KindPane, sessions.KindAnswer, sessions.KindUser, sessions.KindTool, sessions.KindNotice})
 	b := polling.Batch{Session: m.id}
 	n := rapid.IntRange(0, 5).Draw(t, "lines")
 	for i := range n {

@@ -18,18 +18,18 @@ const (
 	clearedAfter = time.Second             // none, and no input box either: it may be drawn anew
 )
 
-// asking is what an observer makes of the dialogs that it sees: one counts, or has gone,
+// dialogWatch is what an observer makes of the dialogs that it sees: one counts, or has gone,
 // when two looks in succession read the same. It's for one goroutine.
-type asking struct {
+type dialogWatch struct {
 	read  string    // fingerprint of what was read last; "": none
 	since time.Time // since when; zero: nothing was read
 	sure  bool
 	shown *sessions.Dialog // the last that was sure
 }
 
-// see works in what a look read, nil: no dialog; cleared: nor anything else that the program
+// noteDialog works in what a look read, nil: no dialog; cleared: nor anything else that the program
 // always draws, where a dialog was shown that's known. It reports whether that's sure, and when to look again if it isn't.
-func (a *asking) see(d *sessions.Dialog, cleared bool, now time.Time) (sure bool, again time.Time) {
+func (a *dialogWatch) noteDialog(d *sessions.Dialog, cleared bool, now time.Time) (sure bool, again time.Time) {
 	seen := ""
 	if d != nil {
 		seen = d.Print
@@ -59,8 +59,8 @@ func (a *asking) see(d *sessions.Dialog, cleared bool, now time.Time) (sure bool
 	return false, a.since.Add(after + 10*time.Millisecond)
 }
 
-// prompts adds the dialog on the screen to a sight.
-func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
+// prompts adds the dialog on the screen to an observation.
+func (o *Observer) prompts(s *sessions.Observation, l sessions.Poll) {
 	switch {
 	case l.Last:
 		s.Prompts, o.asking.shown = true, nil // the program ends, and with it what it asks
@@ -85,7 +85,7 @@ func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
 	}
 	was := o.asking.shown
 	cleared := d == nil && was != nil && was.Form != "" && o.profile().Box(l.Screen).Missing()
-	sure, again := o.asking.see(d, cleared, l.Now)
+	sure, again := o.asking.noteDialog(d, cleared, l.Now)
 	if sure {
 		o.gone(d)
 		o.asking.shown = d
@@ -104,7 +104,7 @@ func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
 
 // hookDecides reports whether what a program is said to wait for is decided by a hook of the
 // person's own: no dialog is drawn meanwhile, and no hook of panebridge's waits for somebody.
-func (o *Observer) hookDecides(s *sessions.Sight, screen *sessions.Snapshot, d *sessions.Dialog) bool {
+func (o *Observer) hookDecides(s *sessions.Observation, screen *sessions.Snapshot, d *sessions.Dialog) bool {
 	if !s.Known || s.State != sessions.StateWaiting || d != nil {
 		return false
 	}

@@ -124,7 +124,7 @@ func asksForLine(row string) bool {
 // asksLine says why a program that no profile knows waits for a line at the terminal; "":
 // it doesn't. d is what people are told of it, nil: nothing that they could be. again is
 // when to look once more: a program reads behind what it asks.
-func (o *Observer) asksLine(l sessions.Look) (reason string, d *sessions.Dialog, again time.Time) {
+func (o *Observer) asksLine(l sessions.Poll) (reason string, d *sessions.Dialog, again time.Time) {
 	s := l.Screen
 	if s != nil {
 		o.line.waiting = false

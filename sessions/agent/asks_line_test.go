@@ -119,10 +119,10 @@ func lineHistory(h *host, random *rand.Rand) (told int) {
 	by := Process{PID: 8, Started: now, Name: "setup", Args: []string{"setup"}}
 	var history []string
 	look := func() (string, *sessions.Dialog) {
-		reason, d, again := o.asksLine(sessions.Look{Screen: r.snapshot(), Now: now})
+		reason, d, again := o.asksLine(sessions.Poll{Screen: r.snapshot(), Now: now})
 		if soon := now.Add(lineBehindFor); !again.IsZero() && !again.After(soon) { // before anybody types
 			now = soon
-			reason, d, _ = o.asksLine(sessions.Look{Screen: r.snapshot(), Now: now})
+			reason, d, _ = o.asksLine(sessions.Poll{Screen: r.snapshot(), Now: now})
 		}
 		history = append(history, fmt.Sprintf("look: %q %v", reason, d))
 		now = now.Add(time.Duration(random.IntN(3000)) * time.Millisecond)

@@ -14,7 +14,7 @@ import (
 
 // recognise finds out which agent program runs in the pane, if that isn't known,
 // and whether it still does.
-func (o *Observer) recognise(l sessions.Look, hooks []Hook) {
+func (o *Observer) recognise(l sessions.Poll, hooks []Hook) {
 	if p := o.program; p != nil {
 		p.ending = p.ending || l.Last || p.process.PID > 0 && !o.w.opt.Processes.Alive(p.process)
 		if p.process.PID > 0 || p.ending {
@@ -86,7 +86,7 @@ func (o *Observer) inForeground(pane int) (Process, *Profile) {
 
 // bind looks for the transcript of the program's conversation: by what its hooks
 // say, else by its process and its folder.
-func (o *Observer) bind(ctx context.Context, l sessions.Look) error {
+func (o *Observer) bind(ctx context.Context, l sessions.Poll) error {
 	p := o.program
 	if p.profile.Format() == "" || l.Now.Sub(p.lost) < tryLostEvery {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// boxLook says what a program's input box looks like.
-type boxLook struct {
+// boxSpec says what a program's input box looks like.
+type boxSpec struct {
 	// Box is matched where the foot begins; its first group is what stands in the box.
 	Box []pattern `yaml:"box"`
 	// Edge is what stands at the left of a row in it.
@@ -25,13 +25,13 @@ type boxLook struct {
 }
 
 // Box reads the program's input box from a screen.
-func (p *Profile) Box(s *sessions.Snapshot) sessions.Box {
+func (p *Profile) Box(s *sessions.Snapshot) sessions.InputBox {
 	in := p.spec.Input
 	if len(in.Box) == 0 {
-		return sessions.Box{}
+		return sessions.InputBox{}
 	}
 	l := p.layout(s, true)
-	b := sessions.Box{Known: true}
+	b := sessions.InputBox{Known: true}
 	if l.dialog >= 0 || l.foot < 0 {
 		return b
 	}
@@ -71,7 +71,7 @@ const tellingRows = 3
 // Box reads the input box of the program that runs in a session, or the line of a shell.
 // A program that has just begun may not be known yet: then the process in the foreground
 // tells.
-func (w *Watchers) Box(id sessions.ID, s *sessions.Snapshot) sessions.Box {
+func (w *Watchers) Box(id sessions.ID, s *sessions.Snapshot) sessions.InputBox {
 	if p := w.opt.Profiles.Get(w.programIn(id)); p != nil && !p.Shell() {
 		return p.Box(s)
 	}
@@ -84,7 +84,7 @@ func (w *Watchers) Box(id sessions.ID, s *sessions.Snapshot) sessions.Box {
 	if len(found) > 0 && interactiveShell(found[0]) {
 		return shellLine(s, w.opt.Prompts)
 	}
-	return sessions.Box{}
+	return sessions.InputBox{}
 }
 
 // programIn is the name of the profile of the agent program that runs in a session, as

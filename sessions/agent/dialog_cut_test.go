@@ -200,7 +200,7 @@ func TestPrints(t *testing.T) {
 func TestAskingIsSureAtTheSecondLook(t *testing.T) {
 	now := time.Now()
 	one, two := &sessions.Dialog{Print: "1"}, &sessions.Dialog{Print: "2"}
-	var a asking
+	var a dialogWatch
 	for i, tt := range []struct {
 		after time.Duration
 		read  *sessions.Dialog
@@ -221,13 +221,13 @@ func TestAskingIsSureAtTheSecondLook(t *testing.T) {
 		{60 * time.Millisecond, nil, true},
 	} {
 		now = now.Add(tt.after)
-		sure, again := a.see(tt.read, false, now)
+		sure, again := a.noteDialog(tt.read, false, now)
 		if sure != tt.sure || sure != again.IsZero() || !sure && again.Sub(now) > 210*time.Millisecond {
 			t.Errorf("look %d: sure %v, again in %v", i, sure, again.Sub(now))
 		}
 	}
-	a = asking{}
-	if sure, _ := a.see(one, false, now); sure {
+	a = dialogWatch{}
+	if sure, _ := a.noteDialog(one, false, now); sure {
 		t.Error("a dialog at the first look may be half drawn")
 	}
 }
@@ -247,8 +247,8 @@ func TestDialogsThatAreDrawnInParts(t *testing.T) {
 		}
 	}
 	p, now := set.Get("opencode"), time.Now()
-	var a asking
-	a.see(nil, false, now)
+	var a dialogWatch
+	a.noteDialog(nil, false, now)
 	for i, tt := range []struct {
 		screen *sessions.Snapshot
 		after  time.Duration
@@ -266,7 +266,7 @@ func TestDialogsThatAreDrawnInParts(t *testing.T) {
 			t.Fatalf("look %d: it isn't read", i)
 		}
 		now = now.Add(tt.after)
-		if sure, _ := a.see(d, false, now); sure != tt.sure {
+		if sure, _ := a.noteDialog(d, false, now); sure != tt.sure {
 			t.Errorf("look %d at %q: sure %v", i, d.Body, sure)
 		}
 	}
@@ -280,9 +280,9 @@ func TestWatchersReadDialogs(t *testing.T) {
 	trust, _ := screenOf(t, "testdata/dialogs/claude-trust.txt")
 	trust.PID = p.pid
 	h.run(p.pid, 1, h.now)
-	look := func(after time.Duration) sessions.Sight {
+	look := func(after time.Duration) sessions.Observation {
 		h.now = h.now.Add(after)
-		return p.see(sessions.Look{Screen: trust, Dialog: p.o.Dialog(trust.Rows), Now: h.now})
+		return p.see(sessions.Poll{Screen: trust, Dialog: p.o.Dialog(trust.Rows), Now: h.now})
 	}
 	if s := look(0); s.Prompts || s.Prompt != nil || s.Again.Sub(h.now) > 210*time.Millisecond || s.Again.IsZero() {
 		t.Errorf("the first look: %+v", s)
@@ -305,7 +305,7 @@ func TestWatchersReadDialogs(t *testing.T) {
 	if step, err := h.w.Next("pb_none", d, sessions.Answer{Options: []int{0}}); err != nil || !slices.Equal(step.Keys, []string{"Enter"}) || !step.Last {
 		t.Errorf("%+v, %v", step, err)
 	}
-	if s := p.see(sessions.Look{Last: true, Now: h.now}); !s.Prompts || s.Prompt != nil {
+	if s := p.see(sessions.Poll{Last: true, Now: h.now}); !s.Prompts || s.Prompt != nil {
 		t.Errorf("the last look: %+v", s)
 	}
 }

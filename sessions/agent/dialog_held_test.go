@@ -24,7 +24,7 @@ func TestDialogsThatAreHeld(t *testing.T) {
 		if d := p.Prompt(screen, styled); d != nil {
 			t.Errorf("%s is read as\n%s", name, shown(d))
 		}
-		if found := p.look(p.layout(screen, true)); found.state != sessions.StateWaiting {
+		if found := p.findSign(p.layout(screen, true)); found.state != sessions.StateWaiting {
 			t.Errorf("%s: the session is %q, not waiting", name, found.state)
 		}
 		if box := p.Box(screen); !box.Known || box.Open {

@@ -20,13 +20,13 @@ type Foreground struct {
 func NewForeground(profiles *Set) *Foreground { return &Foreground{profiles, NewProcesses()} }
 
 // Box reads the input box of the program in the foreground.
-func (f *Foreground) Box(s *sessions.Snapshot) sessions.Box {
+func (f *Foreground) Box(s *sessions.Snapshot) sessions.InputBox {
 	for _, process := range f.processes.Foreground(s.PID, true) {
 		if p := f.profiles.Match(process); p != nil && !p.Shell() {
 			return p.Box(s)
 		}
 	}
-	return sessions.Box{}
+	return sessions.InputBox{}
 }
 
 // Shell says whether a shell is in the foreground, which runs what's typed. Where

@@ -29,7 +29,7 @@ func (p *Profile) Fresh(s *sessions.Snapshot) (text, volatile []string) {
 // none does.
 func (p *Profile) Status(s *sessions.Snapshot) string {
 	l := p.layout(s, true)
-	sign := p.look(l)
+	sign := p.findSign(l)
 	if sign.state != sessions.StateWorking && sign.state != sessions.StateError {
 		return ""
 	}

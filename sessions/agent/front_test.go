@@ -17,7 +17,7 @@ func TestWhatAShellRunsOnItsScreen(t *testing.T) {
 		h.now = h.now.Add(100 * time.Millisecond)
 		screen := snapshot("~\n~\n")
 		screen.PID, screen.Alternate = 1000, alternate
-		return p.see(sessions.Look{Screen: screen, Now: h.now}).Front
+		return p.see(sessions.Poll{Screen: screen, Now: h.now}).Front
 	}
 	vim := Process{PID: 1<<30 + 7, Name: "vim", Args: []string{"/usr/bin/vim", "notes.md"}}
 	for _, c := range []struct {

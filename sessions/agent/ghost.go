@@ -43,7 +43,7 @@ type fieldRow struct {
 
 // readField takes what a box's pattern has found out of the screen: the group that begins
 // at the byte from of the layout's text and ends before to.
-func (in *boxLook) readField(l *layout, s *sessions.Snapshot, from, to int) *field {
+func (in *boxSpec) readField(l *layout, s *sessions.Snapshot, from, to int) *field {
 	f := &field{}
 	y, _ := slices.BinarySearch(l.at, from+1)
 	for y--; y < len(l.rows) && l.at[y] < to; y++ {
@@ -97,7 +97,7 @@ const (
 )
 
 // looksOf judges cells: all of a ghost's look so, of a typed text one is enough.
-func (in *boxLook) looksOf(cells []cell, colourless bool) looks {
+func (in *boxSpec) looksOf(cells []cell, colourless bool) looks {
 	ghosts := 0
 	for _, c := range cells {
 		switch fg := c.style.FG; {
@@ -114,7 +114,7 @@ func (in *boxLook) looksOf(cells []cell, colourless bool) looks {
 }
 
 // typed is what somebody has typed into the box. unsure: it may be the program's own.
-func (in *boxLook) typed(f *field, s *sessions.Snapshot) (text string, unsure bool) {
+func (in *boxSpec) typed(f *field, s *sessions.Snapshot) (text string, unsure bool) {
 	whole := f.text(len(f.rows), 0)
 	own := slices.ContainsFunc(in.Empty, func(p pattern) bool { return p.row.MatchString(whole) })
 	if f.cells == nil {
@@ -150,7 +150,7 @@ func (in *boxLook) typed(f *field, s *sessions.Snapshot) (text string, unsure bo
 // typedUnseen is typed where the cursor isn't in the box: it isn't drawn in full, or the
 // program has put its cursor away (Gemini CLI and Qwen Code do while another pane has the
 // focus). Then the first character looks as the others do.
-func (in *boxLook) typedUnseen(f *field, whole string, own bool) (text string, unsure bool) {
+func (in *boxSpec) typedUnseen(f *field, whole string, own bool) (text string, unsure bool) {
 	n := len(f.cells)
 	for n > 0 && in.looksOf(f.cells[n-1:n], f.colourless) == looksGhost {
 		n--

@@ -79,7 +79,7 @@ func (c *canvas) show(s *shownBox) (*sessions.Snapshot, error) {
 	}
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		snap, err := c.client.Snapshot(ctx, c.pane, sessions.Window{Styled: true})
+		snap, err := c.client.Snapshot(ctx, c.pane, sessions.RowWindow{Styled: true})
 		cancel()
 		if err != nil {
 			return nil, err

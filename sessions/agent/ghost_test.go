@@ -248,7 +248,7 @@ func squashed(text string) string {
 }
 
 // wrong says what's wrong with how a box was read; "": nothing.
-func (s *shownBox) wrong(b sessions.Box) string {
+func (s *shownBox) wrong(b sessions.InputBox) string {
 	switch {
 	case !b.Open:
 		return "the box wasn't found"

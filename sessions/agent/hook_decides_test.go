@@ -15,12 +15,12 @@ func TestAPersonsOwnHookDecides(t *testing.T) {
 	h.running[1000] = Process{PID: 1<<30 + 7, Name: "codex", Args: []string{"codex"}, Cwd: h.cwd, Started: h.now, Environ: func() map[string]string { return map[string]string{"HOME": h.home} }}
 	p := h.pane(1000)
 	const foot = "\n\n› Ask Codex to do anything\n\n  mock-model default · /srv/proj\n"
-	look := func(screen string) sessions.Sight {
+	look := func(screen string) sessions.Observation {
 		t.Helper()
 		h.now = h.now.Add(time.Second)
 		s := snapshot(screen)
 		s.PID = 1000
-		return p.see(sessions.Look{Screen: s, Dialog: p.o.Dialog(s.Rows), Now: h.now})
+		return p.see(sessions.Poll{Screen: s, Dialog: p.o.Dialog(s.Rows), Now: h.now})
 	}
 	tell := func(signal Signal) {
 		p.w.Hook(Hook{Agent: "codex", Event: string(signal), Signal: signal, Conversation: "c", Session: string(p.id), Cwd: h.cwd, PIDs: []int{1<<30 + 7, 1000}, At: h.now})

@@ -17,9 +17,9 @@ type Insight struct {
 	Version  string   `json:"version,omitempty"`   // "": unknown
 	MadeFrom []string `json:"made_from,omitempty"` // versions from which the profile was made
 	// Text says whose lines count.
-	Text         sessions.Text `json:"text"`
-	Transcript   string        `json:"transcript,omitempty"`   // its path; "": none is bound
-	Conversation string        `json:"conversation,omitempty"` // the program's own id of it
+	Text         sessions.LinesFrom `json:"text"`
+	Transcript   string             `json:"transcript,omitempty"`   // its path; "": none is bound
+	Conversation string             `json:"conversation,omitempty"` // the program's own id of it
 	// Unbound is why no transcript is, as a sentence; "": one is, or there's none to read.
 	Unbound string `json:"unbound,omitempty"`
 	Skipped int64  `json:"skipped"` // records of the transcript that weren't understood

@@ -95,7 +95,7 @@ type belief struct {
 
 // screenSign is the sign that the screen showed at the last look.
 type screenSign struct {
-	seen
+	signFound
 	at          time.Time // of the last look
 	since       time.Time // since when it has shown this state
 	dialog      time.Time // since when there's a dialog to be keen on

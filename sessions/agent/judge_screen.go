@@ -33,9 +33,9 @@ func (j *Judge) lookAt(e Evidence) {
 	if !slices.Equal(l.rows, j.rows) {
 		j.rows, j.changed = l.rows, e.Now
 	}
-	found := j.profile.look(l)
+	found := j.profile.findSign(l)
 	was := j.screen
-	j.screen = screenSign{seen: found, at: e.Now, since: e.Now, interrupted: j.profile.interrupted(l), reason: found.reason()}
+	j.screen = screenSign{signFound: found, at: e.Now, since: e.Now, interrupted: j.profile.interrupted(l), reason: found.reason()}
 	switch {
 	case found.state == sessions.StateWaiting && was.state != found.state:
 		j.screen.dialog = e.Now
@@ -62,7 +62,7 @@ func (j *Judge) lookAt(e Evidence) {
 }
 
 // reason says a sign as a sentence.
-func (s seen) reason() string {
+func (s signFound) reason() string {
 	text := firstLine(s.text)
 	switch s.in {
 	case inTitle:

@@ -363,16 +363,16 @@ func cells(row string, n int) string {
 	return row
 }
 
-// seen is the sign that a screen shows.
-type seen struct {
+// signFound is the sign that a screen shows.
+type signFound struct {
 	state sessions.State // "": none
 	in    where
 	text  string // what was found, without blanks around it
 	sure  bool
 }
 
-// look returns the first sign that's on the screen.
-func (p *Profile) look(l *layout) seen {
+// findSign returns the first sign that's on the screen.
+func (p *Profile) findSign(l *layout) signFound {
 	for _, s := range p.spec.Signs {
 		part, there := l.part(s.In)
 		if !there || s.Without != nil && s.Without.MatchString(part) {
@@ -387,11 +387,11 @@ func (p *Profile) look(l *layout) seen {
 			text = part[at[0]:at[1]]
 		}
 		if s.State == unsure {
-			return seen{}
+			return signFound{}
 		}
-		return seen{s.State, s.In, strings.TrimSpace(text), s.Sure}
+		return signFound{s.State, s.In, strings.TrimSpace(text), s.Sure}
 	}
-	return seen{}
+	return signFound{}
 }
 
 // unsure reports whether the first sign on a screen is one that says nothing.

@@ -22,15 +22,15 @@ var miniLine = regexp.MustCompile(`^(?:failing |invalid )?(?:(?:bck|fwd)-i-searc
 // what prompts look like. It isn't open where no prompt stands before the cursor. It has
 // no rows by which it's known again: marks are in them, and that the shell has the
 // foreground says more.
-func shellLine(s *sessions.Snapshot, prompts []*regexp.Regexp) sessions.Box {
-	b := sessions.Box{Known: true, Shell: true}
+func shellLine(s *sessions.Snapshot, prompts []*regexp.Regexp) sessions.InputBox {
+	b := sessions.InputBox{Known: true, Shell: true}
 	cursor := s.HistorySize + s.CursorY - s.First
 	if s.Alternate || cursor < 0 || cursor >= len(s.Rows) {
 		return b
 	}
 	row, at, ok := markedPrompt(s, cursor)
 	if !ok && len(s.Marks) > 0 || cursor+1 < len(s.Rows) && miniLine.MatchString(s.Rows[cursor+1]) {
-		return sessions.Box{} // one of its own commands reads: read, say
+		return sessions.InputBox{} // one of its own commands reads: read, say
 	}
 	if !ok {
 		row, at, ok = knownPrompt(s, cursor, prompts)

@@ -58,7 +58,7 @@ mine:
 		t.Error("the new dialog or the old ones aren't found")
 	}
 	screen := snapshot("text\n──────────────\n❯\n──────────────\n  ctrl-c stops it")
-	if got := claude.look(claude.layout(screen, false)).state; got != sessions.StateWorking {
+	if got := claude.findSign(claude.layout(screen, false)).state; got != sessions.StateWorking {
 		t.Errorf("the new sign isn't believed: %q", got)
 	}
 	if p := set.Match(Process{Args: []string{"/opt/mycodex"}}); p == nil || p.Name() != "mine" || p.Format() != transcript.Codex {

@@ -43,7 +43,7 @@ type Observer struct {
 	line     lineAsked
 	asksFor  *sessions.Dialog // the line that a program without a profile asks for; nil: none
 	typed    typed            // texts whose records are yet to come
-	asking   asking
+	asking   dialogWatch
 	unasked  unread
 	backdrop backdrop
 	call     string // of the dialog on the screen, as it's recorded; "": none that's known
@@ -75,7 +75,7 @@ type program struct {
 	ending    bool                // it has ended, and the rest of its transcript is being read
 	text      recent              // what was told of its transcript
 	writing   writing             // what it was seen to write since
-	told      sessions.Text
+	told      sessions.LinesFrom
 	search    search // of its transcript
 	versioned bool   // its version was looked at
 	all       bool   // the last look read all that the transcript had
@@ -165,7 +165,7 @@ func (o *Observer) Dialog(rows []string) string { return o.profile().Dialog(rows
 func (o *Observer) Prompt(s *sessions.Snapshot) *sessions.Dialog { return o.profile().Prompt(s, nil) }
 
 // Observe works in one look.
-func (o *Observer) Observe(ctx context.Context, l sessions.Look) (sessions.Sight, error) {
+func (o *Observer) Observe(ctx context.Context, l sessions.Poll) (sessions.Observation, error) {
 	s, err := o.observe(ctx, l)
 	if err == nil {
 		o.prompts(&s, l)
@@ -173,7 +173,7 @@ func (o *Observer) Observe(ctx context.Context, l sessions.Look) (sessions.Sight
 	return s, err
 }
 
-func (o *Observer) observe(ctx context.Context, l sessions.Look) (sessions.Sight, error) {
+func (o *Observer) observe(ctx context.Context, l sessions.Poll) (sessions.Observation, error) {
 	hooks := o.taken()
 	o.typed.add(l.Typed)
 	o.recognise(l, hooks)
@@ -183,9 +183,9 @@ func (o *Observer) observe(ctx context.Context, l sessions.Look) (sessions.Sight
 	}
 	defer func() { o.publish(pane) }()
 	if o.program == nil {
-		s := sessions.Sight{Text: sessions.TextPane, Quiet: o.quiet(l), Front: o.runs(l)}
+		s := sessions.Observation{Text: sessions.TextPane, Quiet: o.quiet(l), Front: o.runs(l)}
 		s.Asks, o.asksFor, s.Again = o.asksLine(l)
-		return o.sight(s)
+		return o.keepState(s)
 	}
 	o.asksFor = nil
 	hooks = slices.DeleteFunc(hooks, o.program.nested)
@@ -199,7 +199,7 @@ func (o *Observer) observe(ctx context.Context, l sessions.Look) (sessions.Sight
 		}
 	}
 	if ctx.Err() != nil {
-		return sessions.Sight{}, ctx.Err()
+		return sessions.Observation{}, ctx.Err()
 	}
 	if err != nil {
 		o.lose(err, l.Now)
@@ -207,8 +207,8 @@ func (o *Observer) observe(ctx context.Context, l sessions.Look) (sessions.Sight
 	return o.told(l, hooks, records)
 }
 
-// told makes a sight of what a look brought of a program.
-func (o *Observer) told(l sessions.Look, hooks []Hook, records []transcript.Record) (sessions.Sight, error) {
+// told makes an observation of what a look brought of a program.
+func (o *Observer) told(l sessions.Poll, hooks []Hook, records []transcript.Record) (sessions.Observation, error) {
 	p := o.program
 	o.takeRaw(records)
 	submitted, own := false, withoutHelpers(records)
@@ -224,7 +224,7 @@ func (o *Observer) told(l sessions.Look, hooks []Hook, records []transcript.Reco
 		p.began = l.Now
 		p.text.begin()
 	}
-	s := sessions.Sight{
+	s := sessions.Observation{
 		Known: true, State: v.State, Reason: v.Reason, Began: v.Began, Ended: v.Ended, Failed: v.Failed,
 		Lines: append(o.sayUntried(l.Now), o.lines(records, l.Now)...), Text: p.source(v, l.Now),
 		More: len(records) > 0, Again: v.Again,
@@ -250,11 +250,11 @@ func (o *Observer) told(l sessions.Look, hooks []Hook, records []transcript.Reco
 	if p.ending && len(records) == 0 {
 		o.end(&s)
 	}
-	return o.sight(s)
+	return o.keepState(s)
 }
 
 // source says whose lines count while a program runs.
-func (p *program) source(v Verdict, now time.Time) sessions.Text {
+func (p *program) source(v Verdict, now time.Time) sessions.LinesFrom {
 	switch {
 	case p.profile.Format() == "":
 		return sessions.TextPane
@@ -287,7 +287,7 @@ func (p *program) source(v Verdict, now time.Time) sessions.Text {
 }
 
 // end makes the pane's lines the session's again.
-func (o *Observer) end(s *sessions.Sight) {
+func (o *Observer) end(s *sessions.Observation) {
 	if p := o.program; p.reader != nil {
 		s.Said = p.text.has
 		_ = o.unread()
@@ -309,8 +309,8 @@ func (o *Observer) choose(src sessions.Source) bool {
 	return err == nil
 }
 
-// sight adds what's to be kept.
-func (o *Observer) sight(s sessions.Sight) (sessions.Sight, error) {
+// keepState adds what's to be kept.
+func (o *Observer) keepState(s sessions.Observation) (sessions.Observation, error) {
 	k := kept{Typed: o.typed, Past: o.past, Untried: o.untried}
 	if p := o.program; p != nil {
 		k.Program, k.PID, k.Started, k.Judge, k.Pane = p.profile.Name(), p.process.PID, p.process.Started, p.judge.Save(), p.pane

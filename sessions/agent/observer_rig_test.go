@@ -93,7 +93,7 @@ type pane struct {
 	o    *Observer
 	kept []byte
 	told []string // "kind text", and "BEGIN", "END" of turns around them
-	text sessions.Text
+	text sessions.LinesFrom
 }
 
 func (h *host) pane(pid int) *pane {
@@ -121,7 +121,7 @@ func (p *pane) restart() {
 func (p *pane) look(after time.Duration, screen string, typed ...string) {
 	p.Helper()
 	p.now = p.now.Add(after)
-	l := sessions.Look{Screen: snapshot(screen), Now: p.now}
+	l := sessions.Poll{Screen: snapshot(screen), Now: p.now}
 	l.Screen.PID = p.pid
 	for _, t := range typed {
 		l.Typed = append(l.Typed, sessions.Typed{Text: t, At: p.now})
@@ -130,9 +130,9 @@ func (p *pane) look(after time.Duration, screen string, typed ...string) {
 }
 
 // last looks for the last time.
-func (p *pane) last() sessions.Sight { return p.see(sessions.Look{Last: true, Now: p.now}) }
+func (p *pane) last() sessions.Observation { return p.see(sessions.Poll{Last: true, Now: p.now}) }
 
-func (p *pane) see(l sessions.Look) sessions.Sight {
+func (p *pane) see(l sessions.Poll) sessions.Observation {
 	p.Helper()
 	for {
 		s, err := p.o.Observe(p.Context(), l)
@@ -152,7 +152,7 @@ func (p *pane) see(l sessions.Look) sessions.Sight {
 		if !s.More {
 			return s
 		}
-		l = sessions.Look{Last: l.Last, Now: l.Now}
+		l = sessions.Poll{Last: l.Last, Now: l.Now}
 	}
 }
 

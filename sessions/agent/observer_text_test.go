@@ -536,13 +536,13 @@ func TestAShortTurnOfANewConversationIsFound(t *testing.T) {
 		f.end()
 		p.look(time.Second, atRest("a question in "+name, "● the answer"))
 		want = append(want, "user a question in "+name, "answer the answer in "+name)
-		s := p.see(sessions.Look{Now: p.now})
+		s := p.see(sessions.Poll{Now: p.now})
 		for range 5 {
 			if s.Again.IsZero() || s.Again.After(p.now.Add(time.Minute)) {
 				break
 			}
 			p.now = s.Again // what comes by itself
-			l := sessions.Look{Screen: snapshot(atRest("a question in "+name, "● the answer")), Now: p.now}
+			l := sessions.Poll{Screen: snapshot(atRest("a question in "+name, "● the answer")), Now: p.now}
 			l.Screen.PID = p.pid
 			s = p.see(l)
 		}

@@ -92,6 +92,6 @@ func BenchmarkLook(b *testing.B) {
 	p := set.Get("claude")
 	s := snapshot(strings.Repeat("  This is a line of an answer that was written before, of some length.\n", 32) + claudeWorking)
 	for b.Loop() {
-		p.look(p.layout(s, false))
+		p.findSign(p.layout(s, false))
 	}
 }

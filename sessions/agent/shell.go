@@ -124,7 +124,7 @@ var shellNames = []string{"bash", "zsh", "fish", "sh", "dash", "ksh", "ash", "mk
 
 // quiet is how long nothing may change in a plain shell's pane until its turn is over;
 // 0: another program has its foreground, or the shell tells by itself.
-func (o *Observer) quiet(l sessions.Look) time.Duration {
+func (o *Observer) quiet(l sessions.Poll) time.Duration {
 	if l.Screen == nil || l.Screen.Alternate || len(l.Screen.Marks) > 0 {
 		return 0
 	}
@@ -133,7 +133,7 @@ func (o *Observer) quiet(l sessions.Look) time.Duration {
 
 // runs is the name of the program to which a plain shell has left all of its screen; "":
 // it has left it to none, or that isn't known.
-func (o *Observer) runs(l sessions.Look) string {
+func (o *Observer) runs(l sessions.Poll) string {
 	if l.Screen == nil || !l.Screen.Alternate {
 		return ""
 	}
@@ -149,7 +149,7 @@ type front struct {
 
 // frontOf looks at a pane's foreground, unless it did right before. A program that has
 // just taken the screen was hardly known then.
-func (o *Observer) frontOf(l sessions.Look) front {
+func (o *Observer) frontOf(l sessions.Poll) front {
 	if l.Now.Sub(o.front.asked) >= recogniseEvery || l.Screen.Alternate && o.front.name == "" {
 		found := o.w.opt.Processes.Foreground(l.Screen.PID, false)
 		o.front = front{asked: l.Now, quiet: o.quietFor(found)}

@@ -30,7 +30,7 @@ type spec struct {
 	// those of all other profiles.
 	Prompts []form    `yaml:"prompts"`
 	Screen  furniture `yaml:"screen"`
-	Input   boxLook   `yaml:"input"`
+	Input   boxSpec   `yaml:"input"`
 	// Signs are asked one after the other; the first that's found is believed.
 	Signs []sign `yaml:"signs"`
 	// Interrupted are rows at the end of a conversation that was interrupted.

@@ -61,7 +61,7 @@ func (c calls) of(s *standing) calls {
 }
 
 // stands takes in what a look read, nil: no dialog.
-func (o *Observer) stands(d *sessions.Dialog, l sessions.Look) {
+func (o *Observer) stands(d *sessions.Dialog, l sessions.Poll) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
 	s, p := &o.known.standing, o.profile()

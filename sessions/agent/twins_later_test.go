@@ -187,16 +187,16 @@ func forgedLaterTwins(t *testing.T, runs int) {
 			o := readers[c.agent]
 			now, steps := time.Now(), []string{}
 			begin := func() {
-				o.known.calls, o.known.standing, o.asking, o.call, o.drawn = nil, standing{}, asking{}, "", ""
+				o.known.calls, o.known.standing, o.asking, o.call, o.drawn = nil, standing{}, dialogWatch{}, "", ""
 			}
 			begin()
 			look := func(rows []string) (d *sessions.Dialog) {
 				for range 3 {
 					now = now.Add(2 * time.Second)
 					screen := &sessions.Snapshot{Width: 100, Height: len(rows), Rows: rows}
-					sight := sessions.Sight{Known: true}
-					o.prompts(&sight, sessions.Look{Now: now, Screen: screen, Dialog: o.profile().Dialog(visible(screen))})
-					d = sight.Prompt
+					obs := sessions.Observation{Known: true}
+					o.prompts(&obs, sessions.Poll{Now: now, Screen: screen, Dialog: o.profile().Dialog(visible(screen))})
+					d = obs.Prompt
 				}
 				return d
 			}

@@ -45,8 +45,8 @@ var (
 // unreadFrame is what boxes are drawn with.
 const unreadFrame = "│┃║▌▐▏▕╭╮╰╯┌┐└┘├┤─━═╹╻▔▁▀▄█╔╗╚╝"
 
-// unreadLook is what's found of a dialog that no form knows.
-type unreadLook struct {
+// unreadScreen is what's found of a dialog that no form knows.
+type unreadScreen struct {
 	rows            []string // without frames
 	first, last     int      // rows that have something
 	marked, numbers bool
@@ -70,7 +70,7 @@ type unreadLook struct {
 func (p *Profile) Unread(screen *sessions.Snapshot, waits bool) *sessions.Dialog {
 	l := p.layout(screen, true)
 	boxed := len(p.spec.Input.Box) > 0
-	if sign := p.look(l); sign.state == sessions.StateWorking && sign.sure {
+	if sign := p.findSign(l); sign.state == sessions.StateWorking && sign.sure {
 		return nil
 	}
 	u := lookUnread(l.rows, screen)
@@ -165,8 +165,8 @@ func (p *Profile) endsAbove(l *layout) bool {
 }
 
 // lookUnread takes a screen apart.
-func lookUnread(rows []string, screen *sessions.Snapshot) *unreadLook {
-	u := &unreadLook{first: len(rows), last: -1}
+func lookUnread(rows []string, screen *sessions.Snapshot) *unreadScreen {
+	u := &unreadScreen{first: len(rows), last: -1}
 	for i, row := range rows {
 		bare := strings.TrimRight(strings.Map(func(r rune) rune {
 			if strings.ContainsRune(unreadFrame, r) {
@@ -219,7 +219,7 @@ func lookUnread(rows []string, screen *sessions.Snapshot) *unreadLook {
 }
 
 // lists looks for options one below the other.
-func (u *unreadLook) lists() {
+func (u *unreadScreen) lists() {
 	want := 1
 	for i, row := range u.rows {
 		if m := unreadNumber.FindStringSubmatch(row); m != nil {
@@ -248,7 +248,7 @@ const (
 
 // isBuried reports whether so much stands below the last row that may belong to a dialog
 // that a program must have printed it since: its options stay at the end of the screen.
-func (u *unreadLook) isBuried() bool {
+func (u *unreadScreen) isBuried() bool {
 	col := -1
 	if m := unreadMark.FindStringSubmatchIndex(u.rows[max(0, min(u.list, len(u.rows)-1))]); u.marked && m != nil {
 		col = utf8.RuneCountInString(u.rows[u.list][:m[6]])
@@ -271,7 +271,7 @@ func (u *unreadLook) isBuried() bool {
 }
 
 // asksAt reports whether a row is a question about the options: above them, if there are any.
-func (u *unreadLook) asksAt(i int) bool {
+func (u *unreadScreen) asksAt(i int) bool {
 	text := strings.TrimRight(u.rows[i], " _")
 	if !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, "？") {
 		return false
@@ -283,7 +283,7 @@ func (u *unreadLook) asksAt(i int) bool {
 }
 
 // hinted counts a row that names keys, near the end of the screen.
-func (u *unreadLook) hinted(i int) int {
+func (u *unreadScreen) hinted(i int) int {
 	found := unreadHint.FindAllString(u.rows[i], -1)
 	if len(found) == 0 || i <= u.last-lastRows || unreadClock.MatchString(u.rows[i]) { // it counts how long it works
 		return 0
@@ -298,7 +298,7 @@ func (u *unreadLook) hinted(i int) int {
 
 // alone reports whether a row that seems to be marked has one beside it that begins in the
 // same column, without a mark.
-func (u *unreadLook) alone(i int, mark string, col int) bool {
+func (u *unreadScreen) alone(i int, mark string, col int) bool {
 	plain := func(n int) bool {
 		if n < 0 || n >= len(u.rows) {
 			return false
@@ -322,12 +322,12 @@ func (u *unreadLook) alone(i int, mark string, col int) bool {
 }
 
 // weakly reports whether a screen without the program's box looks like a dialog.
-func (u *unreadLook) weakly() bool {
+func (u *unreadScreen) weakly() bool {
 	return u.marked || u.numbers || u.checks || u.hints > 0 || u.buttons || u.yesno || u.field || u.secret || u.asks
 }
 
 // strongly reports whether the screen of any program does.
-func (u *unreadLook) strongly() bool {
+func (u *unreadScreen) strongly() bool {
 	if u.prompt || u.buried && !u.field {
 		return false
 	}
@@ -336,7 +336,7 @@ func (u *unreadLook) strongly() bool {
 }
 
 // title is the question: the last row that asks.
-func (u *unreadLook) title() string {
+func (u *unreadScreen) title() string {
 	for _, row := range slices.Backward(u.rows) {
 		if text := strings.TrimSpace(row); strings.HasSuffix(text, "?") && len(strings.Fields(text)) > 1 {
 			return printable(text)
@@ -358,7 +358,7 @@ var plainKeys = []sessions.DialogOption{ //nolint:gochecknoglobals // a constant
 }
 
 // keys are the keys that may answer it: those that dialogs know, and those that it names.
-func (u *unreadLook) keys() []sessions.DialogOption {
+func (u *unreadScreen) keys() []sessions.DialogOption {
 	out := slices.Clone(plainKeys)
 	for n := range min(u.digits, 9) {
 		out = append(out, sessions.DialogOption{Label: strconv.Itoa(n + 1), Key: strconv.Itoa(n + 1)})
@@ -375,7 +375,7 @@ func (u *unreadLook) keys() []sessions.DialogOption {
 const maxUnreadLetters = 12
 
 // print is the fingerprint of the screen, but for what changes by itself.
-func (u *unreadLook) print(rows []string, screen *sessions.Snapshot) string {
+func (u *unreadScreen) print(rows []string, screen *sessions.Snapshot) string {
 	h := sha256.New()
 	for _, row := range rows[u.first : u.last+1] {
 		if !strings.Contains(row, "?") { // what's asked has no clock

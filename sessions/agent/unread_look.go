@@ -82,7 +82,7 @@ func (b stood) standsAt(s *sessions.Snapshot) (rows []int) {
 }
 
 // lookUnread works in a look at the screen. read: there's a dialog that can be read.
-func (o *Observer) lookUnread(s *sessions.Sight, screen *sessions.Snapshot, read bool) unread {
+func (o *Observer) lookUnread(s *sessions.Observation, screen *sessions.Snapshot, read bool) unread {
 	p := o.profile()
 	u := &o.unasked
 	if o.program != u.of {

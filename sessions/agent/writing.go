@@ -80,7 +80,7 @@ func joinRows(old, rows []string) []string {
 
 // follow takes in what a look brought of what's being written. The lines are what was cut
 // off if the turn was stopped.
-func (o *Observer) follow(l sessions.Look, v Verdict, records []transcript.Record) (cutOff []sessions.Line) {
+func (o *Observer) follow(l sessions.Poll, v Verdict, records []transcript.Record) (cutOff []sessions.Line) {
 	p := o.program
 	if p.reader == nil {
 		p.writing = writing{}

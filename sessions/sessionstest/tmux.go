@@ -14,7 +14,7 @@ var Run = sessions.ServerIdentity{PID: 1, Start: 1}
 
 // Tmux is a tmux server with one pane, "%1". A test embeds it and adds what its program does;
 // what neither has panics.
-type Tmux struct{ sessions.Server }
+type Tmux struct{ sessions.TmuxServer }
 
 // Name is the server's.
 func (Tmux) Name() string { return "default" }
@@ -49,7 +49,7 @@ func (Tmux) Leave(context.Context) error { return nil }
 func (Tmux) Terminal(string) (sessions.Terminal, error) { return sessions.Terminal{Echo: true}, nil }
 
 // Check is tmux's check of a guard against the screen as it is now: Done, if it holds.
-func Check(g sessions.Guard, now *sessions.Snapshot) sessions.Outcome {
+func Check(g sessions.PaneGuard, now *sessions.Snapshot) sessions.GuardOutcome {
 	screen := strings.ToLower(strings.Join(now.Rows, "\n"))
 	switch saw := g.Saw; {
 	case g.Front != "" && g.Front != now.Front:

@@ -71,14 +71,14 @@ type Client struct {
 	panesChanged atomic.Bool   // since the last look at all panes; see Glances
 
 	mu     sync.Mutex
-	live   *live // nil: no connection
+	live   *liveConn // nil: no connection
 	status Status
 	tall   map[string]int // how often panes were made taller, and as they were; see Grow
 }
 
-// live is what belongs to one connection.
-type live struct {
-	*conn
+// liveConn is what belongs to one connection.
+type liveConn struct {
+	*serverConn
 	identity sessions.ServerIdentity
 	version  Version
 	enc      encoding
@@ -312,15 +312,15 @@ func (c *Client) serve(ctx context.Context, p *process, t *turn) (wasUp bool, er
 }
 
 // greet learns who the server is and how it shows buffers.
-func (c *Client) greet(ctx context.Context, conn *conn) error {
+func (c *Client) greet(ctx context.Context, conn *serverConn) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	reply, err := conn.do(ctx, &request{blocks: 2, line: "set-option -t =" + HiddenSession + ": destroy-unattached off ; " +
+	reply, err := conn.do(ctx, &commandLine{blocks: 2, line: "set-option -t =" + HiddenSession + ": destroy-unattached off ; " +
 		"display-message -p '#{pid} #{start_time} #{version}'"})
 	if err != nil {
 		return fmt.Errorf("greet tmux: %w", err)
 	}
-	l := &live{conn: conn}
+	l := &liveConn{serverConn: conn}
 	f := strings.Fields(strings.Join(reply[1].lines, " "))
 	if len(f) < 2 {
 		return fmt.Errorf("greet tmux: %w: %q", errProtocol, reply[1].lines)
@@ -341,7 +341,7 @@ func (c *Client) greet(ctx context.Context, conn *conn) error {
 	return nil
 }
 
-func (c *Client) setUp(l *live) {
+func (c *Client) setUp(l *liveConn) {
 	c.panesChanged.Store(true)
 	c.mu.Lock()
 	c.live = l
@@ -408,7 +408,7 @@ func (c *Client) Identity() (sessions.ServerIdentity, bool) {
 }
 
 // current returns the connection, or why there's none.
-func (c *Client) current() (*live, error) {
+func (c *Client) current() (*liveConn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.live == nil {
@@ -418,7 +418,7 @@ func (c *Client) current() (*live, error) {
 }
 
 // do sends one request over the current connection.
-func (c *Client) do(ctx context.Context, r *request) ([]block, error) {
+func (c *Client) do(ctx context.Context, r *commandLine) ([]replyBlock, error) {
 	l, err := c.current()
 	if err != nil {
 		return nil, err

@@ -19,16 +19,16 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// request is one command line and its reply. A line has several commands and
+// commandLine is one command line and its reply. A line has several commands and
 // gets a block for each; it ends with its last block, or with the first that
 // failed, because tmux drops the rest of a line then.
-type request struct {
+type commandLine struct {
 	line   string
-	blocks int                    // how many commands the line has; unused with a token
-	token  string                 // the line ends with the block that starts with this word: for lines with if-shell, whose branches reply too
-	rows   func(done []block) int // lines of the next block's body, -1: up to the guard; nil: all up to the guard
-	done   chan struct{}          // closed when reply and err are set
-	reply  []block
+	blocks int                         // how many commands the line has; unused with a token
+	token  string                      // the line ends with the block that starts with this word: for lines with if-shell, whose branches reply too
+	rows   func(done []replyBlock) int // lines of the next block's body, -1: up to the guard; nil: all up to the guard
+	done   chan struct{}               // closed when reply and err are set
+	reply  []replyBlock
 	err    error
 
 	written   time.Time // zero: still in the queue. Guarded by conn.mu
@@ -39,33 +39,33 @@ type request struct {
 // maxLinesPerWrite bounds how long the server is kept busy at a stretch.
 const maxLinesPerWrite = 100
 
-// conn is one connection to a tmux server. Its reader goroutine owns the
+// serverConn is one connection to a tmux server. Its reader goroutine owns the
 // stream; the queue is shared under mu.
-type conn struct {
+type serverConn struct {
 	stdin  *os.File
 	parser *parser
 	notify func(line string)
 
 	mu       sync.Mutex
-	queue    []*request // not written yet
-	pressing bool       // one in the queue must be written now
-	inflight []*request // written, in the order the replies come
-	answered []*request // in full, while others of the same write aren't
-	err      error      // set once, when the connection has ended
+	queue    []*commandLine // not written yet
+	pressing bool           // one in the queue must be written now
+	inflight []*commandLine // written, in the order the replies come
+	answered []*commandLine // in full, while others of the same write aren't
+	err      error          // set once, when the connection has ended
 	wake     chan struct{}
 	ended    chan struct{}
 	lastOK   time.Time // of the last reply
 }
 
-func newConn(stdin *os.File, stdout io.Reader, notify func(string)) *conn {
-	return &conn{
+func newConn(stdin *os.File, stdout io.Reader, notify func(string)) *serverConn {
+	return &serverConn{
 		stdin: stdin, parser: newParser(stdout), notify: notify,
 		wake: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 }
 
 // run reads and writes until the stream ends. It returns what ended it.
-func (c *conn) run() error {
+func (c *serverConn) run() error {
 	writerDone := make(chan struct{})
 	go func() {
 		defer close(writerDone)
@@ -79,7 +79,7 @@ func (c *conn) run() error {
 }
 
 // fail ends the connection: every request gets err.
-func (c *conn) fail(err error) {
+func (c *serverConn) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
@@ -102,7 +102,7 @@ func (c *conn) fail(err error) {
 // do sends a request and waits for its reply. When ctx ends first, a request
 // that is still in the queue is withdrawn (errNotSent); one that was written
 // runs all the same, and its reply is thrown away.
-func (c *conn) do(ctx context.Context, r *request) ([]block, error) {
+func (c *serverConn) do(ctx context.Context, r *commandLine) ([]replyBlock, error) {
 	r.done = make(chan struct{})
 	if err := c.enqueue(r); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (c *conn) do(ctx context.Context, r *request) ([]block, error) {
 }
 
 // wait is the second half of do.
-func (c *conn) wait(ctx context.Context, r *request) ([]block, error) {
+func (c *serverConn) wait(ctx context.Context, r *commandLine) ([]replyBlock, error) {
 	select {
 	case <-r.done:
 		return r.reply, r.err
@@ -138,7 +138,7 @@ func (c *conn) wait(ctx context.Context, r *request) ([]block, error) {
 var errNotSent = fmt.Errorf("%w: tmux takes no commands at the moment; nothing was sent", sessions.ErrUnavailable)
 
 // enqueue adds a request and has it written.
-func (c *conn) enqueue(r *request) error {
+func (c *serverConn) enqueue(r *commandLine) error {
 	if err := c.add(r, true); err != nil {
 		return err
 	}
@@ -150,9 +150,9 @@ func (c *conn) enqueue(r *request) error {
 }
 
 // addQuietly adds a request that's written together with the next.
-func (c *conn) addQuietly(r *request) error { return c.add(r, false) }
+func (c *serverConn) addQuietly(r *commandLine) error { return c.add(r, false) }
 
-func (c *conn) add(r *request, pressing bool) error {
+func (c *serverConn) add(r *commandLine, pressing bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
@@ -167,7 +167,7 @@ func (c *conn) add(r *request, pressing bool) error {
 // who was woken by the same look asks in the same moment. One write is answered
 // in one burst, and each wake-up saved, here and of the tmux server, which walks
 // all its windows then, is worth more than a capture.
-func (c *conn) write() {
+func (c *serverConn) write() {
 	for {
 		select {
 		case <-c.wake:
@@ -185,7 +185,7 @@ func (c *conn) write() {
 }
 
 // take moves queued requests to those in flight and returns their lines.
-func (c *conn) take() string {
+func (c *serverConn) take() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.pressing {
@@ -216,7 +216,7 @@ func (c *conn) take() string {
 }
 
 // read hands replies to their requests until the stream ends.
-func (c *conn) read() error {
+func (c *serverConn) read() error {
 	for {
 		b, note, err := c.parser.next(c.expectedRows)
 		if err != nil {
@@ -242,7 +242,7 @@ func (c *conn) read() error {
 // errServerGone: the tmux server ended, or threw this client out.
 var errServerGone = errors.New("the tmux server has ended the connection")
 
-func (c *conn) head() *request {
+func (c *serverConn) head() *commandLine {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.inflight) == 0 {
@@ -251,7 +251,7 @@ func (c *conn) head() *request {
 	return c.inflight[0]
 }
 
-func (c *conn) expectedRows() int {
+func (c *serverConn) expectedRows() int {
 	r := c.head()
 	if r == nil || r.rows == nil {
 		return -1
@@ -261,7 +261,7 @@ func (c *conn) expectedRows() int {
 
 // deliver adds a block to the request at the head and closes it if that was its
 // last.
-func (c *conn) deliver(b block) error {
+func (c *serverConn) deliver(b replyBlock) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
@@ -287,7 +287,7 @@ func (c *conn) deliver(b block) error {
 
 // handOut hands out the replies to one write, all at once: what their pollers do
 // next they do together too, and what they bring becomes one commit.
-func (c *conn) handOut() {
+func (c *serverConn) handOut() {
 	for _, r := range c.answered {
 		close(r.done)
 	}
@@ -295,7 +295,7 @@ func (c *conn) handOut() {
 	c.answered = c.answered[:0]
 }
 
-func (r *request) complete(b block) bool {
+func (r *commandLine) complete(b replyBlock) bool {
 	if r.token != "" {
 		return len(b.lines) > 0 && strings.HasPrefix(b.lines[0], r.token)
 	}
@@ -303,7 +303,7 @@ func (r *request) complete(b block) bool {
 }
 
 // waiting returns since when the oldest written request has been unanswered.
-func (c *conn) waiting() (since time.Time, ok bool) {
+func (c *serverConn) waiting() (since time.Time, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.inflight) == 0 {
@@ -340,8 +340,8 @@ func inUse(name string) bool {
 }
 
 // learn sets the probe buffer and looks how it's shown.
-func (l *live) learn(ctx context.Context) error {
-	reply, err := l.do(ctx, &request{blocks: 3, line: "set-buffer -b " + bufferPrefix + "probe " + quote(probeText) +
+func (l *liveConn) learn(ctx context.Context) error {
+	reply, err := l.do(ctx, &commandLine{blocks: 3, line: "set-buffer -b " + bufferPrefix + "probe " + quote(probeText) +
 		" ; show-buffer -b " + bufferPrefix + "probe ; delete-buffer -b " + bufferPrefix + "probe"})
 	if err != nil {
 		return fmt.Errorf("learn how tmux shows buffers: %w", err)
@@ -355,21 +355,21 @@ func (l *live) learn(ctx context.Context) error {
 }
 
 // dropOldBuffers deletes what an earlier client left when it was killed.
-func (l *live) dropOldBuffers(ctx context.Context) {
-	reply, err := l.do(ctx, &request{blocks: 1, line: "list-buffers -F '#{buffer_name}'"})
+func (l *liveConn) dropOldBuffers(ctx context.Context) {
+	reply, err := l.do(ctx, &commandLine{blocks: 1, line: "list-buffers -F '#{buffer_name}'"})
 	if err != nil {
 		return
 	}
 	for _, name := range reply[0].lines {
 		if strings.HasPrefix(name, bufferPrefix) && !inUse(name) {
-			_, _ = l.do(ctx, &request{blocks: 1, line: "delete-buffer -b " + quote(name)})
+			_, _ = l.do(ctx, &commandLine{blocks: 1, line: "delete-buffer -b " + quote(name)})
 		}
 	}
 }
 
-// block is the reply to one command: what stood between %begin and its %end or
+// replyBlock is the reply to one command: what stood between %begin and its %end or
 // %error.
-type block struct {
+type replyBlock struct {
 	lines  []string
 	failed bool // ended by %error
 	ours   bool // a reply to a command of this client; false: of a hook or of the attach itself
@@ -401,7 +401,7 @@ func newParser(r io.Reader) *parser {
 // next reads up to the end of the next block, or one notification (block nil).
 // rows is asked at the start of each block of ours; a negative answer means
 // that the body ends at the guard line.
-func (p *parser) next(rows func() int) (*block, string, error) {
+func (p *parser) next(rows func() int) (*replyBlock, string, error) {
 	first, err := p.line()
 	if err != nil {
 		return nil, "", err
@@ -414,7 +414,7 @@ func (p *parser) next(rows func() int) (*block, string, error) {
 		}
 		return nil, "", fmt.Errorf("%w: %.80q outside a block", errProtocol, line)
 	}
-	b := &block{ours: strings.HasSuffix(guard, " 1")}
+	b := &replyBlock{ours: strings.HasSuffix(guard, " 1")}
 	want := -1
 	if b.ours {
 		want = rows()
@@ -424,7 +424,7 @@ func (p *parser) next(rows func() int) (*block, string, error) {
 }
 
 // body reads a block's lines and its end.
-func (p *parser) body(b *block, guard string, want int) error {
+func (p *parser) body(b *replyBlock, guard string, want int) error {
 	if want > 0 {
 		b.lines = make([]string, 0, want)
 	}
@@ -460,7 +460,7 @@ func isGuard(line []byte, word, guard string) bool {
 }
 
 // flush hands the pending lines out.
-func (p *parser) flush(b *block) {
+func (p *parser) flush(b *replyBlock) {
 	text := string(p.pending)
 	from := 0
 	for _, end := range p.ends {

@@ -15,7 +15,7 @@ import (
 // peer is the tmux server's end of a connection.
 type peer struct {
 	t    *testing.T
-	conn *conn
+	conn *serverConn
 	in   *bufio.Reader
 	out  *os.File
 	n    int // blocks sent
@@ -71,9 +71,11 @@ func (p *peer) settled(unanswered int) {
 	}
 }
 
-func ask(line string) *request { return &request{line: line, blocks: 1, done: make(chan struct{})} }
+func ask(line string) *commandLine {
+	return &commandLine{line: line, blocks: 1, done: make(chan struct{})}
+}
 
-func isDone(r *request) bool {
+func isDone(r *commandLine) bool {
 	select {
 	case <-r.done:
 		return true
@@ -87,7 +89,7 @@ func isDone(r *request) bool {
 func TestRepliesOfOneWriteComeTogether(t *testing.T) {
 	p := newPeer(t)
 	one, two, three := ask("one"), ask("two"), ask("three")
-	for _, r := range []*request{one, two} {
+	for _, r := range []*commandLine{one, two} {
 		if err := p.conn.addQuietly(r); err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +105,7 @@ func TestRepliesOfOneWriteComeTogether(t *testing.T) {
 		t.Error("a reply was handed out before the last of its write")
 	}
 	p.answers("3")
-	for _, r := range []*request{one, two, three} {
+	for _, r := range []*commandLine{one, two, three} {
 		<-r.done
 		if r.err != nil || len(r.reply) != 1 {
 			t.Errorf("%s: got %v, %v", r.line, r.reply, r.err)

@@ -34,7 +34,7 @@ func TestServerSurvivesClients(t *testing.T) {
 		for range 4 {
 			wg.Go(func() {
 				for ctx.Err() == nil {
-					_, _ = c.Snapshot(ctx, p, sessions.Window{Start: -100})
+					_, _ = c.Snapshot(ctx, p, sessions.RowWindow{Start: -100})
 					_, _, _ = c.Glances(ctx, 0)
 				}
 			})

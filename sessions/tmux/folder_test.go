@@ -77,7 +77,7 @@ func TestFolderIsGoneAtARespawn(t *testing.T) {
 			t.Errorf("with command %q: %v", command, err)
 		}
 		st.await("end", func() bool { return st.snapshot(info.ID).Dead })
-		s, err := st.client.Snapshot(st.ctx(), info.ID, sessions.Window{Start: -1})
+		s, err := st.client.Snapshot(st.ctx(), info.ID, sessions.RowWindow{Start: -1})
 		if err != nil || s.DeadStatus != 125 || !strings.Contains(strings.Join(s.Rows, ""), "can't enter") {
 			t.Errorf("with command %q: status %d, and it shows %q; %v", command, s.DeadStatus, s.Rows, err)
 		}

@@ -13,11 +13,11 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// guarded is a command line that tmux runs only if the pane is as it was seen.
+// guardedLine is a command line that tmux runs only if the pane is as it was seen.
 // All of it is one line, so nothing the program prints can come in between.
-type guarded struct {
-	*live
-	guard sessions.Guard
+type guardedLine struct {
+	*liveConn
+	guard sessions.PaneGuard
 }
 
 // Paste puts text into a pane as one bracketed paste, if the guard holds. It's
@@ -25,7 +25,7 @@ type guarded struct {
 // line's atomicity; -r keeps line ends as they are, -p brackets the paste where
 // the program asked for it and edits its line itself. paste-buffer into a dead pane
 // ends the whole server on tmux 3.3a, hence the test for it.
-func (c *Client) Paste(ctx context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
+func (c *Client) Paste(ctx context.Context, g sessions.PaneGuard, text string) (sessions.GuardOutcome, error) {
 	if strings.Contains(text, "\x00") {
 		return "", fmt.Errorf("paste into pane %s: %w text: it has a NUL byte, which tmux can't take", g.Pane, sessions.ErrInvalid)
 	}
@@ -39,7 +39,7 @@ func (c *Client) Paste(ctx context.Context, g sessions.Guard, text string) (sess
 	if g.Lines {
 		brackets = ""
 	}
-	out, err := guarded{l, g}.run(ctx, before, "paste-buffer -d "+brackets+"-r -b "+buf+" -t "+g.Pane)
+	out, err := guardedLine{l, g}.run(ctx, before, "paste-buffer -d "+brackets+"-r -b "+buf+" -t "+g.Pane)
 	if err != nil || out != sessions.Done {
 		_ = l.discard(buf)
 	}
@@ -50,13 +50,13 @@ func (c *Client) Paste(ctx context.Context, g sessions.Guard, text string) (sess
 }
 
 // Press sends keys by tmux's names for them, if the guard holds.
-func (c *Client) Press(ctx context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
+func (c *Client) Press(ctx context.Context, g sessions.PaneGuard, keys ...string) (sessions.GuardOutcome, error) {
 	l, err := c.current()
 	if err != nil {
 		return "", err
 	}
 	cmd := "send-keys -t " + g.Pane + " --" + quoteAll(keys)
-	out, err := guarded{l, g}.run(ctx, "", cmd)
+	out, err := guardedLine{l, g}.run(ctx, "", cmd)
 	if err != nil {
 		return "", fmt.Errorf("send keys to pane %s: %w", g.Pane, err)
 	}
@@ -65,13 +65,13 @@ func (c *Client) Press(ctx context.Context, g sessions.Guard, keys ...string) (s
 
 // shared is what a guarded line says of a pane whose keys tmux would copy to the other panes
 // of its window; nothing was done. Those who use a guard don't hear it.
-const shared sessions.Outcome = "shared"
+const shared sessions.GuardOutcome = "shared"
 
 // run sends `before ; if dead … else if held … else if moved … else command`
 // and reads which branch was taken from the token that each prints. Copy mode
 // and other modes are left first, because they swallow keys. Only copy mode knows
 // `send-keys -X cancel`.
-func (g guarded) run(ctx context.Context, before, command string) (sessions.Outcome, error) {
+func (g guardedLine) run(ctx context.Context, before, command string) (sessions.GuardOutcome, error) {
 	out, err := g.once(ctx, before, command, false)
 	if err != nil || out != shared {
 		return out, err
@@ -79,7 +79,7 @@ func (g guarded) run(ctx context.Context, before, command string) (sessions.Outc
 	// `synchronize-panes` of the pane itself, if it has one, and not what it has from its
 	// window: a format can't tell them apart, and one that's unset by us would be lost.
 	option := " synchronize-panes"
-	was, err := g.do(ctx, &request{line: "show-options -pqv -t " + g.guard.Pane + option})
+	was, err := g.do(ctx, &commandLine{line: "show-options -pqv -t " + g.guard.Pane + option})
 	if err != nil {
 		return "", err
 	}
@@ -93,7 +93,7 @@ func (g guarded) run(ctx context.Context, before, command string) (sessions.Outc
 
 // once is one try of run. Where tmux copies what's typed to other panes it does nothing and
 // says shared, unless alone says that the command sees to that.
-func (g guarded) once(ctx context.Context, before, command string, alone bool) (sessions.Outcome, error) {
+func (g guardedLine) once(ctx context.Context, before, command string, alone bool) (sessions.GuardOutcome, error) {
 	if g.guard.Server != (sessions.ServerIdentity{}) && g.guard.Server != g.identity {
 		return "", ErrNoPane // the pane of that id is another one's by now
 	}
@@ -101,7 +101,7 @@ func (g guarded) once(ctx context.Context, before, command string, alone bool) (
 		return "", err
 	}
 	const token = "panebridge-outcome"
-	say := func(o sessions.Outcome) string { return "display-message -p '" + token + " " + string(o) + "'" }
+	say := func(o sessions.GuardOutcome) string { return "display-message -p '" + token + " " + string(o) + "'" }
 	t := " -t " + g.guard.Pane + " "
 	line := before + "if-shell -F" + t + "'#{pane_dead}' { " + say(sessions.Dead) + " } { "
 	closing := " }"
@@ -133,7 +133,7 @@ func (g guarded) once(ctx context.Context, before, command string, alone bool) (
 		closing = " }" + closing
 	}
 	line += "if-shell -F" + t + "'#{pane_in_mode}' { copy-mode -q" + t + "} ; " + command + " ; " + say(sessions.Done) + closing
-	reply, err := g.do(ctx, &request{line: line, token: token})
+	reply, err := g.do(ctx, &commandLine{line: line, token: token})
 	if err != nil {
 		var refused *CommandError
 		if errors.As(err, &refused) && strings.Contains(refused.Message, "can't find pane") {
@@ -142,7 +142,7 @@ func (g guarded) once(ctx context.Context, before, command string, alone bool) (
 		return "", err
 	}
 	last := reply[len(reply)-1].lines[0]
-	return sessions.Outcome(strings.TrimPrefix(last, token+" ")), nil
+	return sessions.GuardOutcome(strings.TrimPrefix(last, token+" ")), nil
 }
 
 // sameScreen is true in tmux while cursor, history and title are as seen. Of

@@ -18,7 +18,7 @@ import (
 
 func (s *server) snapshot(p string) sessions.Snapshot {
 	s.t.Helper()
-	snap, err := s.client.Snapshot(s.ctx(), p, sessions.Window{})
+	snap, err := s.client.Snapshot(s.ctx(), p, sessions.RowWindow{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestGuardHoldsPaste(t *testing.T) {
 	s.await("dialog", s.shows(p, "proceed"))
 	saw := s.snapshot(p)
 	phrases := []string{"allow execution of", "do you want to (proceed|create)"}
-	paste := func(g sessions.Guard) sessions.Outcome {
+	paste := func(g sessions.PaneGuard) sessions.GuardOutcome {
 		t.Helper()
 		out, err := s.client.Paste(s.ctx(), g, "text")
 		if err != nil {
@@ -44,20 +44,20 @@ func TestGuardHoldsPaste(t *testing.T) {
 		}
 		return out
 	}
-	if out := paste(sessions.Guard{Pane: p, Phrases: phrases, Saw: &saw}); out != sessions.Held {
+	if out := paste(sessions.PaneGuard{Pane: p, Phrases: phrases, Saw: &saw}); out != sessions.Held {
 		t.Errorf("with the dialog on the screen: %s", out)
 	}
 	other := saw
 	other.CursorX++
-	if out := paste(sessions.Guard{Pane: p, Saw: &other}); out != sessions.Moved {
+	if out := paste(sessions.PaneGuard{Pane: p, Saw: &other}); out != sessions.Moved {
 		t.Errorf("with the cursor elsewhere: %s", out)
 	}
 	other = saw
 	other.Title = "another"
-	if out := paste(sessions.Guard{Pane: p, Saw: &other}); out != sessions.Moved {
+	if out := paste(sessions.PaneGuard{Pane: p, Saw: &other}); out != sessions.Moved {
 		t.Errorf("with another title: %s", out)
 	}
-	if out := paste(sessions.Guard{Pane: p, Phrases: []string{"apply this change"}, Saw: &saw}); out != sessions.Done {
+	if out := paste(sessions.PaneGuard{Pane: p, Phrases: []string{"apply this change"}, Saw: &saw}); out != sessions.Done {
 		t.Errorf("with all as it was seen: %s", out)
 	}
 	s.await("text", s.shows(p, "text"))
@@ -80,15 +80,19 @@ func TestDeadPaneIsNotTouched(t *testing.T) {
 	s.tmux("set-option", "-g", "remain-on-exit", "on")
 	p := s.pane("dead", "exit 3")
 	s.await("death", func() bool { return s.snapshot(p).Dead })
-	for what, do := range map[string]func() (sessions.Outcome, error){
-		"paste": func() (sessions.Outcome, error) { return s.client.Paste(s.ctx(), sessions.Guard{Pane: p}, "x") },
-		"press": func() (sessions.Outcome, error) { return s.client.Press(s.ctx(), sessions.Guard{Pane: p}, "Enter") },
+	for what, do := range map[string]func() (sessions.GuardOutcome, error){
+		"paste": func() (sessions.GuardOutcome, error) {
+			return s.client.Paste(s.ctx(), sessions.PaneGuard{Pane: p}, "x")
+		},
+		"press": func() (sessions.GuardOutcome, error) {
+			return s.client.Press(s.ctx(), sessions.PaneGuard{Pane: p}, "Enter")
+		},
 	} {
 		if out, err := do(); out != sessions.Dead || err != nil {
 			t.Errorf("%s: %s, %v", what, out, err)
 		}
 	}
-	if _, err := s.client.Paste(s.ctx(), sessions.Guard{Pane: "%99"}, "x"); !errors.Is(err, tmux.ErrNoPane) {
+	if _, err := s.client.Paste(s.ctx(), sessions.PaneGuard{Pane: "%99"}, "x"); !errors.Is(err, tmux.ErrNoPane) {
 		t.Errorf("paste into a gone pane: %v", err)
 	}
 	s.tmux("has-session", "-t", "=first")
@@ -102,12 +106,12 @@ func TestModesAreLeft(t *testing.T) {
 			s := startServer(t)
 			p := s.pane("mode", "exec cat")
 			s.tmux(mode, "-t", p)
-			if out, err := s.client.Press(s.ctx(), sessions.Guard{Pane: p}, "a", "b"); out != sessions.Done || err != nil {
+			if out, err := s.client.Press(s.ctx(), sessions.PaneGuard{Pane: p}, "a", "b"); out != sessions.Done || err != nil {
 				t.Fatalf("%s, %v", out, err)
 			}
 			s.await("keys", s.shows(p, "ab"))
 			s.tmux(mode, "-t", p)
-			if out, err := s.client.Paste(s.ctx(), sessions.Guard{Pane: p}, "cd"); out != sessions.Done || err != nil {
+			if out, err := s.client.Paste(s.ctx(), sessions.PaneGuard{Pane: p}, "cd"); out != sessions.Done || err != nil {
 				t.Fatalf("%s, %v", out, err)
 			}
 			s.await("text", s.shows(p, "abcd"))
@@ -268,12 +272,12 @@ func TestWhatIsTypedStaysInItsPane(t *testing.T) {
 			}
 		}
 		before := options()
-		press := func() (sessions.Outcome, error) {
-			return s.client.Press(s.ctx(), sessions.Guard{Pane: ours, Phrases: []string{"nothing"}}, "x")
+		press := func() (sessions.GuardOutcome, error) {
+			return s.client.Press(s.ctx(), sessions.PaneGuard{Pane: ours, Phrases: []string{"nothing"}}, "x")
 		}
 		if rnd.IntN(2) == 0 {
-			press = func() (sessions.Outcome, error) {
-				return s.client.Paste(s.ctx(), sessions.Guard{Pane: ours}, "x")
+			press = func() (sessions.GuardOutcome, error) {
+				return s.client.Paste(s.ctx(), sessions.PaneGuard{Pane: ours}, "x")
 			}
 		}
 		if out, err := press(); out != sessions.Done || err != nil {

@@ -41,7 +41,7 @@ func (r *recorder) since() []byte {
 	r.t.Helper()
 	r.ends++
 	end := "<end " + itoa(r.ends) + ">"
-	if out, err := r.client.Paste(r.ctx(), sessions.Guard{Pane: r.pane}, end); out != sessions.Done || err != nil {
+	if out, err := r.client.Paste(r.ctx(), sessions.PaneGuard{Pane: r.pane}, end); out != sessions.Done || err != nil {
 		r.t.Fatalf("%s, %v", out, err)
 	}
 	var all []byte
@@ -57,7 +57,7 @@ func (r *recorder) since() []byte {
 func (r *recorder) pastes(text string) {
 	r.t.Helper()
 	what := fmt.Sprintf("%.60q", text)
-	out, err := r.client.Paste(r.ctx(), sessions.Guard{Pane: r.pane}, text)
+	out, err := r.client.Paste(r.ctx(), sessions.PaneGuard{Pane: r.pane}, text)
 	if out != sessions.Done || err != nil {
 		r.t.Errorf("%s: %s, %v", what, out, err)
 	}
@@ -91,7 +91,7 @@ func TestTextIsReadAsItWasPasted(t *testing.T) {
 func TestTextWithNULIsRefused(t *testing.T) {
 	t.Parallel()
 	r := newStand(t).recorder()
-	if out, err := r.client.Paste(r.ctx(), sessions.Guard{Pane: r.pane}, "rm -rf x\x00/y"); !errors.Is(err, sessions.ErrInvalid) {
+	if out, err := r.client.Paste(r.ctx(), sessions.PaneGuard{Pane: r.pane}, "rm -rf x\x00/y"); !errors.Is(err, sessions.ErrInvalid) {
 		t.Errorf("%s, %v", out, err)
 	}
 	if got := r.since(); len(got) > 0 {
@@ -105,7 +105,7 @@ func TestKeysAreReadAsTheyWerePressed(t *testing.T) {
 	r := newStand(t).recorder()
 	press := func(keys ...string) {
 		t.Helper()
-		if out, err := r.client.Press(r.ctx(), sessions.Guard{Pane: r.pane}, keys...); out != sessions.Done || err != nil {
+		if out, err := r.client.Press(r.ctx(), sessions.PaneGuard{Pane: r.pane}, keys...); out != sessions.Done || err != nil {
 			t.Errorf("%q: %s, %v", keys, out, err)
 		}
 	}
@@ -125,7 +125,7 @@ func TestKeysAreReadAsTheyWerePressed(t *testing.T) {
 		}
 	}
 	for _, text := range quick(hostile) {
-		_, _ = r.client.Press(r.ctx(), sessions.Guard{Pane: r.pane}, text)
+		_, _ = r.client.Press(r.ctx(), sessions.PaneGuard{Pane: r.pane}, text)
 		r.since()
 		r.quiet(text)
 	}
@@ -155,10 +155,10 @@ func TestGuardKnowsPhrases(t *testing.T) {
 	t.Parallel()
 	st := newStand(t)
 	sc := st.screen([]string{"begin"})
-	outcome := func(phrase string) sessions.Outcome {
+	outcome := func(phrase string) sessions.GuardOutcome {
 		t.Helper()
 		saw := sc.snapshot(sc.pane)
-		out, err := sc.client.Press(sc.ctx(), sessions.Guard{Pane: sc.pane, Saw: &saw, Phrases: []string{"is not there", phrase}}, "y")
+		out, err := sc.client.Press(sc.ctx(), sessions.PaneGuard{Pane: sc.pane, Saw: &saw, Phrases: []string{"is not there", phrase}}, "y")
 		if err != nil {
 			t.Errorf("%q: %v", phrase, err)
 		}
@@ -191,7 +191,7 @@ func TestGuardKnowsPhrases(t *testing.T) {
 		})
 	}
 	sc.draw([]string{"above", "a#1 b,c} 50% ]x [y] aab"})
-	for phrase, want := range map[string]sessions.Outcome{
+	for phrase, want := range map[string]sessions.GuardOutcome{
 		"a#[0-9]": sessions.Held, "a#[2-9]": sessions.Done, "a[#,}%]1": sessions.Held, "b[^#]c": sessions.Held, "b[^#,]c": sessions.Done, "[]#]x": sessions.Held,
 		"[[:digit:]#]%": sessions.Held, "5[%0]%": sessions.Held, "50%|60%": sessions.Held, "60%": sessions.Done, "a{2}b": sessions.Held, "a{3}b": sessions.Done, "c} 5": sessions.Held, "#[[:digit:]] b": sessions.Held,
 	} {
@@ -224,7 +224,7 @@ func TestGuardKnowsTitles(t *testing.T) {
 		if saw.Title != text+end {
 			t.Errorf("title %q is read as %q", text+end, saw.Title)
 		}
-		if out, err := st.client.Press(st.ctx(), sessions.Guard{Pane: p, Saw: &saw}, "Escape"); out != sessions.Done || err != nil {
+		if out, err := st.client.Press(st.ctx(), sessions.PaneGuard{Pane: p, Saw: &saw}, "Escape"); out != sessions.Done || err != nil {
 			t.Errorf("title %q: %s, %v", text, out, err)
 		}
 		st.quiet(text)
@@ -316,10 +316,10 @@ func TestWhatIsNoNameIsRefused(t *testing.T) {
 		if text == "%1" { // which is one
 			continue
 		}
-		g := sessions.Guard{Pane: text}
+		g := sessions.PaneGuard{Pane: text}
 		_, pasted := st.client.Paste(st.ctx(), g, "x")
 		_, pressed := st.client.Press(st.ctx(), g, "x")
-		_, snapshot := st.client.Snapshot(st.ctx(), text, sessions.Window{})
+		_, snapshot := st.client.Snapshot(st.ctx(), text, sessions.RowWindow{})
 		_, saved := st.client.SavedScreen(st.ctx(), text, 1)
 		_, screen := st.client.Screen(st.ctx(), text)
 		for what, err := range map[string]error{

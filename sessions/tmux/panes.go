@@ -24,7 +24,7 @@ const safeField = `#{s/%/%25/;s/[\\]/%5C/;s/[|]/%7C/;s/\012/%0A/;s/[\001-\011\01
 // hidden session apart. It reads /proc for each, so it's for when panes came or
 // went, not for every tick.
 func (c *Client) Panes(ctx context.Context) ([]sessions.PaneInfo, error) {
-	reply, err := c.do(ctx, &request{line: "list-panes -a -F " + formatArg(paneFormat), blocks: 1})
+	reply, err := c.do(ctx, &commandLine{line: "list-panes -a -F " + formatArg(paneFormat), blocks: 1})
 	if err != nil {
 		return nil, fmt.Errorf("list panes: %w", err)
 	}
@@ -81,7 +81,7 @@ func (c *Client) Mark(ctx context.Context, pane string, id sessions.ID) error {
 	if id == "" {
 		line = "set-option -pu -t " + pane + " @panebridge_id"
 	}
-	_, err := c.do(ctx, &request{line: line, blocks: 1})
+	_, err := c.do(ctx, &commandLine{line: line, blocks: 1})
 	if _, refused := errors.AsType[*CommandError](err); refused {
 		err = ErrNoPane
 	}
@@ -117,18 +117,18 @@ func (c *Client) Create(ctx context.Context, id sessions.ID, req sessions.PaneRe
 // make makes the session and its pane, on a server that it starts if there's none. One that
 // ends before it was told anything, as it does when it has no session left, is followed by
 // another.
-func (c *Client) make(ctx context.Context, id sessions.ID, req sessions.PaneRequest) (*live, sessions.PaneInfo, error) {
+func (c *Client) make(ctx context.Context, id sessions.ID, req sessions.PaneRequest) (*liveConn, sessions.PaneInfo, error) {
 	c.making.RLock()
 	defer c.making.RUnlock()
 	for try := 1; ; try++ {
 		l, info, err := c.makeOnce(ctx, id, req)
-		if !errors.Is(err, errNotSent) || try == serverTries || !rest(ctx, lookEvery) {
+		if !errors.Is(err, errNotSent) || try == serverTries || !sleepFor(ctx, lookEvery) {
 			return l, info, err
 		}
 	}
 }
 
-func (c *Client) makeOnce(ctx context.Context, id sessions.ID, req sessions.PaneRequest) (*live, sessions.PaneInfo, error) {
+func (c *Client) makeOnce(ctx context.Context, id sessions.ID, req sessions.PaneRequest) (*liveConn, sessions.PaneInfo, error) {
 	if _, err := c.current(); err != nil {
 		if err := c.startServer(ctx); err != nil {
 			return nil, sessions.PaneInfo{}, err
@@ -163,7 +163,7 @@ func checkCreate(id sessions.ID, req sessions.PaneRequest) error {
 
 // create makes the session and its pane, or nothing. withheld are commands that keep
 // variables of the server's from the pane.
-func (l *live) create(ctx context.Context, id sessions.ID, req sessions.PaneRequest, withheld []string) (sessions.PaneInfo, error) {
+func (l *liveConn) create(ctx context.Context, id sessions.ID, req sessions.PaneRequest, withheld []string) (sessions.PaneInfo, error) {
 	target := "'=" + req.Session + ":^'"
 	// A second window takes the place of the first: new-window -k would, too, but tmux 3.3a
 	// crashes, and all its sessions with it, where there's no terminal left for that.
@@ -172,14 +172,14 @@ func (l *live) create(ctx context.Context, id sessions.ID, req sessions.PaneRequ
 	line += startOptions(req)
 	line += " ; kill-window -t " + target + " ; move-window -r -t =" + req.Session + ":"
 	line += " ; set-option -p -t " + target + " remain-on-exit on ; set-option -p -t " + target + " @panebridge_id " + quote(string(id))
-	reply, err := l.do(ctx, &request{line: line, blocks: 7 + len(withheld)})
+	reply, err := l.do(ctx, &commandLine{line: line, blocks: 7 + len(withheld)})
 	if err != nil {
 		refused, _ := errors.AsType[*CommandError](err)
 		if refused != nil && strings.Contains(refused.Message, "duplicate session") {
 			return sessions.PaneInfo{}, fmt.Errorf("%w: a tmux session of that name exists", sessions.ErrConflict)
 		}
 		if refused != nil && len(reply) > 1 { // its first command has made the session
-			_, _ = l.do(context.WithoutCancel(ctx), &request{line: "kill-session -t =" + req.Session + ":", blocks: 1})
+			_, _ = l.do(context.WithoutCancel(ctx), &commandLine{line: "kill-session -t =" + req.Session + ":", blocks: 1})
 		}
 		return sessions.PaneInfo{}, explainScarce(err)
 	}
@@ -211,7 +211,7 @@ func (c *Client) startServer(ctx context.Context) error {
 			}
 			return err
 		}
-		rest(ctx, lookEvery)
+		sleepFor(ctx, lookEvery)
 	}
 }
 
@@ -219,7 +219,7 @@ func (c *Client) startServer(ctx context.Context) error {
 const reachWithin = 3 * time.Second
 
 // Reach has Run connect now, if there's a server to connect to and it isn't: see
-// sessions.Server.
+// sessions.TmuxServer.
 func (c *Client) Reach(ctx context.Context) error {
 	if _, err := c.current(); err == nil {
 		return nil
@@ -244,7 +244,7 @@ func (c *Client) awaitServer(ctx context.Context) error {
 		if _, err := c.current(); err == nil {
 			return nil
 		}
-		if !rest(ctx, lookEvery) {
+		if !sleepFor(ctx, lookEvery) {
 			return fmt.Errorf("connect to it: %w", ctx.Err())
 		}
 		if n%probeEvery == 0 {
@@ -268,8 +268,8 @@ func (c *Client) startOnce(ctx context.Context) (out string, err error) {
 	return out, err
 }
 
-// rest waits; false: ctx has ended.
-func rest(ctx context.Context, d time.Duration) bool {
+// sleepFor waits; false: ctx has ended.
+func sleepFor(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false
@@ -283,7 +283,7 @@ func (c *Client) Kill(ctx context.Context, pane string) error {
 	if checkPane(pane) != nil {
 		return nil //nolint:nilerr // there's no such pane
 	}
-	_, err := c.do(ctx, &request{line: "kill-pane -t " + pane, blocks: 1})
+	_, err := c.do(ctx, &commandLine{line: "kill-pane -t " + pane, blocks: 1})
 	var refused *CommandError
 	if err != nil && !errors.As(err, &refused) {
 		return fmt.Errorf("end pane %s: %w", pane, err)
@@ -303,7 +303,7 @@ func (c *Client) Leave(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reply, err := l.do(ctx, &request{line: "list-sessions -F '#{exit-empty} #{session_name}'", blocks: 1})
+	reply, err := l.do(ctx, &commandLine{line: "list-sessions -F '#{exit-empty} #{session_name}'", blocks: 1})
 	if err != nil {
 		return err
 	}
@@ -311,11 +311,11 @@ func (c *Client) Leave(ctx context.Context) error {
 		return nil // there are others, or the server stays without any
 	}
 	c.leaving.Store(true)
-	if _, err = l.do(ctx, &request{line: "detach-client", blocks: 1}); err != nil {
+	if _, err = l.do(ctx, &commandLine{line: "detach-client", blocks: 1}); err != nil {
 		return err
 	}
 	for began := time.Now(); time.Since(began) < leftWithin; {
-		if now, err := c.current(); err != nil || now != l || !rest(ctx, lookEvery) {
+		if now, err := c.current(); err != nil || now != l || !sleepFor(ctx, lookEvery) {
 			break
 		}
 	}

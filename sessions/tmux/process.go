@@ -167,8 +167,8 @@ const daemonVariable = "PANEBRIDGE_CLIENT_OF"
 // nobody, and it waits until it is. SIGTERM has a client take leave of its server, which a
 // tmux of any version survives once the client is in a session. Where there's no /proc, they
 // stay.
-func (l *live) endOrphans(ctx context.Context) {
-	reply, err := l.do(ctx, &request{blocks: 1, line: "list-clients -t =" + HiddenSession + " -F '#{client_pid}'"})
+func (l *liveConn) endOrphans(ctx context.Context) {
+	reply, err := l.do(ctx, &commandLine{blocks: 1, line: "list-clients -t =" + HiddenSession + " -F '#{client_pid}'"})
 	if err != nil {
 		return
 	}

@@ -63,9 +63,9 @@ func (sc *screen) draw(rows []string) {
 	sc.await("the rows "+strings.Join(rows, "|"), func() bool { return sc.has(rows) })
 }
 
-func (sc *screen) press(saw *sessions.Snapshot, rows []int) sessions.Outcome {
+func (sc *screen) press(saw *sessions.Snapshot, rows []int) sessions.GuardOutcome {
 	sc.t.Helper()
-	out, err := sc.client.Press(sc.ctx(), sessions.Guard{Pane: sc.pane, Server: saw.Server, Saw: saw, Rows: rows}, "y")
+	out, err := sc.client.Press(sc.ctx(), sessions.PaneGuard{Pane: sc.pane, Server: saw.Server, Saw: saw, Rows: rows}, "y")
 	if err != nil {
 		sc.t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestGuardKnowsTheRows(t *testing.T) {
 		if out := sc.press(&saw, telling(rows)); out != sessions.Done {
 			t.Errorf("all rows as they were seen: %s", out)
 		}
-		if out, err := sc.client.Press(sc.ctx(), sessions.Guard{Pane: sc.pane, Phrases: []string{"proceed|allow once"}, Saw: &saw, Rows: telling(rows)}, "x"); out != sessions.Held || err != nil {
+		if out, err := sc.client.Press(sc.ctx(), sessions.PaneGuard{Pane: sc.pane, Phrases: []string{"proceed|allow once"}, Saw: &saw, Rows: telling(rows)}, "x"); out != sessions.Held || err != nil {
 			t.Errorf("with a phrase that holds it: %s, %v", out, err)
 		}
 	}

@@ -50,7 +50,7 @@ func (c *Client) Glances(ctx context.Context, since int64) (panes []sessions.Gla
 }
 
 func (c *Client) glances(ctx context.Context, line string) ([]sessions.Glance, error) {
-	reply, err := c.do(ctx, &request{line: line, blocks: 1})
+	reply, err := c.do(ctx, &commandLine{line: line, blocks: 1})
 	if err != nil {
 		return nil, fmt.Errorf("list panes: %w", err)
 	}
@@ -74,7 +74,7 @@ func (c *Client) glances(ctx context.Context, line string) ([]sessions.Glance, e
 // size alone says whether there are any, and only then it's fetched. Styles are a
 // third. On tmux before 3.6 captures go through a buffer, because capture-pane -p leaks its
 // whole reply there (4 KB per 50 rows, measured on 3.3a).
-func (c *Client) Snapshot(ctx context.Context, pane string, w sessions.Window) (sessions.Snapshot, error) {
+func (c *Client) Snapshot(ctx context.Context, pane string, w sessions.RowWindow) (sessions.Snapshot, error) {
 	if err := checkPane(pane); err != nil {
 		return sessions.Snapshot{}, fmt.Errorf("capture pane: %w", err)
 	}
@@ -99,7 +99,7 @@ func (c *Client) Snapshot(ctx context.Context, pane string, w sessions.Window) (
 		if !s.Dead || s.DeadStatus >= 0 || s.DeadSignal != "" || tries == deadTries {
 			return s, nil
 		}
-		if !rest(ctx, deadPause) {
+		if !sleepFor(ctx, deadPause) {
 			return s, nil
 		}
 	}
@@ -121,9 +121,9 @@ func (c *Client) Screen(ctx context.Context, pane string) (sessions.Screen, erro
 	}
 	changes := c.tallChanges(pane)
 	buf := bufferPrefix + strconv.FormatUint(l.buffers.Add(1), 10)
-	r := &request{blocks: 4, line: "display-message -p -t " + pane + " '" + stateFormat + "' ; capture-pane -e" + l.exact + " -t " + pane +
+	r := &commandLine{blocks: 4, line: "display-message -p -t " + pane + " '" + stateFormat + "' ; capture-pane -e" + l.exact + " -t " + pane +
 		" -b " + buf + " ; show-buffer -b " + buf + " ; delete-buffer -b " + buf}
-	r.rows = func(done []block) int {
+	r.rows = func(done []replyBlock) int {
 		if len(done) == 2 {
 			if s, err := parseState(strings.Join(done[0].lines, "")); err == nil {
 				return s.Height + l.enc.extra
@@ -154,7 +154,7 @@ func (c *Client) Screen(ctx context.Context, pane string) (sessions.Screen, erro
 	}, nil
 }
 
-func (l *live) snapshot(ctx context.Context, pane string, w sessions.Window) (sessions.Snapshot, error) {
+func (l *liveConn) snapshot(ctx context.Context, pane string, w sessions.RowWindow) (sessions.Snapshot, error) {
 	t := " -t " + pane
 	buf := bufferPrefix + strconv.FormatUint(l.buffers.Add(1), 10)
 	rng := captureRange(w)
@@ -174,8 +174,8 @@ func (l *live) snapshot(ctx context.Context, pane string, w sessions.Window) (se
 	sizeAt := max(rowsAt, styledAt) + 2
 	line += " ; capture-pane -J" + rng + t + " -b " + buf +
 		" ; list-buffers -f '#{==:#{buffer_name}," + buf + "}' -F '#{buffer_size}'"
-	r := &request{line: line, blocks: sizeAt + 1}
-	r.rows = func(done []block) int {
+	r := &commandLine{line: line, blocks: sizeAt + 1}
+	r.rows = func(done []replyBlock) int {
 		if len(done) == styledAt {
 			return l.expected(done, w, styledAt, true)
 		}
@@ -220,14 +220,14 @@ func exactFlags(v Version) string {
 }
 
 // styled are the rows of a capture with styles.
-func (l *live) styled(rows []string) []string {
+func (l *liveConn) styled(rows []string) []string {
 	rows = l.enc.decode(rows)
 	sessions.CutMarks(rows)
 	return selfContained(rows)
 }
 
 // captureRange is a window as options of capture-pane.
-func captureRange(w sessions.Window) string {
+func captureRange(w sessions.RowWindow) string {
 	rng := " -S " + strconv.Itoa(min(0, w.Start))
 	if w.Rows > 0 {
 		rng += " -E " + strconv.Itoa(w.Start+w.Rows-1)
@@ -236,7 +236,7 @@ func captureRange(w sessions.Window) string {
 }
 
 // extent says which grid rows a window covers: the first, and how many.
-func extent(s sessions.Snapshot, w sessions.Window) (first, n int) {
+func extent(s sessions.Snapshot, w sessions.RowWindow) (first, n int) {
 	last := s.HistorySize + s.Height - 1
 	first = max(0, s.HistorySize+min(0, w.Start))
 	if w.Rows > 0 {
@@ -250,7 +250,7 @@ func extent(s sessions.Snapshot, w sessions.Window) (first, n int) {
 
 // expected is how many lines the next block's body has. shown: the rows there come out
 // of a buffer.
-func (l *live) expected(done []block, w sessions.Window, rowsAt int, shown bool) int {
+func (l *liveConn) expected(done []replyBlock, w sessions.RowWindow, rowsAt int, shown bool) int {
 	switch len(done) {
 	case 0:
 		return 1
@@ -270,7 +270,7 @@ func (l *live) expected(done []block, w sessions.Window, rowsAt int, shown bool)
 
 // wraps fills s.Wrapped. Total size of the joined capture = bytes of all rows +
 // one line end per row that isn't wrapped.
-func (l *live) wraps(ctx context.Context, s *sessions.Snapshot, buf string, size []string) error {
+func (l *liveConn) wraps(ctx context.Context, s *sessions.Snapshot, buf string, size []string) error {
 	s.Wrapped = make([]bool, len(s.Rows))
 	joined, err := strconv.Atoi(strings.Join(size, ""))
 	if err != nil {
@@ -284,8 +284,8 @@ func (l *live) wraps(ctx context.Context, s *sessions.Snapshot, buf string, size
 	if lines >= len(s.Rows) || lines < 0 {
 		return l.discard(buf)
 	}
-	r := &request{line: "show-buffer -b " + buf + " ; delete-buffer -b " + buf, blocks: 2}
-	r.rows = func(done []block) int {
+	r := &commandLine{line: "show-buffer -b " + buf + " ; delete-buffer -b " + buf, blocks: 2}
+	r.rows = func(done []replyBlock) int {
 		if len(done) == 0 {
 			return lines + l.enc.extra
 		}
@@ -300,8 +300,8 @@ func (l *live) wraps(ctx context.Context, s *sessions.Snapshot, buf string, size
 }
 
 // discard deletes a buffer with the next command: there's one each tick.
-func (l *live) discard(buf string) error {
-	return l.addQuietly(&request{line: "delete-buffer -b " + buf, blocks: 1, done: make(chan struct{})})
+func (l *liveConn) discard(buf string) error {
+	return l.addQuietly(&commandLine{line: "delete-buffer -b " + buf, blocks: 1, done: make(chan struct{})})
 }
 
 // markWrapped walks rows and joined lines side by side: a row whose joined
@@ -372,16 +372,16 @@ func (c *Client) SavedScreen(ctx context.Context, pane string, above int) (sessi
 	return s, nil
 }
 
-func (l *live) savedScreen(ctx context.Context, pane string, above int) (sessions.Snapshot, error) {
+func (l *liveConn) savedScreen(ctx context.Context, pane string, above int) (sessions.Snapshot, error) {
 	t := " -t " + pane
 	buf := bufferPrefix + strconv.FormatUint(l.buffers.Add(1), 10)
 	// The rows above the alternate screen are the normal one's history.
-	r := &request{blocks: 6, line: "display-message -p" + t + " '" + savedFormat + "'" +
+	r := &commandLine{blocks: 6, line: "display-message -p" + t + " '" + savedFormat + "'" +
 		" ; capture-pane -" + l.exact + " -S -" + strconv.Itoa(max(1, above)) + t + " -b " + buf + " ; show-buffer -b " + buf +
 		" ; capture-pane -aq" + l.exact + t + " -b " + buf + " ; show-buffer -b " + buf + " ; delete-buffer -b " + buf}
 	const historyAt, savedAt = 2, 4
-	window := sessions.Window{Start: -max(1, above)}
-	r.rows = func(done []block) int {
+	window := sessions.RowWindow{Start: -max(1, above)}
+	r.rows = func(done []replyBlock) int {
 		if len(done) == 0 {
 			return 1
 		}

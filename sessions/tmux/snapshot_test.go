@@ -30,7 +30,7 @@ func TestSnapshotIsAtomic(t *testing.T) {
 	p := s.pane("printer", `exec awk 'BEGIN { for (i = 1; ; i++) { print i; if (i % 15000 == 0) { printf "\033[H\033[2J\033[3J"; i = 0 } } }'`, "-x", "80", "-y", "50")
 	taken, moved, last := 0, 0, -1
 	for ; moved < n; taken++ { // only what was taken of a moving pane counts
-		snap, err := s.client.Snapshot(s.ctx(), p, sessions.Window{Start: -20})
+		snap, err := s.client.Snapshot(s.ctx(), p, sessions.RowWindow{Start: -20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestStyledSnapshotIsAtomic(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	p := s.pane("printer", `exec awk 'BEGIN { for (i = 1; ; i++) printf "\033[%dm%d\033[2m of \\ $many\033[0m\n", 31 + i % 7, i }'`, "-x", "80", "-y", "50")
-	for _, w := range []sessions.Window{{Styled: true}, {Start: -20, Styled: true}, {Start: -20, Rows: 10, Styled: true}} {
+	for _, w := range []sessions.RowWindow{{Styled: true}, {Start: -20, Styled: true}, {Start: -20, Rows: 10, Styled: true}} {
 		for moved, last := 0, -1; moved < 100; {
 			snap, err := s.client.Snapshot(s.ctx(), p, w)
 			if err != nil {
@@ -92,7 +92,7 @@ func TestSnapshotKnowsWraps(t *testing.T) {
 	var snap sessions.Snapshot
 	s.await("the last line", func() bool {
 		var err error
-		if snap, err = s.client.Snapshot(s.ctx(), p, sessions.Window{}); err != nil {
+		if snap, err = s.client.Snapshot(s.ctx(), p, sessions.RowWindow{}); err != nil {
 			t.Fatal(err)
 		}
 		return strings.HasPrefix(snap.Rows[5], `back`)
@@ -114,7 +114,7 @@ func TestSnapshotOfHostilePane(t *testing.T) {
 	s := startServer(t)
 	p := s.pane("hostile", `i=0; while [ $i -lt 3000 ]; do [ $((i % 50)) = 0 ] && d=$(date +%s); printf '%%end %d %d 1\n%%error %d %d 1\n%%exit\n%%begin 1 2 1\n' $d $i $d $i; i=$((i+1)); done; printf '\033]2;%%end,}#{pane_id}\007done\n'; exec cat`, "-x", "80", "-y", "24")
 	for {
-		snap, err := s.client.Snapshot(s.ctx(), p, sessions.Window{Start: -100})
+		snap, err := s.client.Snapshot(s.ctx(), p, sessions.RowWindow{Start: -100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,10 +130,10 @@ func TestSnapshotOfHostilePane(t *testing.T) {
 func TestSnapshotOfGonePane(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	if _, err := s.client.Snapshot(s.ctx(), "%999", sessions.Window{}); !errors.Is(err, tmux.ErrNoPane) {
+	if _, err := s.client.Snapshot(s.ctx(), "%999", sessions.RowWindow{}); !errors.Is(err, tmux.ErrNoPane) {
 		t.Fatalf("error is %v", err)
 	}
-	if _, err := s.client.Snapshot(s.ctx(), "%0", sessions.Window{}); err != nil {
+	if _, err := s.client.Snapshot(s.ctx(), "%0", sessions.RowWindow{}); err != nil {
 		t.Fatalf("the connection is out of step: %v", err)
 	}
 }

@@ -85,7 +85,7 @@ var takenNames = []string{ //nolint:gochecknoglobals // a constant table
 	"PS1", "PS2", "PS4", "RANDOM", "SHELLOPTS", "SHLVL", "SRANDOM", "_",
 }
 
-func taken(name string) bool {
+func isTakenName(name string) bool {
 	return slices.Contains(takenNames, name) || strings.HasPrefix(name, "BASH_") && name != "BASH_ENV"
 }
 
@@ -94,7 +94,7 @@ func checkVariable(kv string) error {
 	switch {
 	case !ok || !envNames.MatchString(name):
 		return fmt.Errorf("%w environment variable %.60q: write NAME=value, with letters, digits and _ in the name, which doesn't begin with a digit", sessions.ErrInvalid, name)
-	case taken(name):
+	case isTakenName(name):
 		return fmt.Errorf("%w environment variable %s: tmux and the shell set it themselves; begin the command with `env %s=…` instead", sessions.ErrInvalid, name, name)
 	}
 	return checkText("environment variable "+name, value)
@@ -128,7 +128,7 @@ const (
 // awaitEntered waits until a pane that has just been started is in its folder, and fails
 // if it can't enter it. Where processes can't be looked at it doesn't wait: such a pane
 // shows notEntered and ends.
-func (l *live) awaitEntered(ctx context.Context, pane string, pid int, folder string) error {
+func (l *liveConn) awaitEntered(ctx context.Context, pane string, pid int, folder string) error {
 	if folder == "" || !canLook(l.identity.PID) {
 		return nil
 	}
@@ -136,24 +136,24 @@ func (l *live) awaitEntered(ctx context.Context, pane string, pid int, folder st
 		if isIn(pid, folder) {
 			return nil
 		}
-		s, err := l.snapshot(ctx, pane, sessions.Window{Start: -1}) // the last row scrolls when the pane is dead
+		s, err := l.snapshot(ctx, pane, sessions.RowWindow{Start: -1}) // the last row scrolls when the pane is dead
 		switch {
 		case err != nil:
 			return fmt.Errorf("look whether it's in its folder: %w", err)
-		case refused(s):
+		case folderRefused(s):
 			return notEnteredError(folder)
 		case s.Dead && (s.DeadStatus >= 0 || s.DeadSignal != ""): // and so it was in its folder
 			return nil
 		}
-		if !rest(ctx, pause) {
+		if !sleepFor(ctx, pause) {
 			return fmt.Errorf("wait until it's in its folder: %w: %w", sessions.ErrUnavailable, ctx.Err())
 		}
 	}
 }
 
-// refused reports whether startScript hasn't entered the folder. What's above the screen
+// folderRefused reports whether startScript hasn't entered the folder. What's above the screen
 // may be an earlier program's, until this one has ended.
-func refused(s sessions.Snapshot) bool {
+func folderRefused(s sessions.Snapshot) bool {
 	rows := s.Rows
 	if !s.Dead {
 		rows = rows[max(0, len(rows)-s.Height):]
@@ -219,7 +219,7 @@ func (c *Client) respawn(ctx context.Context, pane string, req sessions.PaneRequ
 		return err
 	}
 	// A command that was kept by tmux since before there was folderVariable knows none.
-	reply, err := l.do(ctx, &request{blocks: 2 + len(withheld), line: strings.Join(withheld, "") + "respawn-pane -k -t " + pane + startOptions(req) +
+	reply, err := l.do(ctx, &commandLine{blocks: 2 + len(withheld), line: strings.Join(withheld, "") + "respawn-pane -k -t " + pane + startOptions(req) +
 		" ; display-message -p -t " + pane + " '#{pane_pid} #{m:*" + folderVariable + "*,#{pane_start_command}}'"})
 	if err != nil {
 		return explainScarce(err)
@@ -361,7 +361,7 @@ func (c *Client) SecretVariables(ctx context.Context) ([]string, error) {
 	if c.opt.Secret == nil {
 		return nil, nil
 	}
-	reply, err := c.do(ctx, &request{line: "show-environment -g -s", blocks: 1})
+	reply, err := c.do(ctx, &commandLine{line: "show-environment -g -s", blocks: 1})
 	if err != nil {
 		return nil, fmt.Errorf("read the tmux server's environment: %w", err)
 	}

@@ -26,9 +26,9 @@ func TestGuardSeesThatSomethingCame(t *testing.T) {
 				saw = s.snapshot(p)
 				return asked > saw.Activity
 			})
-			press := func(still bool, key string) sessions.Outcome {
+			press := func(still bool, key string) sessions.GuardOutcome {
 				t.Helper()
-				out, err := s.client.Press(s.ctx(), sessions.Guard{Pane: p, Saw: &saw, Rows: []int{0, 1}, Still: still}, key)
+				out, err := s.client.Press(s.ctx(), sessions.PaneGuard{Pane: p, Saw: &saw, Rows: []int{0, 1}, Still: still}, key)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -60,7 +60,7 @@ func (t *tall) undo(window, hash string) string {
 
 // Grow makes a pane so many rows high, if nobody is attached to its session, it's alone in
 // its window, and the window in one session only; ErrConflict says that it isn't so. Until
-// Settle only looks with Window.Tall see it. tmux undoes it after most. before is the screen as
+// Settle only looks with RowWindow.Tall see it. tmux undoes it after most. before is the screen as
 // tmux has made it of the old one, before its program can have drawn anything.
 func (c *Client) Grow(ctx context.Context, pane string, server sessions.ServerIdentity, rows int, most time.Duration) (before sessions.Snapshot, err error) {
 	if err := checkPane(pane); err != nil {
@@ -89,8 +89,8 @@ func (c *Client) Grow(ctx context.Context, pane string, server sessions.ServerId
 const alone = "#{&&:#{&&:#{==:#{session_attached},0},#{==:#{window_linked_sessions},1}}," +
 	"#{&&:#{==:#{window_panes},1},#{==:#{pane_in_mode}#{pane_dead}#{window_zoomed_flag}" + "#{" + tallOption + "},000}}}"
 
-func (l *live) grow(ctx context.Context, pane string, rows int, most time.Duration) (before sessions.Snapshot, err error) {
-	reply, err := l.do(ctx, &request{blocks: 2, line: "display-message -p -t " + pane + " '#{pane_id} #{window_id} #{window_width} #{window_height}' ; show-options -wqv -t " + pane + " window-size"})
+func (l *liveConn) grow(ctx context.Context, pane string, rows int, most time.Duration) (before sessions.Snapshot, err error) {
+	reply, err := l.do(ctx, &commandLine{blocks: 2, line: "display-message -p -t " + pane + " '#{pane_id} #{window_id} #{window_width} #{window_height}' ; show-options -wqv -t " + pane + " window-size"})
 	if err != nil {
 		return before, noPane(err)
 	}
@@ -115,7 +115,7 @@ func (l *live) grow(ctx context.Context, pane string, rows int, most time.Durati
 		" ; resize-window -t " + window + " -y " + strconv.Itoa(rows) +
 		" ; capture-pane -" + l.exact + " -t " + pane + " -b " + buf +
 		" ; display-message -p -t " + pane + " '" + token + " " + stateFormat + "' } { display-message -p '" + token + " held' }"
-	if reply, err = l.do(ctx, &request{line: line, token: token}); err != nil {
+	if reply, err = l.do(ctx, &commandLine{line: line, token: token}); err != nil {
 		return before, noPane(err)
 	}
 	state := strings.TrimPrefix(reply[len(reply)-1].lines[0], token+" ")
@@ -129,13 +129,13 @@ func (l *live) grow(ctx context.Context, pane string, rows int, most time.Durati
 }
 
 // readGrown reads what grow has captured.
-func (l *live) readGrown(ctx context.Context, state, buf string) (sessions.Snapshot, error) {
+func (l *liveConn) readGrown(ctx context.Context, state, buf string) (sessions.Snapshot, error) {
 	s, err := parseState(state)
 	if err != nil {
 		return s, err
 	}
-	r := &request{blocks: 2, line: "show-buffer -b " + buf + " ; delete-buffer -b " + buf}
-	r.rows = func(done []block) int {
+	r := &commandLine{blocks: 2, line: "show-buffer -b " + buf + " ; delete-buffer -b " + buf}
+	r.rows = func(done []replyBlock) int {
 		if len(done) == 0 {
 			return s.Height + l.enc.extra
 		}
@@ -176,8 +176,8 @@ func (c *Client) Shrink(ctx context.Context, pane string) error {
 }
 
 // shrink undoes what the option of a pane's window says.
-func (l *live) shrink(ctx context.Context, target string) error {
-	reply, err := l.do(ctx, &request{blocks: 1, line: "display-message -p -t " + target + " '#{window_id} #{" + tallOption + "}'"})
+func (l *liveConn) shrink(ctx context.Context, target string) error {
+	reply, err := l.do(ctx, &commandLine{blocks: 1, line: "display-message -p -t " + target + " '#{window_id} #{" + tallOption + "}'"})
 	if err != nil {
 		return noPane(err)
 	}
@@ -187,7 +187,7 @@ func (l *live) shrink(ctx context.Context, target string) error {
 		return nil // it's gone, or tmux itself has made it so
 	}
 	const token = "panebridge-tall"
-	_, err = l.do(ctx, &request{line: t.undo(window, "#") + " ; display-message -p '" + token + " done'", token: token})
+	_, err = l.do(ctx, &commandLine{line: t.undo(window, "#") + " ; display-message -p '" + token + " done'", token: token})
 	return noPane(err)
 }
 
@@ -196,8 +196,8 @@ func (c *Client) Settle(pane string) { c.markTall(pane, false) }
 
 // shrinkAll makes all windows as high as they were that a client which was killed has left
 // taller.
-func (l *live) shrinkAll(ctx context.Context) {
-	reply, err := l.do(ctx, &request{blocks: 1, line: "list-windows -a -f '#{!=:#{" + tallOption + "},}' -F '#{window_id}'"})
+func (l *liveConn) shrinkAll(ctx context.Context) {
+	reply, err := l.do(ctx, &commandLine{blocks: 1, line: "list-windows -a -f '#{!=:#{" + tallOption + "},}' -F '#{window_id}'"})
 	if err != nil {
 		return
 	}

@@ -35,14 +35,14 @@ func TestAPaneIsTallerForAMoment(t *testing.T) {
 		}
 		was := s.size(pane)
 		s.await("text", func() bool {
-			snap, err := s.client.Snapshot(s.ctx(), pane, sessions.Window{})
+			snap, err := s.client.Snapshot(s.ctx(), pane, sessions.RowWindow{})
 			return err == nil && snap.Rows[1] == "two"
 		})
 		snap, err := s.grow(pane, tallTest)
 		if err != nil || snap.Height != 300 || len(snap.Rows) != 300 || snap.Rows[1] != "two" {
 			t.Fatalf("%q: %d rows of %d, %v", own, len(snap.Rows), snap.Height, err)
 		}
-		if _, err := s.client.Snapshot(s.ctx(), pane, sessions.Window{}); !errors.Is(err, sessions.ErrUnavailable) {
+		if _, err := s.client.Snapshot(s.ctx(), pane, sessions.RowWindow{}); !errors.Is(err, sessions.ErrUnavailable) {
 			t.Errorf("others see it: %v", err)
 		}
 		if _, err := s.client.Screen(s.ctx(), pane); !errors.Is(err, sessions.ErrUnavailable) {
@@ -58,7 +58,7 @@ func TestAPaneIsTallerForAMoment(t *testing.T) {
 			t.Errorf("%q: it's %s, was %s", own, now, was)
 		}
 		s.client.Settle(pane)
-		if snap, err := s.client.Snapshot(s.ctx(), pane, sessions.Window{}); err != nil || snap.Height != 20 || snap.Rows[1] != "two" {
+		if snap, err := s.client.Snapshot(s.ctx(), pane, sessions.RowWindow{}); err != nil || snap.Height != 20 || snap.Rows[1] != "two" {
 			t.Errorf("as it was: %+v, %v", snap, err)
 		}
 	}
@@ -108,7 +108,7 @@ func TestAPaneThatIsSeenIsNotMadeTaller(t *testing.T) {
 		if now := s.size(pane); now != was {
 			t.Errorf("%s: it's %s, was %s", what, now, was)
 		}
-		if _, err := s.client.Snapshot(s.ctx(), pane, sessions.Window{}); err != nil {
+		if _, err := s.client.Snapshot(s.ctx(), pane, sessions.RowWindow{}); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

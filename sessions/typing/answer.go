@@ -33,15 +33,15 @@ type giver struct {
 	prompt  sessions.Prompt
 	dialog  *sessions.Dialog // what has to stand there
 	tall    *taller          // the pane is made taller for what's answered there; nil: it isn't
-	srv     sessions.Server
+	srv     sessions.TmuxServer
 	pane    sessions.Pane
 	marks   bool // the dialog has to be seen with its colours
 	checks  checks
 	pressed bool // something was
 }
 
-// seen is a look at the screen and what was read there.
-type seen struct {
+// dialogSnapshot is a look at the screen and what was read there.
+type dialogSnapshot struct {
 	snap   sessions.Snapshot
 	styled *sessions.Screen
 	dialog *sessions.Dialog // nil: none
@@ -49,13 +49,13 @@ type seen struct {
 }
 
 // mayBecome reports whether what was seen may be a dialog that's half drawn yet.
-func (s *seen) mayBecome(d *sessions.Dialog) bool {
+func (s *dialogSnapshot) mayBecome(d *sessions.Dialog) bool {
 	return s.dialog != nil && (s.dialog.AsksLike(d) || s.dialog.Kind == sessions.PromptUnread && d.Kind != sessions.PromptUnread)
 }
 
 // mayReturn reports whether a screen without the dialog may be half drawn: its program was given
 // another size a moment ago, or draws no input box either.
-func (g *giver) mayReturn(now *seen) bool {
+func (g *giver) mayReturn(now *dialogSnapshot) bool {
 	return g.desk.WasTaller() || g.opt.Box != nil && g.opt.Box(g.desk.ID(), &now.snap).Missing()
 }
 
@@ -63,10 +63,10 @@ func (g *giver) mayReturn(now *seen) bool {
 var errMoving = errors.New("the screen is being redrawn")
 
 // GiveAnswer gives the answer that counts.
-func (h *Hand) GiveAnswer(ctx context.Context, p sessions.Prompt) sessions.Given {
+func (h *Hand) GiveAnswer(ctx context.Context, p sessions.Prompt) sessions.AnswerResult {
 	s, srv, err := h.desk.Living()
 	if err != nil {
-		return sessions.Given{State: sessions.PromptClosed, Reason: "the session has ended", Err: err}
+		return sessions.AnswerResult{State: sessions.PromptClosed, Reason: "the session has ended", Err: err}
 	}
 	g := &giver{Hand: h, prompt: p, dialog: &p.Dialog, srv: srv, pane: s.Pane}
 	return g.giveInTime(ctx)
@@ -74,15 +74,15 @@ func (h *Hand) GiveAnswer(ctx context.Context, p sessions.Prompt) sessions.Given
 
 // answeredBy is what comes of an answer that was given. Its last key may come to stand in an input
 // box; "": it can't.
-func (g *giver) answeredBy(key string) sessions.Given {
+func (g *giver) answeredBy(key string) sessions.AnswerResult {
 	if key != "" && g.opt.Box != nil {
 		g.desk.LookLater(func(ctx context.Context) { g.takeLateKey(ctx, key) })
 	}
-	return sessions.Given{State: sessions.PromptAnswered}
+	return sessions.AnswerResult{State: sessions.PromptAnswered}
 }
 
 // giveInTime gives the answer in its time, in a taller pane if it has to be there.
-func (g *giver) giveInTime(ctx context.Context) sessions.Given {
+func (g *giver) giveInTime(ctx context.Context) sessions.AnswerResult {
 	tall, most := g.prompt.Dialog.Tall != "" && !g.prompt.Refuses(), giveWithin
 	if tall {
 		most += wholeWithin
@@ -100,9 +100,9 @@ func (g *giver) giveInTime(ctx context.Context) sessions.Given {
 	return g.giveByKeys(ctx)
 }
 
-func (g *giver) giveByKeys(ctx context.Context) sessions.Given {
+func (g *giver) giveByKeys(ctx context.Context) sessions.AnswerResult {
 	w := &answering{giver: g}
-	_ = run(ctx, w) // end says what came of it
+	_ = runSteps(ctx, w) // end says what came of it
 	return w.end
 }
 
@@ -111,18 +111,18 @@ type answering struct {
 	*giver
 
 	looks int
-	now   seen                // the last of them
+	now   dialogSnapshot      // the last of them
 	due   sessions.DialogStep // the step that's done on it
-	end   sessions.Given
+	end   sessions.AnswerResult
 }
 
 // endWith ends the way.
-func (g *answering) endWith(end sessions.Given) (step, error) {
+func (g *answering) endWith(end sessions.AnswerResult) (paneStep, error) {
 	g.end = end
-	return step{}, errDone
+	return paneStep{}, errDone
 }
 
-func (g *answering) next(ctx context.Context) (step, error) {
+func (g *answering) nextStep(ctx context.Context) (paneStep, error) {
 	for ; g.looks < giveSteps; g.looks++ {
 		var err error
 		if g.now, err = g.awaitDialog(ctx); err != nil {
@@ -173,7 +173,7 @@ func (g *answering) next(ctx context.Context) (step, error) {
 
 // stepOn is the step that's due, on the screen that was seen, letter by letter where the dialog
 // stands.
-func (g *answering) stepOn(now *seen) (step, error) {
+func (g *answering) stepOn(now *dialogSnapshot) (paneStep, error) {
 	rows := sessions.TellingRows(now.snap.Rows, now.dialog.First, now.dialog.Last, len(now.snap.Rows))
 	if g.tall == nil {
 		rows = rows[:min(len(rows), checkedRows)]
@@ -184,11 +184,11 @@ func (g *answering) stepOn(now *seen) (step, error) {
 		return g.endWith(g.reopenPrompt(fmt.Errorf("%w: the question can't be told from what stands above it; answer it in the session", sessions.ErrConflict)))
 	}
 	g.checks.key = strings.Join(g.due.Keys, " ")
-	guard := sessions.Guard{Pane: g.pane.ID, Server: g.pane.Identity, Saw: &now.snap, Rows: rows, Front: now.snap.Front}
-	return step{srv: g.srv, guard: guard, text: g.due.Text, keys: g.due.Keys}, nil
+	guard := sessions.PaneGuard{Pane: g.pane.ID, Server: g.pane.Identity, Saw: &now.snap, Rows: rows, Front: now.snap.Front}
+	return paneStep{srv: g.srv, guard: guard, text: g.due.Text, keys: g.due.Keys}, nil
 }
 
-func (g *answering) after(ctx context.Context, _ step, out sessions.Outcome, err error) (done bool, failed error) {
+func (g *answering) afterStep(ctx context.Context, _ paneStep, out sessions.GuardOutcome, err error) (done bool, failed error) {
 	if out == sessions.Done || errors.Is(err, sessions.ErrUncertain) {
 		g.pressed = true
 		g.desk.NoteGiven(g.due.Last && out == sessions.Done)
@@ -200,7 +200,7 @@ func (g *answering) after(ctx context.Context, _ step, out sessions.Outcome, err
 		_, err = g.endWith(g.explainFailure(err))
 		return false, err
 	case out == sessions.Dead:
-		_, err = g.endWith(sessions.Given{State: sessions.PromptClosed, Reason: "the session's program has ended", Err: sessions.ErrDead})
+		_, err = g.endWith(sessions.AnswerResult{State: sessions.PromptClosed, Reason: "the session's program has ended", Err: sessions.ErrDead})
 		return false, err
 	case out != sessions.Done:
 		if err := sessions.Pause(ctx, lookEvery); err != nil {
@@ -225,7 +225,7 @@ func (g *giver) decideWithoutKey(ctx context.Context, d *sessions.Dialog) sessio
 
 // watchStep waits until the dialog shows a step, or the program had time to; over says that
 // this was the end.
-func (g *giver) watchStep(ctx context.Context, step sessions.DialogStep, before *seen) (end sessions.Given, over bool) {
+func (g *giver) watchStep(ctx context.Context, step sessions.DialogStep, before *dialogSnapshot) (end sessions.AnswerResult, over bool) {
 	begin := time.Now()
 	read := begin
 	for since := time.Duration(0); since < reactWithin; since = time.Since(read) {
@@ -238,7 +238,7 @@ func (g *giver) watchStep(ctx context.Context, step sessions.DialogStep, before 
 		case errors.Is(err, errMoving):
 			continue
 		case step.Last && (errors.Is(err, sessions.ErrEnded) || errors.Is(err, sessions.ErrUnknown)):
-			return sessions.Given{State: sessions.PromptAnswered}, true // that was what ended it
+			return sessions.AnswerResult{State: sessions.PromptAnswered}, true // that was what ended it
 		case err != nil:
 			return g.unseen(err), true
 		}
@@ -254,11 +254,11 @@ func (g *giver) watchStep(ctx context.Context, step sessions.DialogStep, before 
 				return g.answeredBy(singleKey(step)), true //nolint:contextcheck // the look for the key outlives the answer
 			}
 		} else if reacted(step, before, &now, since) && (step.Text == "" || since >= settleFor) {
-			return sessions.Given{}, false
+			return sessions.AnswerResult{}, false
 		}
 	}
 	if step.Last && before.dialog.Kind == sessions.PromptUnread {
-		return sessions.Given{State: sessions.PromptAnswered}, true // that the key was pressed is all that's known of it
+		return sessions.AnswerResult{State: sessions.PromptAnswered}, true // that the key was pressed is all that's known of it
 	}
 	if step.Last {
 		end = g.reopenPrompt(fmt.Errorf("%w: the answer was given, but the question still stands; look at the session before you answer again", sessions.ErrUnavailable))
@@ -272,7 +272,7 @@ func (g *giver) watchStep(ctx context.Context, step sessions.DialogStep, before 
 // changed alone may be anything, a clock say; the mark may move a moment later, or before: Gemini CLI
 // 0.61.0 moves it to an option up to 0.2 s before it draws its check, and a key that's pressed again
 // in between takes the check away.
-func reacted(step sessions.DialogStep, before, now *seen, since time.Duration) bool {
+func reacted(step sessions.DialogStep, before, now *dialogSnapshot, since time.Duration) bool {
 	a, b := before.dialog, now.dialog
 	if i := step.Toggles - 1; b != nil && i >= 0 && i < min(len(a.Options), len(b.Options)) && since < settleFor {
 		return a.Options[i].Checked != b.Options[i].Checked
@@ -284,7 +284,7 @@ func reacted(step sessions.DialogStep, before, now *seen, since time.Duration) b
 }
 
 // rows are those that the dialog stands in, with colours if they were looked at.
-func (s *seen) rows() []string {
+func (s *dialogSnapshot) rows() []string {
 	from := s.snap.Rows
 	if s.styled != nil {
 		from = s.styled.Rows
@@ -293,7 +293,7 @@ func (s *seen) rows() []string {
 }
 
 // awaitDialog looks until the dialog is seen, or surely isn't there.
-func (g *giver) awaitDialog(ctx context.Context) (seen, error) {
+func (g *giver) awaitDialog(ctx context.Context) (dialogSnapshot, error) {
 	for looks := 0; ; {
 		now, err := g.see(ctx)
 		switch {
@@ -313,7 +313,7 @@ func (g *giver) awaitDialog(ctx context.Context) (seen, error) {
 }
 
 // see takes one look at the screen.
-func (g *giver) see(ctx context.Context) (seen, error) {
+func (g *giver) see(ctx context.Context) (dialogSnapshot, error) {
 	now, err := g.read(ctx)
 	if err == nil {
 		g.checks.recallChecks(now.dialog)
@@ -322,11 +322,11 @@ func (g *giver) see(ctx context.Context) (seen, error) {
 }
 
 // read is see without what was seen before.
-func (g *giver) read(ctx context.Context) (seen, error) {
+func (g *giver) read(ctx context.Context) (dialogSnapshot, error) {
 	if g.tall != nil {
 		return g.tall.read(ctx, g.marks)
 	}
-	now, err := g.seeDialog(ctx, g.srv, g.pane, sessions.Window{})
+	now, err := g.seeDialog(ctx, g.srv, g.pane, sessions.RowWindow{})
 	if err != nil {
 		return now, err
 	}
@@ -346,15 +346,15 @@ func (g *giver) read(ctx context.Context) (seen, error) {
 }
 
 // seeDialog looks at a session's pane, and reads the dialog there without its colours.
-func (h *Hand) seeDialog(ctx context.Context, srv sessions.Server, pane sessions.Pane, w sessions.Window) (seen, error) {
+func (h *Hand) seeDialog(ctx context.Context, srv sessions.TmuxServer, pane sessions.Pane, w sessions.RowWindow) (dialogSnapshot, error) {
 	snap, err := srv.Snapshot(ctx, pane.ID, w)
 	if err == nil {
 		err = snap.Ended(pane.Identity)
 	}
 	if err != nil {
-		return seen{}, err
+		return dialogSnapshot{}, err
 	}
-	now := seen{snap: snap}
+	now := dialogSnapshot{snap: snap}
 	if term, err := srv.Terminal(snap.TTY); err == nil {
 		now.unread = term.Unread
 	}
@@ -363,8 +363,8 @@ func (h *Hand) seeDialog(ctx context.Context, srv sessions.Server, pane sessions
 }
 
 // reopenPrompt opens the prompt again. If something was pressed, the dialog may still go by it.
-func (g *giver) reopenPrompt(err error) sessions.Given {
-	out := sessions.Given{State: sessions.PromptOpen, Err: err}
+func (g *giver) reopenPrompt(err error) sessions.AnswerResult {
+	out := sessions.AnswerResult{State: sessions.PromptOpen, Err: err}
 	if g.pressed {
 		out.Doubt = sessions.ClosedMeantime
 	}
@@ -372,18 +372,18 @@ func (g *giver) reopenPrompt(err error) sessions.Given {
 }
 
 // closeAsGone closes the prompt: another dialog is there, or none.
-func (g *giver) closeAsGone(now *sessions.Dialog) sessions.Given {
+func (g *giver) closeAsGone(now *sessions.Dialog) sessions.AnswerResult {
 	if !g.pressed {
 		return sessions.GoneBefore(now)
 	}
-	return sessions.Given{State: sessions.PromptClosed, Reason: sessions.ClosedMeantime, Err: fmt.Errorf("%w: the question went while the answer was being given; look at the session", sessions.ErrConflict)}
+	return sessions.AnswerResult{State: sessions.PromptClosed, Reason: sessions.ClosedMeantime, Err: fmt.Errorf("%w: the question went while the answer was being given; look at the session", sessions.ErrConflict)}
 }
 
 // unseen is what comes of a screen that can't be looked at.
-func (g *giver) unseen(err error) sessions.Given {
+func (g *giver) unseen(err error) sessions.AnswerResult {
 	switch {
 	case errors.Is(err, sessions.ErrEnded), errors.Is(err, sessions.ErrUnknown):
-		return sessions.Given{State: sessions.PromptClosed, Reason: "the session has ended", Err: fmt.Errorf("%w: the question is gone", sessions.ErrEnded)}
+		return sessions.AnswerResult{State: sessions.PromptClosed, Reason: "the session has ended", Err: fmt.Errorf("%w: the question is gone", sessions.ErrEnded)}
 	case errors.Is(err, context.DeadlineExceeded):
 		err = fmt.Errorf("the session couldn't be seen within %s: %w", giveWithin, err)
 	}
@@ -394,7 +394,7 @@ func (g *giver) unseen(err error) sessions.Given {
 }
 
 // explainFailure is what comes of a step that tmux didn't do, or not surely.
-func (g *giver) explainFailure(err error) sessions.Given {
+func (g *giver) explainFailure(err error) sessions.AnswerResult {
 	if errors.Is(err, sessions.ErrUncertain) {
 		return g.reopenPrompt(fmt.Errorf("%w: the connection to tmux was lost while it was answered; look at the session before you answer again: %w", sessions.ErrUnavailable, err))
 	}
@@ -424,7 +424,7 @@ func singleKey(s sessions.DialogStep) string {
 
 // takeOutLateKey reports whether the key of a step stands in the program's input box instead of having
 // answered: somebody at the pane had. It's taken away then. now is the look without the question.
-func (g *giver) takeOutLateKey(ctx context.Context, step sessions.DialogStep, now *seen) bool {
+func (g *giver) takeOutLateKey(ctx context.Context, step sessions.DialogStep, now *dialogSnapshot) bool {
 	key := singleKey(step)
 	if key == "" || now.dialog != nil || g.opt.Box == nil {
 		return false
@@ -470,9 +470,9 @@ func (h *Hand) lateKey(snap *sessions.Snapshot, key string) lateKeyAt {
 
 // takeOut takes the one character away that stands in the box. Where that fails it stands there for a
 // person to see.
-func (h *Hand) takeOut(ctx context.Context, srv sessions.Server, pane sessions.Pane, snap *sessions.Snapshot) {
-	guard := sessions.Guard{Pane: pane.ID, Server: pane.Identity, Saw: snap, Rows: h.opt.Box(h.desk.ID(), snap).Rows, Phrases: absent(h.opt.Phrases, snap), Front: snap.Front}
-	taking := step{srv: srv, guard: guard, keys: []string{"BSpace"}}
+func (h *Hand) takeOut(ctx context.Context, srv sessions.TmuxServer, pane sessions.Pane, snap *sessions.Snapshot) {
+	guard := sessions.PaneGuard{Pane: pane.ID, Server: pane.Identity, Saw: snap, Rows: h.opt.Box(h.desk.ID(), snap).Rows, Phrases: absentPhrases(h.opt.Phrases, snap), Front: snap.Front}
+	taking := paneStep{srv: srv, guard: guard, keys: []string{"BSpace"}}
 	_, _ = taking.touchPane(ctx)
 }
 
@@ -498,7 +498,7 @@ func (h *Hand) lookForLateKey(ctx context.Context, key string) (done bool) {
 	defer keys.GiveBack()
 	look, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
-	snap, err := srv.Snapshot(look, s.Pane.ID, sessions.Window{})
+	snap, err := srv.Snapshot(look, s.Pane.ID, sessions.RowWindow{})
 	switch {
 	case err != nil || snap.Server != s.Pane.Identity:
 		return false

@@ -64,10 +64,10 @@ func TestACheckIsSeenBeforeTheNextKey(t *testing.T) {
 			options[i].Checked = rapid.Bool().Draw(rt, "checked")
 		}
 		which := rapid.IntRange(0, len(options)-1).Draw(rt, "which")
-		before := &seen{dialog: &sessions.Dialog{Kind: sessions.PromptMulti, Print: "p", Options: options}}
+		before := &dialogSnapshot{dialog: &sessions.Dialog{Kind: sessions.PromptMulti, Print: "p", Options: options}}
 		after := slices.Clone(options)
 		checked, moved := rapid.Bool().Draw(rt, "its check is drawn"), rapid.Bool().Draw(rt, "its mark is drawn")
-		now := &seen{dialog: &sessions.Dialog{Kind: sessions.PromptMulti, Print: "p", Options: after}}
+		now := &dialogSnapshot{dialog: &sessions.Dialog{Kind: sessions.PromptMulti, Print: "p", Options: after}}
 		if checked {
 			after[which].Checked = !after[which].Checked
 		}

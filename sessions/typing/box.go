@@ -31,9 +31,9 @@ const (
 )
 
 // readInputBox reads the input box of the session's program.
-func (t *typist) readInputBox(s *sessions.Snapshot) sessions.Box {
+func (t *typist) readInputBox(s *sessions.Snapshot) sessions.InputBox {
 	if t.readBox == nil {
-		return sessions.Box{}
+		return sessions.InputBox{}
 	}
 	b := t.readBox(s)
 	if b.Open {
@@ -44,11 +44,11 @@ func (t *typist) readInputBox(s *sessions.Snapshot) sessions.Box {
 	return b
 }
 
-// blank reports whether nothing is on the screen.
-func blank(s *sessions.Snapshot) bool { return s.HistorySize == 0 && noRows(s) }
+// isBlankScreen reports whether nothing is on the screen.
+func isBlankScreen(s *sessions.Snapshot) bool { return s.HistorySize == 0 && isEmptyScreen(s) }
 
-// noRows reports the same, whatever has left the screen.
-func noRows(s *sessions.Snapshot) bool {
+// isEmptyScreen reports the same, whatever has left the screen.
+func isEmptyScreen(s *sessions.Snapshot) bool {
 	return !slices.ContainsFunc(s.Rows, func(row string) bool { return strings.TrimSpace(row) != "" })
 }
 
@@ -132,7 +132,7 @@ func (t *typist) lineState(s *sessions.Snapshot) lineState {
 		return lineHasIt
 	case b.Text == "":
 		return lineWithout
-	case places(t.receipt.Text, b.Text) != nil, strings.HasPrefix(b.Text, "["), strings.Contains(own, withoutSpace(b.Text)):
+	case cutAround(t.receipt.Text, b.Text) != nil, strings.HasPrefix(b.Text, "["), strings.Contains(own, withoutSpace(b.Text)):
 		return lineHasMore
 	}
 	return lineWithout
@@ -151,7 +151,7 @@ func (t *typist) rowState(s *sessions.Snapshot) lineState {
 		return lineHasMore
 	case !ok || strings.TrimSpace(text) == "":
 		return lineWithout
-	case strings.TrimSpace(prompt) == "", asks.MatchString(prompt), t.isBare(prompt):
+	case strings.TrimSpace(prompt) == "", asksPattern.MatchString(prompt), t.isBare(prompt):
 		return lineHasIt
 	}
 	return lineHasMore
@@ -159,7 +159,7 @@ func (t *typist) rowState(s *sessions.Snapshot) lineState {
 
 // lineOrBox reads the box, or the row before the cursor where the program's box isn't
 // known, but the text was seen to stand in that row.
-func (t *typist) lineOrBox(s *sessions.Snapshot) sessions.Box {
+func (t *typist) lineOrBox(s *sessions.Snapshot) sessions.InputBox {
 	b := t.readInputBox(s)
 	if b.Known || !t.inRow {
 		return b
@@ -170,7 +170,7 @@ func (t *typist) lineOrBox(s *sessions.Snapshot) sessions.Box {
 	if at < 0 {
 		return b
 	}
-	return sessions.Box{Known: true, Open: true, Text: strings.TrimSpace(t.receipt.Text + before[at+len(text):])}
+	return sessions.InputBox{Known: true, Open: true, Text: strings.TrimSpace(t.receipt.Text + before[at+len(text):])}
 }
 
 // noteAlone notes that the text stands in a box that can be read, or before the cursor of
@@ -185,7 +185,7 @@ func (t *typist) noteAlone(s *sessions.Snapshot) {
 
 	own := sessions.Letters(t.receipt.Text)
 	t.whole = t.whole || b.Open && withoutSpace(b.Text) == withoutSpace(t.receipt.Text)
-	t.alone = t.alone || b.Open && own != "" && (sessions.Letters(b.Text) == own || t.boxed && places(t.receipt.Text, b.Text) != nil)
+	t.alone = t.alone || b.Open && own != "" && (sessions.Letters(b.Text) == own || t.boxed && cutAround(t.receipt.Text, b.Text) != nil)
 }
 
 // tornLooks is in how many looks an input box must have the end of a text alone until it isn't
@@ -210,24 +210,24 @@ func (t *typist) isTorn(s *sessions.Snapshot) bool {
 
 // isIn reports whether the text is seen in its box, or something that the program shows in place of a
 // long one.
-func (t *typist) isIn(b sessions.Box) bool {
-	return places(t.receipt.Text, b.Text) != nil || strings.HasPrefix(b.Text, "[") && strings.HasSuffix(b.Text, "]")
+func (t *typist) isIn(b sessions.InputBox) bool {
+	return cutAround(t.receipt.Text, b.Text) != nil || strings.HasPrefix(b.Text, "[") && strings.HasSuffix(b.Text, "]")
 }
 
 // onlyOwnIn reports whether all of the text is seen in its box, and nothing else.
-func (t *typist) onlyOwnIn(b sessions.Box) bool {
-	return !t.hasMoreBeside(b) && places(t.receipt.Text, b.Text) != nil
+func (t *typist) onlyOwnIn(b sessions.InputBox) bool {
+	return !t.hasMoreBeside(b) && cutAround(t.receipt.Text, b.Text) != nil
 }
 
 // hasMoreBeside reports whether there's something beside the text in its box.
-func (t *typist) hasMoreBeside(b sessions.Box) bool {
-	around := places(t.receipt.Text, b.Text)
-	return around != nil && (around[0] != "" || around[1] != "" && !completes(t.receipt.Text))
+func (t *typist) hasMoreBeside(b sessions.InputBox) bool {
+	around := cutAround(t.receipt.Text, b.Text)
+	return around != nil && (around[0] != "" || around[1] != "" && !mayComplete(t.receipt.Text))
 }
 
-// completes reports whether a program may put something behind a text: the rest of the
+// mayComplete reports whether a program may put something behind a text: the rest of the
 // file or command that its last word begins.
-func completes(text string) bool {
+func mayComplete(text string) bool {
 	words := strings.Fields(text)
 	return len(words) == 0 || strings.HasPrefix(words[len(words)-1], "@") || strings.HasPrefix(words[len(words)-1], "/")
 }
@@ -241,13 +241,13 @@ func (t *typist) sameBox(before, s *sessions.Snapshot) bool {
 // lastLine is the last line of a text.
 func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
 
-// asks is a row up to the cursor that ends with a sign by which programs ask for a line,
+// asksPattern is a row up to the cursor that ends with a sign by which programs ask for a line,
 // or with a box's edge.
-var asks = regexp.MustCompile(`(?:[:?>$#%\])}»❯›➜…|│┃~]|\.\.\.)\s*$`)
+var asksPattern = regexp.MustCompile(`(?:[:?>$#%\])}»❯›➜…|│┃~]|\.\.\.)\s*$`)
 
-// asksLine is one of a command of a shell's own that reads a line. What a shell runs may
+// asksLinePattern is one of a command of a shell's own that reads a line. What a shell runs may
 // end with other signs.
-var asksLine = regexp.MustCompile(`[:?\])…]\s*$`)
+var asksLinePattern = regexp.MustCompile(`[:?\])…]\s*$`)
 
 // isBare reports whether somebody has said that a row like this is an empty prompt.
 func (h *Hand) isBare(before string) bool {
@@ -363,9 +363,9 @@ func (h *Hand) mayBeAhead(s *sessions.Snapshot, term sessions.Terminal) bool {
 // all of it.
 const endRunes = 20
 
-// places are where a text, or its end, stands among the letters and digits of a box:
+// cutAround are where a text, or its end, stands among the letters and digits of a box:
 // those before and behind it; nil: it doesn't, or isn't shown as it was typed.
-func places(text, box string) (around []string) {
+func cutAround(text, box string) (around []string) {
 	all, shown := sessions.Letters(text), sessions.Letters(box)
 	if before, behind, ok := strings.Cut(shown, all); ok {
 		return []string{before, behind}
@@ -414,9 +414,9 @@ func withoutSpace(text string) string {
 // wipeText takes the text out of the line that it stands in alone, and returns why with what
 // came of that.
 func (t *typist) wipeText(ctx context.Context, why error) error {
-	hand, cancel := inHand(ctx)
+	hand, cancel := withFinishTime(ctx)
 	defer cancel()
-	return fmt.Errorf("%w; %w", why, run(hand, &wiping{typist: t}))
+	return fmt.Errorf("%w; %w", why, runSteps(hand, &wiping{typist: t}))
 }
 
 // What came of taking a text out of its line.
@@ -435,16 +435,16 @@ type wiping struct {
 	steps, moved int
 }
 
-func (t *wiping) next(context.Context) (step, error) {
+func (t *wiping) nextStep(context.Context) (paneStep, error) {
 	s := t.before
 	if t.steps++; t.steps > wipeSteps || t.moved > movedTries || !t.endsWithOwn(&s) {
-		return step{}, errNotWiped
+		return paneStep{}, errNotWiped
 	}
-	g := sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: absent(t.opt.Phrases, &s), Saw: &s, Front: s.Front}
-	return step{srv: t.srv, guard: g, keys: t.wipeKeys(&s)}, nil
+	g := sessions.PaneGuard{Pane: t.pane, Server: s.Server, Phrases: absentPhrases(t.opt.Phrases, &s), Saw: &s, Front: s.Front}
+	return paneStep{srv: t.srv, guard: g, keys: t.wipeKeys(&s)}, nil
 }
 
-func (t *wiping) after(ctx context.Context, did step, out sessions.Outcome, err error) (done bool, failed error) {
+func (t *wiping) afterStep(ctx context.Context, did paneStep, out sessions.GuardOutcome, err error) (done bool, failed error) {
 	if err != nil || out == sessions.Dead {
 		return false, errWipeFailed
 	}

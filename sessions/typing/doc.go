@@ -2,7 +2,7 @@
 // preview of something that's kept elsewhere, the answer to a dialog, and single keys.
 //
 // Whatever it types, the hand works in a closed loop: look at the screen; see whether it's one
-// on which this may be typed, and what has to stand there still when it is (sessions.Guard);
+// on which this may be typed, and what has to stand there still when it is (sessions.PaneGuard);
 // paste, or press keys, in one atomic step with that check; wait until the program has read
 // it; look what came of it. Nothing is done because it was right a moment ago.
 //

@@ -21,7 +21,7 @@ const (
 )
 
 // pressEnter presses Enter and looks whether the screen took it; once more at most.
-func (t *typist) pressEnter(ctx context.Context) error { return run(ctx, &entering{typist: t}) }
+func (t *typist) pressEnter(ctx context.Context) error { return runSteps(ctx, &entering{typist: t}) }
 
 // entering is the Enter behind a text.
 type entering struct {
@@ -32,14 +32,14 @@ type entering struct {
 	held    bool      // it was, and may be pressed now
 	// narrow is the guard by which Enter may be pressed on a screen with a dialog's phrase;
 	// nil: it's tried where there's none. by and cleared are as they were before.
-	narrow  *sessions.Guard
+	narrow  *sessions.PaneGuard
 	by      string
 	cleared *sessions.Snapshot
 }
 
-func (t *entering) next(ctx context.Context) (step, error) {
+func (t *entering) nextStep(ctx context.Context) (paneStep, error) {
 	if t.narrow != nil {
-		return step{srv: t.srv, guard: *t.narrow, keys: enterKey}, nil
+		return paneStep{srv: t.srv, guard: *t.narrow, keys: enterKey}, nil
 	}
 	if t.began.IsZero() {
 		t.began = time.Now()
@@ -49,31 +49,31 @@ func (t *entering) next(ctx context.Context) (step, error) {
 		err = t.explainEmptied(ctx)
 	}
 	if err != nil {
-		return step{}, err
+		return paneStep{}, err
 	}
 	for t.held = false; ; {
 		if err := t.takeKeyboard(ctx); err != nil {
-			return step{}, err
+			return paneStep{}, err
 		}
 		if t.markPressed(ctx) {
 			break
 		}
 		t.giveKeyboardBack()
 		if err := t.wait(ctx, heldEvery); err != nil { // the disk is full, say
-			return step{}, err
+			return paneStep{}, err
 		}
 	}
-	g := sessions.Guard{Pane: t.pane, Server: t.before.Server, Phrases: t.opt.Phrases, Front: t.front}
+	g := sessions.PaneGuard{Pane: t.pane, Server: t.before.Server, Phrases: t.opt.Phrases, Front: t.front}
 	if t.alone && t.stirred < movedTries {
 		g.Saw = &t.at // what somebody types beside the text moves the cursor
 	}
 	if t.strict && t.stirred < movedTries {
 		t.keepRows(&g)
 	}
-	return step{srv: t.srv, guard: g, keys: enterKey}, nil
+	return paneStep{srv: t.srv, guard: g, keys: enterKey}, nil
 }
 
-func (t *entering) after(ctx context.Context, _ step, out sessions.Outcome, err error) (done bool, failed error) {
+func (t *entering) afterStep(ctx context.Context, _ paneStep, out sessions.GuardOutcome, err error) (done bool, failed error) {
 	switch {
 	case t.narrow != nil:
 		t.answerNarrow(out, err)
@@ -118,7 +118,7 @@ func (t *entering) after(ctx context.Context, _ step, out sessions.Outcome, err 
 // decideNarrow looks whether Enter may be pressed though a dialog's phrase is on the screen: it's only
 // quoted, and the program's box is there, or the screen is one that somebody has looked at. Then it's Done,
 // and narrow is the guard.
-func (t *entering) decideNarrow(ctx context.Context) sessions.Outcome {
+func (t *entering) decideNarrow(ctx context.Context) sessions.GuardOutcome {
 	var err error
 	if t.at, err = t.lookAtPane(ctx); err != nil {
 		t.at = sessions.Snapshot{}
@@ -141,7 +141,7 @@ func (t *entering) decideNarrow(ctx context.Context) sessions.Outcome {
 }
 
 // answerNarrow tells who has sent the text anyway what came of its Enter.
-func (t *entering) answerNarrow(out sessions.Outcome, err error) {
+func (t *entering) answerNarrow(out sessions.GuardOutcome, err error) {
 	t.narrow = nil
 	if out == sessions.Done && err == nil {
 		t.answerAhead(nil)
@@ -224,7 +224,7 @@ func (t *typist) awaitLineRead(ctx context.Context) error {
 		case err != nil:
 			return err
 		case t.term.Canonical && t.term.Unread == 0, !t.term.Canonical && !waited:
-			t.setSubmitted(ctx, verdict{})
+			t.setSubmitted(ctx, submission{})
 			return errDone
 		case !t.term.Canonical && t.readInputBox(&s).Known && !t.readInputBox(&s).Shell:
 			return errors.New("the program was just starting, and may have taken the text without its Enter; look at the session before you send it again")
@@ -421,23 +421,23 @@ func (t *typist) hasLeft(s *sessions.Snapshot) bool {
 
 // lacksText reports whether a box is there without the text: it's empty, or something else
 // has taken the text's place, where that was seen to stand in it.
-func (t *typist) lacksText(s *sessions.Snapshot, b sessions.Box) bool {
+func (t *typist) lacksText(s *sessions.Snapshot, b sessions.InputBox) bool {
 	return b.Open && (b.Text == "" || t.alone && t.lineState(s) == lineWithout || t.strict && !t.isIn(b) && b.Text != t.readInputBox(&t.at).Text)
 }
 
 // submittedHow is what's to be known of a text that was submitted.
-func (t *typist) submittedHow() verdict {
+func (t *typist) submittedHow() submission {
 	switch {
 	case t.queued && !t.ended:
-		return verdict{sessions.CauseQueued, "queued: the agent is at work, and takes it up when it has time"}
+		return submission{sessions.CauseQueued, "queued: the agent is at work, and takes it up when it has time"}
 	case t.isProved():
-		return verdict{}
+		return submission{}
 	case t.ended:
 		return endedWithIt
 	case t.resized:
 		return unverified("the pane got another size as Enter was pressed")
 	}
-	return verdict{}
+	return submission{}
 }
 
 // coveredBytes is how much of a text is looked for: more may be cut.
@@ -516,37 +516,37 @@ var leftLate = unverified("the text has left the input box, but long after Enter
 // confirmTaken waits, where the text is the first that this run of the program takes, or it was
 // taken late, until something of it is seen elsewhere than in its box. It returns what's to
 // be known of it.
-func (t *typist) confirmTaken(ctx context.Context, before *sessions.Snapshot) (verdict, error) {
+func (t *typist) confirmTaken(ctx context.Context, before *sessions.Snapshot) (submission, error) {
 	first := t.isFirst(before)
 	if !first && !t.late || t.ended || t.strict {
-		return verdict{}, nil
+		return submission{}, nil
 	}
 	stands := lineWithout
 	for began := time.Now(); time.Since(began) < lateWithin; {
 		s, err := t.lookAtPane(ctx)
 		if err != nil {
-			return verdict{}, err
+			return submission{}, err
 		}
 		if t.wasEnded(&s) {
 			t.ended = true
-			return verdict{}, nil
+			return submission{}, nil
 		}
 		if t.isHeardOf(before, &s) {
 			t.noteTaken(t.into.Run)
-			return verdict{}, nil
+			return submission{}, nil
 		}
 		stands = t.lineState(&s)
 		if err := t.wait(ctx, lookEvery); err != nil {
-			return verdict{}, err
+			return submission{}, err
 		}
 	}
 	switch has := stands == lineHasIt || stands == lineHasMore; {
 	case has && !first:
-		return verdict{}, errNotTaken
+		return submission{}, errNotTaken
 	case t.late:
 		return leftLate, nil
 	case has:
-		return verdict{}, errors.New("the program had just begun and has taken the text without its Enter; it stands in the session's input box: send it or take it away there")
+		return submission{}, errors.New("the program had just begun and has taken the text without its Enter; it stands in the session's input box: send it or take it away there")
 	}
 	return lostAtStart, nil
 }

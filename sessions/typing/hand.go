@@ -11,11 +11,11 @@ import (
 
 // Options say what hands read on screens, and how.
 type Options struct {
-	Phrases []string                   // of open dialogs, see Guard
+	Phrases []string                   // of open dialogs, see sessions.PaneGuard
 	Dialog  func(rows []string) string // finds one of Phrases in rows, "" for none
 	Dialogs sessions.Dialogs           // reads the dialogs of the programs; nil: there are none
 	// Box reads the input box of a session's program. Nil: none can be read.
-	Box func(id sessions.ID, s *sessions.Snapshot) sessions.Box
+	Box func(id sessions.ID, s *sessions.Snapshot) sessions.InputBox
 	// Front tells what has the foreground of the pane of a screen that was just looked at.
 	// Nil: nothing is known of it.
 	Front func(s *sessions.Snapshot) sessions.Program
@@ -105,11 +105,11 @@ const (
 	movedTries  = 40                     // looks at a screen that doesn't stand still
 )
 
-// step is one touch of a pane: a text that's pasted, or keys that are pressed, if the guard
+// paneStep is one touch of a pane: a text that's pasted, or keys that are pressed, if the guard
 // holds. One with neither touches nothing.
-type step struct {
-	srv   sessions.Server
-	guard sessions.Guard
+type paneStep struct {
+	srv   sessions.TmuxServer
+	guard sessions.PaneGuard
 	text  string
 	keys  []string
 }
@@ -117,33 +117,33 @@ type step struct {
 // enterKey submits what stands in a line.
 var enterKey = []string{"Enter"} //nolint:gochecknoglobals // a constant
 
-// work is something that's typed step by step. Its methods may block as long as it takes, and end
+// stepper is something that's typed step by step. Its methods may block as long as it takes, and end
 // the work with an error, which may only say that nothing more is to be done.
-type work interface {
-	// next looks at the pane, waits for what's in the way, and returns the step that's due
+type stepper interface {
+	// nextStep looks at the pane, waits for what's in the way, and returns the step that's due
 	// on the screen as it is.
-	next(ctx context.Context) (step, error)
-	// after sees to what came of the step, and reports whether it was the last one. With
+	nextStep(ctx context.Context) (paneStep, error)
+	// afterStep sees to what came of the step, and reports whether it was the last one. With
 	// ErrUncertain nobody knows whether it was done; with any other error it wasn't.
-	after(ctx context.Context, s step, out sessions.Outcome, err error) (done bool, failed error)
+	afterStep(ctx context.Context, s paneStep, out sessions.GuardOutcome, err error) (done bool, failed error)
 }
 
-// run does a work step by step. All that panebridge types goes through it.
-func run(ctx context.Context, w work) error {
+// runSteps does a work step by step. All that panebridge types goes through it.
+func runSteps(ctx context.Context, w stepper) error {
 	for {
-		s, err := w.next(ctx)
+		s, err := w.nextStep(ctx)
 		if err != nil {
 			return err
 		}
 		out, err := s.touchPane(ctx)
-		if done, err := w.after(ctx, s, out, err); done || err != nil {
+		if done, err := w.afterStep(ctx, s, out, err); done || err != nil {
 			return err
 		}
 	}
 }
 
 // touchPane does the step. What has begun is carried through: what came of it has to be known.
-func (s *step) touchPane(ctx context.Context) (sessions.Outcome, error) {
+func (s *paneStep) touchPane(ctx context.Context) (sessions.GuardOutcome, error) {
 	ctx = context.WithoutCancel(ctx)
 	switch {
 	case s.text != "":
@@ -158,13 +158,13 @@ func (s *step) touchPane(ctx context.Context) (sessions.Outcome, error) {
 const keysTries = 20
 
 // PressKeys presses keys as soon as the screen is one on which they may be.
-func (h *Hand) PressKeys(ctx context.Context, p sessions.KeyPress) (out sessions.Outcome, err error) {
+func (h *Hand) PressKeys(ctx context.Context, p sessions.KeyPress) (out sessions.GuardOutcome, err error) {
 	s, srv, err := h.desk.Living()
 	if err != nil {
 		return "", err
 	}
 	w := &pressing{Hand: h, srv: srv, pane: s.Pane, keys: p}
-	err = run(ctx, w)
+	err = runSteps(ctx, w)
 	return w.out, err
 }
 
@@ -172,19 +172,19 @@ func (h *Hand) PressKeys(ctx context.Context, p sessions.KeyPress) (out sessions
 type pressing struct {
 	*Hand
 
-	srv   sessions.Server
+	srv   sessions.TmuxServer
 	pane  sessions.Pane
 	keys  sessions.KeyPress
 	tries int
-	out   sessions.Outcome // of the last try
+	out   sessions.GuardOutcome // of the last try
 }
 
-func (w *pressing) next(ctx context.Context) (step, error) {
-	s := step{srv: w.srv, guard: sessions.Guard{Pane: w.pane.ID, Server: w.pane.Identity}, keys: w.keys.Keys}
+func (w *pressing) nextStep(ctx context.Context) (paneStep, error) {
+	s := paneStep{srv: w.srv, guard: sessions.PaneGuard{Pane: w.pane.ID, Server: w.pane.Identity}, keys: w.keys.Keys}
 	if refuses(w.keys.Keys) {
 		return s, nil
 	}
-	snap, err := w.srv.Snapshot(ctx, w.pane.ID, sessions.Window{})
+	snap, err := w.srv.Snapshot(ctx, w.pane.ID, sessions.RowWindow{})
 	if err == nil {
 		err = snap.Ended(w.pane.Identity)
 	}
@@ -194,7 +194,7 @@ func (w *pressing) next(ctx context.Context) (step, error) {
 	return s, err
 }
 
-func (w *pressing) after(ctx context.Context, _ step, out sessions.Outcome, err error) (done bool, failed error) {
+func (w *pressing) afterStep(ctx context.Context, _ paneStep, out sessions.GuardOutcome, err error) (done bool, failed error) {
 	w.out = out
 	if w.tries++; err != nil || refuses(w.keys.Keys) || out != sessions.Moved && (out != sessions.Held || !w.keys.Answers) {
 		return true, err
@@ -210,7 +210,7 @@ func refuses(keys []string) bool {
 
 // keysGuard says when keys may be pressed: while no dialog is open, or while the one that
 // the person has seen stands there, if it's theirs to answer.
-func (h *Hand) keysGuard(snap *sessions.Snapshot, p sessions.KeyPress) (sessions.Guard, error) {
+func (h *Hand) keysGuard(snap *sessions.Snapshot, p sessions.KeyPress) (sessions.PaneGuard, error) {
 	t := &typist{Hand: h, pane: snap.Pane}
 	g, open := t.guardScreen(snap)
 	d := h.opt.Dialogs.Read(h.desk.ID(), snap, nil)

@@ -66,12 +66,12 @@ func (t *typist) printScreen(s *sessions.Snapshot) string {
 
 // guardStillness is the guard that has something typed only while nothing has come out of the
 // pane since it was looked at. What else it checks says the same in other ways.
-func (t *typist) guardStillness(s *sessions.Snapshot) sessions.Guard {
+func (t *typist) guardStillness(s *sessions.Snapshot) sessions.PaneGuard {
 	rows := sessions.TellingRows(s.Rows, 0, len(s.Rows), checkedRows)
 	rows = slices.DeleteFunc(rows, func(row int) bool { // tmux has the mark in it still
 		return slices.ContainsFunc(s.Marks, func(m sessions.Mark) bool { return m.Row == row })
 	})
-	return sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: absent(t.opt.Phrases, s), Saw: s, Rows: rows, Still: true, Front: s.Front}
+	return sessions.PaneGuard{Pane: t.pane, Server: s.Server, Phrases: absentPhrases(t.opt.Phrases, s), Saw: s, Rows: rows, Still: true, Front: s.Front}
 }
 
 // isRestless reports whether something came out of the pane in the second in which it was
@@ -117,9 +117,9 @@ func (t *typist) dropAhead(ctx context.Context) {
 
 // guardAsSeen is guardScreen for the very screen that somebody has looked at before sending the text
 // anyway; false: it isn't that one.
-func (t *typist) guardAsSeen(s *sessions.Snapshot) (sessions.Guard, bool) {
+func (t *typist) guardAsSeen(s *sessions.Snapshot) (sessions.PaneGuard, bool) {
 	if t.ahead == nil || t.printScreen(s) != t.ahead.Quoted || !t.isPhraseQuoted(s) || t.isRestless(s) {
-		return sessions.Guard{}, false
+		return sessions.PaneGuard{}, false
 	}
 	t.by = t.ahead.By
 	seen := *s
@@ -411,11 +411,11 @@ func (t *personal) beginAgentAgain(ctx context.Context, agent string, way sessio
 	if b := t.readInputBox(&t.before); !b.Shell || !b.Open || b.Text != "" {
 		return sessions.Refuse("the shell isn't at an empty prompt")
 	}
-	hand, cancel := inHand(ctx)
+	hand, cancel := withFinishTime(ctx)
 	defer cancel()
 	hand, late := context.WithTimeout(hand, reviveWithin)
 	defer late()
-	err := run(hand, &reviving{typist: t.typist, line: line})
+	err := runSteps(hand, &reviving{typist: t.typist, line: line})
 	if errors.Is(err, errNotTaken) {
 		return errors.New("the command that begins " + agent + " again stands in the shell's line, and couldn't be submitted; look at the session")
 	}
@@ -430,27 +430,27 @@ type reviving struct {
 	typed time.Time // when it was; zero: it wasn't
 }
 
-func (t *reviving) next(ctx context.Context) (step, error) {
+func (t *reviving) nextStep(ctx context.Context) (paneStep, error) {
 	if t.typed.IsZero() {
-		guard := sessions.Guard{Pane: t.pane, Server: t.before.Server, Saw: &t.before, Front: t.before.Front, Lines: t.term.Canonical}
-		return step{srv: t.srv, guard: guard, text: t.line}, nil
+		guard := sessions.PaneGuard{Pane: t.pane, Server: t.before.Server, Saw: &t.before, Front: t.before.Front, Lines: t.term.Canonical}
+		return paneStep{srv: t.srv, guard: guard, text: t.line}, nil
 	}
 	for time.Since(t.typed) < reactWithin {
 		if err := sessions.Pause(ctx, lookEvery); err != nil {
-			return step{}, err
+			return paneStep{}, err
 		}
 		snap, err := t.lookAtPane(ctx)
 		if err != nil {
-			return step{}, err
+			return paneStep{}, err
 		}
 		if withoutSpace(t.readInputBox(&snap).Text) == withoutSpace(t.line) && t.term.Unread == 0 {
-			return step{srv: t.srv, guard: sessions.Guard{Pane: t.pane, Server: snap.Server, Saw: &snap, Front: snap.Front}, keys: enterKey}, nil
+			return paneStep{srv: t.srv, guard: sessions.PaneGuard{Pane: t.pane, Server: snap.Server, Saw: &snap, Front: snap.Front}, keys: enterKey}, nil
 		}
 	}
-	return step{}, errNotTaken
+	return paneStep{}, errNotTaken
 }
 
-func (t *reviving) after(_ context.Context, s step, out sessions.Outcome, err error) (done bool, failed error) {
+func (t *reviving) afterStep(_ context.Context, s paneStep, out sessions.GuardOutcome, err error) (done bool, failed error) {
 	switch {
 	case err == nil && out != sessions.Done && s.text != "":
 		return false, sessions.ErrOtherScreen

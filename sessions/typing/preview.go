@@ -34,18 +34,18 @@ func (h *Hand) FinishPreview(ctx context.Context, p sessions.Preview) (end sessi
 
 // TypePreview does the same for a pane of which no manager knows. phrases and dialog are
 // as in Options.
-func TypePreview(ctx context.Context, srv sessions.Server, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) (sent bool, why string, err error) {
+func TypePreview(ctx context.Context, srv sessions.TmuxServer, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) (sent bool, why string, err error) {
 	return lonelyPreview(srv, pane, p, phrases, dialog).typeNow(ctx)
 }
 
 // FinishPreview does the same for a pane of which no manager knows: see TypePreview.
-func FinishPreview(ctx context.Context, srv sessions.Server, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) (end sessions.PreviewEnd, why string) {
+func FinishPreview(ctx context.Context, srv sessions.TmuxServer, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) (end sessions.PreviewEnd, why string) {
 	return lonelyPreview(srv, pane, p, phrases, dialog).finishLeft(ctx)
 }
 
-func lonelyPreview(srv sessions.Server, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) *preview {
+func lonelyPreview(srv sessions.TmuxServer, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) *preview {
 	h := &Hand{opt: Options{Phrases: phrases, Dialog: dialog, Dialogs: sessions.NoDialogs{}}}
-	return newPreview(h, p, func() (sessions.Session, sessions.Server, error) { return sessions.Session{Pane: pane}, srv, nil })
+	return newPreview(h, p, func() (sessions.Session, sessions.TmuxServer, error) { return sessions.Session{Pane: pane}, srv, nil })
 }
 
 // preview is the policy of a preview: it's typed now or not at all. Once it's in the pane it waits for
@@ -54,12 +54,12 @@ type preview struct {
 	*typist
 
 	text sessions.Preview
-	find func() (sessions.Session, sessions.Server, error)
+	find func() (sessions.Session, sessions.TmuxServer, error)
 	// isUncertain says that nobody knows whether it was pasted. A look that failed leaves no doubt.
 	isUncertain bool
 }
 
-func newPreview(h *Hand, p sessions.Preview, find func() (sessions.Session, sessions.Server, error)) *preview {
+func newPreview(h *Hand, p sessions.Preview, find func() (sessions.Session, sessions.TmuxServer, error)) *preview {
 	now := time.Now()
 	receipt := sessions.Receipt{Text: p.Text, Submit: true, CreatedAt: now, UpdatedAt: now}
 	t := &preview{typist: &typist{Hand: h, readBox: p.Box, receipt: receipt, strict: true, again: true}, text: p, find: find}
@@ -109,7 +109,7 @@ func (t *preview) submitTyped(ctx context.Context, before func(context.Context) 
 }
 
 // previewHeld says what a preview waits for.
-var previewHeld = map[held]string{ //nolint:gochecknoglobals // a constant table
+var previewHeld = map[holdCause]string{ //nolint:gochecknoglobals // a constant table
 	heldElse:     "it's typed, but Enter wasn't pressed",
 	heldByDialog: "it's typed, but a dialog is open: Enter wasn't pressed",
 	heldNoBox:    "it's typed, but its input box isn't on the screen: Enter wasn't pressed",
@@ -131,7 +131,7 @@ func (t *preview) finishLeft(ctx context.Context) (end sessions.PreviewEnd, why 
 	s := &t.before
 	t.fitText(s)
 	switch box := t.text.Box(s); {
-	case t.opt.Dialog(s.Rows) != "" && !tells(box):
+	case t.opt.Dialog(s.Rows) != "" && !showsBox(box):
 		return sessions.PreviewUnclear, "a dialog is open"
 	case !t.text.Command && (box.Shell || t.text.Shell(s)):
 		return sessions.PreviewUnknown, "a shell is in its foreground, which would run what stands before it"
@@ -166,7 +166,7 @@ func (t *preview) awaitDrawn(ctx context.Context) error {
 	return err
 }
 
-func (t *preview) findPane() (sessions.Session, sessions.Server, error) { return t.find() }
+func (t *preview) findPane() (sessions.Session, sessions.TmuxServer, error) { return t.find() }
 
 // unseenError says that the pane can't be looked at.
 type unseenError struct{ err error }
@@ -195,7 +195,7 @@ func (t *preview) wait(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-func (t *preview) allowPaste(_ context.Context, tries *int) (g sessions.Guard, ok bool, err error) {
+func (t *preview) allowPaste(_ context.Context, tries *int) (g sessions.PaneGuard, ok bool, err error) {
 	s := &t.before
 	t.chooseText(s)
 	if why := t.reasonAgainst(s, t.term); why != "" {
@@ -204,17 +204,17 @@ func (t *preview) allowPaste(_ context.Context, tries *int) (g sessions.Guard, o
 	t.into = t.frontOf(s)
 	t.receipt.To = t.into.Addressee()
 	t.noteTarget()
-	g = sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: t.opt.Phrases, Saw: s, Front: s.Front}
+	g = sessions.PaneGuard{Pane: t.pane, Server: s.Server, Phrases: t.opt.Phrases, Saw: s, Front: s.Front}
 	box := t.text.Box(s)
-	if tells(box) {
-		g.Rows, g.Phrases = box.Rows, absent(t.opt.Phrases, s)
+	if showsBox(box) {
+		g.Rows, g.Phrases = box.Rows, absentPhrases(t.opt.Phrases, s)
 	}
 	return t.pasteGuard(g, box.Shell || t.text.Shell(s), *tries), true, nil
 }
 
 func (t *preview) pasted(context.Context) error { return nil }
 
-func (t *preview) notPasted(ctx context.Context, out sessions.Outcome, err error, tries int) error {
+func (t *preview) notPasted(ctx context.Context, out sessions.GuardOutcome, err error, tries int) error {
 	t.isUncertain = errors.Is(err, sessions.ErrUncertain)
 	switch {
 	case err != nil:
@@ -281,7 +281,7 @@ func (t *preview) reasonAgainst(s *sessions.Snapshot, term sessions.Terminal) st
 	}
 	box := t.text.Box(s)
 	switch {
-	case t.opt.Dialog(s.Rows) != "" && !tells(box):
+	case t.opt.Dialog(s.Rows) != "" && !showsBox(box):
 		return "a dialog is open"
 	case box.Shell && !t.text.Command:
 		return "a shell is in its foreground, which would run the text"
@@ -297,7 +297,7 @@ func (t *preview) reasonAgainst(s *sessions.Snapshot, term sessions.Terminal) st
 		return "something may have been typed before its prompt"
 	case box.Known:
 		return ""
-	case t.young && blank(s):
+	case t.young && isBlankScreen(s):
 		return "the program isn't ready for input yet"
 	}
 	before, behind := aroundCursor(s)
@@ -315,7 +315,7 @@ func (t *preview) reasonAgainst(s *sessions.Snapshot, term sessions.Terminal) st
 		return ""
 	case term.Canonical && s.CursorX > 0:
 		return "a half-typed line stands before its cursor"
-	case term.Canonical && longest(t.receipt.Text) > term.MaxLine:
+	case term.Canonical && longestLine(t.receipt.Text) > term.MaxLine:
 		return fmt.Sprintf("its terminal cuts lines at %d bytes", term.MaxLine)
 	case !term.Canonical && !bareSign.MatchString(before):
 		return "it can't be seen whether something stands in its input box"
@@ -323,8 +323,8 @@ func (t *preview) reasonAgainst(s *sessions.Snapshot, term sessions.Terminal) st
 	return ""
 }
 
-// longest is the length in bytes of the longest line.
-func longest(text string) int {
+// longestLine is the length in bytes of the longest line.
+func longestLine(text string) int {
 	most := 0
 	for line := range strings.SplitSeq(text, "\n") {
 		most = max(most, len(line))

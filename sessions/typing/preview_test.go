@@ -27,21 +27,21 @@ func TestPreviewAgainst(t *testing.T) {
 		rows    []string
 		x       int
 		term    sessions.Terminal
-		box     sessions.Box
+		box     sessions.InputBox
 		shell   bool
 		command bool
 		young   bool
 		text    string
 		want    string // "": it's typed
 	}{
-		{name: "an empty box", box: sessions.Box{Known: true, Open: true}},
-		{name: "something in the box", box: sessions.Box{Known: true, Open: true, Text: "rm"}, want: "half-typed"},
-		{name: "no box", box: sessions.Box{Known: true}, want: "isn't on the screen"},
-		{name: "a dialog", rows: []string{"do you want to proceed"}, box: sessions.Box{Known: true, Open: true}, want: "dialog"},
-		{name: "not read yet", box: sessions.Box{Known: true, Open: true}, term: sessions.Terminal{Unread: 3}, want: "hasn't read"},
+		{name: "an empty box", box: sessions.InputBox{Known: true, Open: true}},
+		{name: "something in the box", box: sessions.InputBox{Known: true, Open: true, Text: "rm"}, want: "half-typed"},
+		{name: "no box", box: sessions.InputBox{Known: true}, want: "isn't on the screen"},
+		{name: "a dialog", rows: []string{"do you want to proceed"}, box: sessions.InputBox{Known: true, Open: true}, want: "dialog"},
+		{name: "not read yet", box: sessions.InputBox{Known: true, Open: true}, term: sessions.Terminal{Unread: 3}, want: "hasn't read"},
 		{name: "a line reader", rows: []string{"", ""}, term: lines},
 		{name: "nothing yet", rows: []string{"", ""}, term: lines, young: true, want: "isn't ready"},
-		{name: "the box of a new program", box: sessions.Box{Known: true, Open: true}, young: true},
+		{name: "the box of a new program", box: sessions.InputBox{Known: true, Open: true}, young: true},
 		{name: "a line reader that has said something", rows: []string{"", "Welcome."}, term: lines, young: true},
 		{name: "half a line", rows: []string{"half"}, x: 4, term: lines, want: "half-typed"},
 		{name: "a line reader that asks", rows: []string{"Name: "}, x: 6, term: lines, want: "half-typed"},
@@ -65,7 +65,7 @@ func TestPreviewAgainst(t *testing.T) {
 			}
 			p := lonelyPreview(nil, sessions.Pane{}, sessions.Preview{
 				Text: "words of others", Plain: cmp.Or(c.text, "a command"), Command: c.command,
-				Box:   func(*sessions.Snapshot) sessions.Box { return c.box },
+				Box:   func(*sessions.Snapshot) sessions.InputBox { return c.box },
 				Shell: func(*sessions.Snapshot) bool { return c.shell },
 			}, nil, dialog)
 			p.young = c.young
@@ -85,11 +85,11 @@ func TestPreviewAgainst(t *testing.T) {
 // guardStillness is a pane whose screen never changes.
 type still struct{ sessionstest.Tmux }
 
-func (still) Snapshot(context.Context, string, sessions.Window) (sessions.Snapshot, error) {
+func (still) Snapshot(context.Context, string, sessions.RowWindow) (sessions.Snapshot, error) {
 	return sessions.Snapshot{Rows: []string{"screen"}}, nil
 }
 
-func (still) Press(context.Context, sessions.Guard, ...string) (sessions.Outcome, error) {
+func (still) Press(context.Context, sessions.PaneGuard, ...string) (sessions.GuardOutcome, error) {
 	return sessions.Done, nil
 }
 
@@ -100,31 +100,31 @@ func TestPreviewStands(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		shown bool // before
-		box   sessions.Box
+		box   sessions.InputBox
 		want  error
 		waits string // for
 	}{
-		{"no box is known", false, sessions.Box{}, nil, ""},
-		{"all of it", false, sessions.Box{Known: true, Open: true, Text: text}, nil, ""},
-		{"broken into rows", false, sessions.Box{Known: true, Open: true, Text: strings.ReplaceAll(text, " ", "\n")}, nil, ""},
-		{"its end, of a box that scrolls", false, sessions.Box{Known: true, Open: true, Text: "the tests of\nall packages now"}, nil, ""},
-		{"its end alone, in a row", false, sessions.Box{Known: true, Open: true, Text: "the tests of all packages now"}, errTorn, ""},
-		{"the end of what was seen whole", true, sessions.Box{Known: true, Open: true, Text: "the tests of all packages now"}, nil, ""},
-		{"by its size", false, sessions.Box{Known: true, Open: true, Text: "[Pasted text #1 +2 lines]"}, nil, ""},
-		{"nothing yet", false, sessions.Box{Known: true, Open: true}, errNotShown, ""},
-		{"nothing any more", true, sessions.Box{Known: true, Open: true}, errTakenAway, ""},
-		{"another's instead", true, sessions.Box{Known: true, Open: true, Text: "h"}, errTakenAway, ""},
-		{"something behind it", true, sessions.Box{Known: true, Open: true, Text: text + "h"}, context.DeadlineExceeded, joined},
-		{"something behind its end", true, sessions.Box{Known: true, Open: true, Text: "tests of all packages now and"}, context.DeadlineExceeded, joined},
-		{"something before it", true, sessions.Box{Known: true, Open: true, Text: "h" + text}, context.DeadlineExceeded, joined},
-		{"something behind its size", false, sessions.Box{Known: true, Open: true, Text: "[Pasted text #1 +2 lines] and"}, context.DeadlineExceeded, joined},
-		{"its box isn't on the screen", true, sessions.Box{Known: true}, context.DeadlineExceeded, "its input box isn't on the screen"},
+		{"no box is known", false, sessions.InputBox{}, nil, ""},
+		{"all of it", false, sessions.InputBox{Known: true, Open: true, Text: text}, nil, ""},
+		{"broken into rows", false, sessions.InputBox{Known: true, Open: true, Text: strings.ReplaceAll(text, " ", "\n")}, nil, ""},
+		{"its end, of a box that scrolls", false, sessions.InputBox{Known: true, Open: true, Text: "the tests of\nall packages now"}, nil, ""},
+		{"its end alone, in a row", false, sessions.InputBox{Known: true, Open: true, Text: "the tests of all packages now"}, errTorn, ""},
+		{"the end of what was seen whole", true, sessions.InputBox{Known: true, Open: true, Text: "the tests of all packages now"}, nil, ""},
+		{"by its size", false, sessions.InputBox{Known: true, Open: true, Text: "[Pasted text #1 +2 lines]"}, nil, ""},
+		{"nothing yet", false, sessions.InputBox{Known: true, Open: true}, errNotShown, ""},
+		{"nothing any more", true, sessions.InputBox{Known: true, Open: true}, errTakenAway, ""},
+		{"another's instead", true, sessions.InputBox{Known: true, Open: true, Text: "h"}, errTakenAway, ""},
+		{"something behind it", true, sessions.InputBox{Known: true, Open: true, Text: text + "h"}, context.DeadlineExceeded, joined},
+		{"something behind its end", true, sessions.InputBox{Known: true, Open: true, Text: "tests of all packages now and"}, context.DeadlineExceeded, joined},
+		{"something before it", true, sessions.InputBox{Known: true, Open: true, Text: "h" + text}, context.DeadlineExceeded, joined},
+		{"something behind its size", false, sessions.InputBox{Known: true, Open: true, Text: "[Pasted text #1 +2 lines] and"}, context.DeadlineExceeded, joined},
+		{"its box isn't on the screen", true, sessions.InputBox{Known: true}, context.DeadlineExceeded, "its input box isn't on the screen"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				p := lonelyPreview(still{}, sessions.Pane{}, sessions.Preview{Text: text, Box: func(*sessions.Snapshot) sessions.Box { return c.box }}, nil, func([]string) string { return "" })
+				p := lonelyPreview(still{}, sessions.Pane{}, sessions.Preview{Text: text, Box: func(*sessions.Snapshot) sessions.InputBox { return c.box }}, nil, func([]string) string { return "" })
 				p.boxed, p.alone, p.whole = c.box.Open, c.shown, c.shown
 				err := p.awaitShown(ctx)
 				if c.shown {
@@ -176,7 +176,7 @@ func (m *mortal) rows() []string {
 	return append(append([]string{}, m.submitted...), "> "+m.box)
 }
 
-func (m *mortal) Snapshot(context.Context, string, sessions.Window) (sessions.Snapshot, error) {
+func (m *mortal) Snapshot(context.Context, string, sessions.RowWindow) (sessions.Snapshot, error) {
 	m.step()
 	if m.cut != nil {
 		if err := m.cut(); err != nil {
@@ -191,7 +191,7 @@ func (m *mortal) Snapshot(context.Context, string, sessions.Window) (sessions.Sn
 	return sessions.Snapshot{Pane: "%1", Rows: m.rows(), CursorX: len(m.box), Front: m.front()}, nil
 }
 
-func (m *mortal) Paste(_ context.Context, _ sessions.Guard, text string) (sessions.Outcome, error) {
+func (m *mortal) Paste(_ context.Context, _ sessions.PaneGuard, text string) (sessions.GuardOutcome, error) {
 	m.step()
 	if m.restless > 0 {
 		m.restless--
@@ -203,7 +203,7 @@ func (m *mortal) Paste(_ context.Context, _ sessions.Guard, text string) (sessio
 	return sessions.Done, nil
 }
 
-func (m *mortal) Press(context.Context, sessions.Guard, ...string) (sessions.Outcome, error) {
+func (m *mortal) Press(context.Context, sessions.PaneGuard, ...string) (sessions.GuardOutcome, error) {
 	m.step()
 	m.pressedIn = m.front()
 	m.submitted = append(m.submitted, m.box)
@@ -216,9 +216,9 @@ func (m *mortal) typist() *preview {
 	dialog := func(rows []string) string { return map[bool]string{true: "proceed"}[rows[0] == "proceed?"] }
 	return lonelyPreview(m, sessions.Pane{ID: "%1"}, sessions.Preview{
 		Text: leftText, Shell: func(s *sessions.Snapshot) bool { return s.Front == "sh" },
-		Box: func(s *sessions.Snapshot) sessions.Box {
+		Box: func(s *sessions.Snapshot) sessions.InputBox {
 			open := !m.dialog && !m.unknown
-			return sessions.Box{Known: !m.unknown, Open: open, Text: m.box, Shell: open && s.Front == "sh"}
+			return sessions.InputBox{Known: !m.unknown, Open: open, Text: m.box, Shell: open && s.Front == "sh"}
 		},
 	}, []string{"proceed"}, dialog)
 }

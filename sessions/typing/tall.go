@@ -75,7 +75,7 @@ func (h *Hand) ReadWhole(ctx context.Context, part *sessions.Dialog, high bool) 
 type taller struct {
 	*Hand
 
-	srv   sessions.Server
+	srv   sessions.TmuxServer
 	pane  sessions.Pane
 	grown bool
 	// touched says that it was made taller, and settlePane has to follow.
@@ -83,8 +83,8 @@ type taller struct {
 }
 
 // read looks at the pane, however high it is.
-func (t *taller) read(ctx context.Context, styled bool) (seen, error) {
-	now, err := t.seeDialog(ctx, t.srv, t.pane, sessions.Window{Tall: true, Styled: styled})
+func (t *taller) read(ctx context.Context, styled bool) (dialogSnapshot, error) {
+	now, err := t.seeDialog(ctx, t.srv, t.pane, sessions.RowWindow{Tall: true, Styled: styled})
 	if err != nil || now.dialog == nil || !styled {
 		return now, err
 	}
@@ -106,7 +106,7 @@ func (t *taller) growPane(ctx context.Context, rows int, part *sessions.Dialog, 
 	}
 	t.grown, t.touched = true, true
 	was := t.opt.Dialogs.Read(t.desk.ID(), &before, nil)
-	var last seen
+	var last dialogSnapshot
 	var since time.Time
 	like := time.Now() // when what stood there was last like part
 	for end := time.Now().Add(wholeWithin); time.Now().Before(end); {
@@ -123,9 +123,9 @@ func (t *taller) growPane(ctx context.Context, rows int, part *sessions.Dialog, 
 		case time.Since(like) >= elseWithin:
 			return nil, errElse
 		case now.dialog == nil || now.dialog.Unseen || !accept(now.dialog):
-			last, since = seen{}, time.Time{}
+			last, since = dialogSnapshot{}, time.Time{}
 		case was != nil && was.Print == now.dialog.Print:
-			last, since = seen{}, time.Time{}
+			last, since = dialogSnapshot{}, time.Time{}
 		case last.dialog == nil || !slices.Equal(last.rows(), now.rows()):
 			last, since = now, time.Now()
 		case time.Since(since) >= wholeStands:
@@ -214,7 +214,7 @@ func sampleRows(rows []int) []int {
 
 // growPane makes the pane taller for an answer, which is one to the whole that was read alone;
 // endWith says that it can't be given.
-func (g *giver) growPane(ctx context.Context) (end sessions.Given, over bool) {
+func (g *giver) growPane(ctx context.Context) (end sessions.AnswerResult, over bool) {
 	whole := g.prompt.Dialog
 	whole.Print, whole.Tall = whole.Tall, ""
 	g.dialog = &whole
@@ -224,10 +224,10 @@ func (g *giver) growPane(ctx context.Context) (end sessions.Given, over bool) {
 	}
 	_, err := g.tall.growPane(ctx, rows, nil, func(d *sessions.Dialog) bool { return d.Asks(&whole) })
 	if err == nil {
-		return sessions.Given{}, false
+		return sessions.AnswerResult{}, false
 	}
 	if errors.Is(err, sessions.ErrNotWhole) { // another may stand there by now, whose part looks the same
-		return sessions.Given{State: sessions.PromptClosed, Reason: sessions.ClosedByOther, Err: fmt.Errorf("%w: the question isn't the one that was shown; nothing was answered", sessions.ErrConflict)}, true
+		return sessions.AnswerResult{State: sessions.PromptClosed, Reason: sessions.ClosedByOther, Err: fmt.Errorf("%w: the question isn't the one that was shown; nothing was answered", sessions.ErrConflict)}, true
 	}
 	return g.unseen(err), true
 }

@@ -25,7 +25,7 @@ type personal struct {
 func (h *Hand) TypeText(ctx context.Context, r sessions.Receipt) {
 	t := &personal{typist: &typist{Hand: h, receipt: r}, began: time.Now()}
 	if t.policy = t; h.opt.Box != nil {
-		t.readBox = func(s *sessions.Snapshot) sessions.Box { return h.opt.Box(h.desk.ID(), s) }
+		t.readBox = func(s *sessions.Snapshot) sessions.InputBox { return h.opt.Box(h.desk.ID(), s) }
 	}
 	t.typeInTurn(ctx)
 }
@@ -45,7 +45,7 @@ func (t *personal) typeInTurn(ctx context.Context) {
 	if !t.continueAfter(ctx, begin(ctx)) {
 		return
 	}
-	hand, cancel := inHand(ctx)
+	hand, cancel := withFinishTime(ctx)
 	defer cancel()
 	for i := 0; i < len(steps); i++ {
 		err := steps[i](hand)
@@ -77,7 +77,7 @@ func (t *personal) continueAfter(ctx context.Context, err error) bool {
 	return false
 }
 
-func (t *personal) findPane() (sessions.Session, sessions.Server, error) { return t.desk.Living() }
+func (t *personal) findPane() (sessions.Session, sessions.TmuxServer, error) { return t.desk.Living() }
 
 // unseen waits until the connection comes back, or the session ends.
 func (t *personal) unseen(ctx context.Context, _ error) error { return t.wait(ctx, heldEvery) }
@@ -97,7 +97,7 @@ func (t *personal) keepReceipt(ctx context.Context, change func(*sessions.Receip
 	return t.desk.SetReceipt(ctx, t.receipt.ID, change)
 }
 
-func (t *personal) allowPaste(ctx context.Context, tries *int) (g sessions.Guard, ok bool, err error) {
+func (t *personal) allowPaste(ctx context.Context, tries *int) (g sessions.PaneGuard, ok bool, err error) {
 	if err := t.checkLineLengths(); err != nil {
 		return g, false, err
 	}
@@ -164,7 +164,7 @@ func (t *personal) pasted(ctx context.Context) error {
 }
 
 // notPasted takes up what surely didn't reach the pane again.
-func (t *personal) notPasted(ctx context.Context, out sessions.Outcome, err error, _ int) error {
+func (t *personal) notPasted(ctx context.Context, out sessions.GuardOutcome, err error, _ int) error {
 	switch {
 	case errors.Is(err, sessions.ErrUncertain):
 		return fmt.Errorf("the connection to tmux was lost while it was being typed; look at the session before you send it again: %w", err)
@@ -256,7 +256,7 @@ func (t *personal) findObstacle(s *sessions.Snapshot) obstacle {
 		return obstacle{} // an Enter is for what stands in the box
 	}
 	b := t.readInputBox(s)
-	if t.drawn.IsZero() && !noRows(s) {
+	if t.drawn.IsZero() && !isEmptyScreen(s) {
 		t.drawn = time.Now()
 	}
 	switch waited := time.Since(t.began); {
@@ -266,7 +266,7 @@ func (t *personal) findObstacle(s *sessions.Snapshot) obstacle {
 		return obstacle{why: "the program has read a text and shows nothing of it yet; this is typed when it draws something", state: sessions.ReceiptHeld, unsure: true}
 	case !b.Known && t.asksUnread():
 		return obstacle{why: "its screen asks something, which a text would answer; it's typed when that's answered", state: sessions.ReceiptHeld, unsure: true}
-	case !b.Known && blank(s) && t.young:
+	case !b.Known && isBlankScreen(s) && t.young:
 		return obstacle{why: notReady, state: sessions.ReceiptStored}
 	case !b.Known:
 		return t.rowObstacle(s)
@@ -286,7 +286,7 @@ func (t *personal) findObstacle(s *sessions.Snapshot) obstacle {
 		return obstacle{why: notReady, state: sessions.ReceiptStored}
 	case t.wasBoxSeen():
 		return obstacle{why: "the program shows something else than its input box; it's typed when the box is back", state: sessions.ReceiptHeld}
-	case noRows(s), t.term.Canonical: // it has drawn nothing yet, or hasn't come to reading keys
+	case isEmptyScreen(s), t.term.Canonical: // it has drawn nothing yet, or hasn't come to reading keys
 		return obstacle{why: notReady, state: sessions.ReceiptHeld, unsure: true}
 	case time.Since(t.drawn) < blankFor: // its box may be yet to come, or was there between two looks
 		return obstacle{why: notReady, state: sessions.ReceiptStored}
@@ -303,7 +303,7 @@ func (t *personal) rowObstacle(s *sessions.Snapshot) obstacle {
 	if t.asksWith(before) {
 		return obstacle{}
 	}
-	half := strings.TrimSpace(before) != "" && !asks.MatchString(before)
+	half := strings.TrimSpace(before) != "" && !asksPattern.MatchString(before)
 	if t.frontOf(s).Kind == sessions.ProgramShell {
 		switch {
 		case t.term.Canonical: // one of its own commands may read a line
@@ -312,7 +312,7 @@ func (t *personal) rowObstacle(s *sessions.Snapshot) obstacle {
 		default:
 			return obstacle{why: "the shell reads something else than a command: a search, say, or a single key", state: sessions.ReceiptHeld, unsure: true}
 		}
-		half = strings.TrimSpace(before) != "" && !asksLine.MatchString(before)
+		half = strings.TrimSpace(before) != "" && !asksLinePattern.MatchString(before)
 	}
 	if half && !t.isBare(before) {
 		return obstacle{why: halfTyped, state: sessions.ReceiptHeld, unsure: true}
@@ -331,7 +331,7 @@ func (t *personal) promptObstacle(s *sessions.Snapshot) obstacle {
 			return obstacle{why: notReady, state: sessions.ReceiptStored}
 		}
 	}
-	if strings.TrimSpace(behind) == "" && t.term.Canonical && asksLine.MatchString(before) {
+	if strings.TrimSpace(behind) == "" && t.term.Canonical && asksLinePattern.MatchString(before) {
 		return obstacle{} // one of its own commands reads a line: read, say
 	}
 	if s.Alternate {

@@ -16,13 +16,13 @@ type typist struct {
 	*Hand
 
 	policy  policy
-	readBox func(s *sessions.Snapshot) sessions.Box // nil: no box can be read
-	receipt sessions.Receipt                        // says what's typed; a preview's is kept nowhere
+	readBox func(s *sessions.Snapshot) sessions.InputBox // nil: no box can be read
+	receipt sessions.Receipt                             // says what's typed; a preview's is kept nowhere
 	// strict says that it's a preview: what can't be told speaks against it, and it's for the
 	// program that it's pasted into alone. The session's keyboard is taken all the while.
 	strict  bool
 	pane    string
-	srv     sessions.Server
+	srv     sessions.TmuxServer
 	term    sessions.Terminal
 	before  sessions.Snapshot // the look the paste was decided on
 	echoed  bool
@@ -51,7 +51,7 @@ type typist struct {
 	size    paneSize
 	at      sessions.Snapshot // the look that Enter was decided on
 	late    bool              // its Enter took effect later than programs take that read it
-	heldFor held              // what Enter waited for last
+	heldFor holdCause         // what Enter waited for last
 	waits   bool              // it waits for that now
 	// Of a text that only a dialog's phrase holds:
 	stood   string             // the screen at the last look, see print
@@ -64,33 +64,33 @@ type typist struct {
 // policy is what a person's text and a preview differ in. Its methods may block, and do I/O.
 type policy interface {
 	// living returns the session and its tmux server.
-	findPane() (sessions.Session, sessions.Server, error)
+	findPane() (sessions.Session, sessions.TmuxServer, error)
 	// unseen says what's to be done when the pane can't be looked at: nil, look again.
 	unseen(ctx context.Context, err error) error
 	// wait waits; it fails when the text isn't to be typed any more.
 	wait(ctx context.Context, d time.Duration) error
 	// allow says by which guard the text may be pasted on the screen that was just seen. If it
 	// may not be now, allow has waited. tries are looks at a screen that may not stand still.
-	allowPaste(ctx context.Context, tries *int) (g sessions.Guard, ok bool, err error)
+	allowPaste(ctx context.Context, tries *int) (g sessions.PaneGuard, ok bool, err error)
 	// pasted is called when the text is in the pane, notPasted when it surely isn't, which may
 	// wait, or end the typing.
 	pasted(ctx context.Context) error
-	notPasted(ctx context.Context, out sessions.Outcome, err error, tries int) error
+	notPasted(ctx context.Context, out sessions.GuardOutcome, err error, tries int) error
 	// keep stores a change of the receipt, if change says so; false: it isn't waited for any more, or
 	// couldn't be stored, see Desk.SetReceipt.
 	keepReceipt(ctx context.Context, change func(*sessions.Receipt) bool) (sessions.Receipt, bool)
 }
 
-// held is what Enter waits for.
-type held int
+// holdCause is what Enter waits for.
+type holdCause int
 
 const (
-	heldElse     held = iota // anything else
-	heldByDialog             // a dialog is open
-	heldNoBox                // the input box isn't on the screen
-	heldBeside               // somebody types beside it
-	heldByFront              // another program has the foreground
-	heldUnshown              // the program doesn't show it
+	heldElse     holdCause = iota // anything else
+	heldByDialog                  // a dialog is open
+	heldNoBox                     // the input box isn't on the screen
+	heldBeside                    // somebody types beside it
+	heldByFront                   // another program has the foreground
+	heldUnshown                   // the program doesn't show it
 )
 
 // errNotStored says that nobody would know of it after a crash.
@@ -103,8 +103,8 @@ var errDone = errors.New("done")
 // stops. What isn't submitted by then is taken up at the next start.
 const finishWithin = 4 * time.Second
 
-// inHand is a context for what has been pasted: it ends finishWithin after ctx.
-func inHand(ctx context.Context) (hand context.Context, cancel func()) {
+// withFinishTime is a context for what has been pasted: it ends finishWithin after ctx.
+func withFinishTime(ctx context.Context) (hand context.Context, cancel func()) {
 	hand, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		defer end()
@@ -141,24 +141,26 @@ func (t *typist) giveKeyboardBack() {
 // setState moves the receipt on; false: it was cancelled or failed meanwhile, or what's
 // about to be done couldn't be stored.
 func (t *typist) setState(ctx context.Context, state sessions.ReceiptState, reason string) bool {
-	return t.storeState(ctx, state, verdict{reason: reason})
+	return t.storeState(ctx, state, submission{reason: reason})
 }
 
 // setSubmitted ends the typing of a text that was submitted.
-func (t *typist) setSubmitted(ctx context.Context, v verdict) {
+func (t *typist) setSubmitted(ctx context.Context, v submission) {
 	t.storeState(ctx, sessions.ReceiptSubmitted, v)
 }
 
-// verdict is what's to be known of a text that was submitted. The zero value: all is well.
-type verdict struct {
+// submission is what's to be known of a text that was submitted. The zero value: all is well.
+type submission struct {
 	cause  sessions.Cause
 	reason string
 }
 
 // unverified says why nobody knows that a program took its text.
-func unverified(why string) verdict { return verdict{sessions.CauseUnverified, "unverified: " + why} }
+func unverified(why string) submission {
+	return submission{sessions.CauseUnverified, "unverified: " + why}
+}
 
-func (t *typist) storeState(ctx context.Context, state sessions.ReceiptState, v verdict) bool {
+func (t *typist) storeState(ctx context.Context, state sessions.ReceiptState, v submission) bool {
 	_, ok := t.policy.keepReceipt(ctx, func(r *sessions.Receipt) bool {
 		r.SetState(state, v.cause, v.reason)
 		r.Quoted, r.Anyway, r.To = "", t.by, t.receipt.To
@@ -182,12 +184,12 @@ func (t *typist) markPressed(ctx context.Context) bool {
 }
 
 // holdBack says that the input waits, without writing the same twice.
-func (t *typist) holdBack(ctx context.Context, by held, state sessions.ReceiptState, reason string) {
+func (t *typist) holdBack(ctx context.Context, by holdCause, state sessions.ReceiptState, reason string) {
 	t.holdBackAs(ctx, by, state, reason, "")
 }
 
 // holdBackAs is holdBack for a text that may be sent anyway.
-func (t *typist) holdBackAs(ctx context.Context, by held, state sessions.ReceiptState, reason, quoted string) {
+func (t *typist) holdBackAs(ctx context.Context, by holdCause, state sessions.ReceiptState, reason, quoted string) {
 	t.heldFor, t.waits = by, true
 	t.holdBackWith(ctx, func(r *sessions.Receipt) {
 		r.SetState(state, "", reason)
@@ -212,7 +214,7 @@ func (t *typist) wait(ctx context.Context, d time.Duration) error {
 }
 
 // waitForOthers waits for what others do, or the program does unasked.
-func (t *typist) waitForOthers(ctx context.Context, why held, d time.Duration) error {
+func (t *typist) waitForOthers(ctx context.Context, why holdCause, d time.Duration) error {
 	t.heldFor, t.waits = why, true
 	return t.wait(ctx, d)
 }
@@ -229,7 +231,7 @@ func (t *typist) lookAtPane(ctx context.Context) (sessions.Snapshot, error) {
 			return sessions.Snapshot{}, err
 		}
 		t.pane, t.srv, t.young, t.asked = s.Pane.ID, srv, isYoung(&s), time.Now()
-		snap, err := srv.Snapshot(ctx, t.pane, sessions.Window{Styled: true})
+		snap, err := srv.Snapshot(ctx, t.pane, sessions.RowWindow{Styled: true})
 		switch {
 		case err == nil:
 			if ended := snap.Ended(s.Pane.Identity); ended != nil {
@@ -252,7 +254,7 @@ func (t *typist) lookAtPane(ctx context.Context) (sessions.Snapshot, error) {
 func isYoung(s *sessions.Session) bool { return time.Since(s.CreatedAt) < blankFor }
 
 // pasteText looks, decides and pastes, until it's done or can't be.
-func (t *typist) pasteText(ctx context.Context) error { return run(ctx, &pasting{typist: t}) }
+func (t *typist) pasteText(ctx context.Context) error { return runSteps(ctx, &pasting{typist: t}) }
 
 // pasting is the paste of a text; an empty one needs only its Enter.
 type pasting struct {
@@ -261,26 +263,26 @@ type pasting struct {
 	tries int // looks at a screen that may not stand still
 }
 
-func (t *pasting) next(ctx context.Context) (step, error) {
+func (t *pasting) nextStep(ctx context.Context) (paneStep, error) {
 	for ; ; t.tries++ {
 		err := t.takeKeyboard(ctx)
 		if err != nil {
-			return step{}, err
+			return paneStep{}, err
 		}
 		if t.before, err = t.lookAtPane(ctx); err != nil {
-			return step{}, err
+			return paneStep{}, err
 		}
 		g, ok, err := t.policy.allowPaste(ctx, &t.tries)
 		if err != nil {
-			return step{}, err
+			return paneStep{}, err
 		}
 		if ok {
-			return step{srv: t.srv, guard: g, text: t.receipt.Text}, nil
+			return paneStep{srv: t.srv, guard: g, text: t.receipt.Text}, nil
 		}
 	}
 }
 
-func (t *pasting) after(ctx context.Context, _ step, out sessions.Outcome, err error) (done bool, failed error) {
+func (t *pasting) afterStep(ctx context.Context, _ paneStep, out sessions.GuardOutcome, err error) (done bool, failed error) {
 	if out == sessions.Done && err == nil {
 		return true, t.policy.pasted(ctx)
 	}
@@ -392,7 +394,7 @@ var errPartShown = errors.New("the shell has taken the text for something else, 
 // words; a "<" says that the line was moved to the side; and the cursor may stand on the
 // last letter. Characters without width may take the shell's marks with them: then all of the
 // cursor's line is looked at.
-func (t *typist) isPartShown(s *sessions.Snapshot, b sessions.Box) bool {
+func (t *typist) isPartShown(s *sessions.Snapshot, b sessions.InputBox) bool {
 	line := b.Text
 	if !b.Known && t.frontOf(s).Kind == sessions.ProgramShell {
 		if first, at, ok := s.CursorLine(); ok {
@@ -430,40 +432,40 @@ func (h *Hand) mayShow(s *sessions.Snapshot) bool {
 // guardScreen says when something may be typed, and whether a dialog is open instead. Where
 // the program's box is on the screen a dialog's phrase there is only quoted: no program
 // draws both. Then the guard sees to it that the box is still there.
-func (t *typist) guardScreen(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
-	g = sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: t.opt.Phrases, Saw: s, Front: s.Front}
+func (t *typist) guardScreen(s *sessions.Snapshot) (g sessions.PaneGuard, dialog bool) {
+	g = sessions.PaneGuard{Pane: t.pane, Server: s.Server, Phrases: t.opt.Phrases, Saw: s, Front: s.Front}
 	if t.opt.Dialog(s.Rows) == "" {
 		return g, false
 	}
 	if row := t.lineAskedAt(s); row >= 0 { // a program that reads lines has no dialog
-		g.Rows, g.Phrases = []int{row}, absent(t.opt.Phrases, s)
+		g.Rows, g.Phrases = []int{row}, absentPhrases(t.opt.Phrases, s)
 		return g, false
 	}
 	b := t.readInputBox(s)
-	if !tells(b) {
+	if !showsBox(b) {
 		return g, true
 	}
-	g.Rows, g.Phrases = b.Rows, absent(t.opt.Phrases, s)
+	g.Rows, g.Phrases = b.Rows, absentPhrases(t.opt.Phrases, s)
 	return g, false
 }
 
 // guardOwnPhrases is guardScreen for a program whose box isn't known, where the only phrases on the
 // screen are those of the text that was just pasted there: none stood there before.
-func (t *typist) guardOwnPhrases(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
-	g = sessions.Guard{Pane: t.pane, Server: s.Server, Saw: s, Front: s.Front}
+func (t *typist) guardOwnPhrases(s *sessions.Snapshot) (g sessions.PaneGuard, dialog bool) {
+	g = sessions.PaneGuard{Pane: t.pane, Server: s.Server, Saw: s, Front: s.Front}
 	if t.boxed || t.readInputBox(s).Known || t.opt.Dialogs.Read(t.id(), s, nil) != nil {
 		return g, true
 	}
 	if !t.onlyOwn(s.Rows) {
 		return g, true
 	}
-	g.Phrases = absent(t.opt.Phrases, s)
+	g.Phrases = absentPhrases(t.opt.Phrases, s)
 	return g, false
 }
 
 // enterGuard says when Enter may be pressed on a screen with a dialog's phrase: Done;
 // Moved has it looked at again at once.
-func (t *typist) enterGuard(s *sessions.Snapshot) (sessions.Guard, sessions.Outcome) {
+func (t *typist) enterGuard(s *sessions.Snapshot) (sessions.PaneGuard, sessions.GuardOutcome) {
 	g, dialog := t.guardScreen(s)
 	if dialog {
 		g, dialog = t.guardOwnPhrases(s)
@@ -487,14 +489,14 @@ func (t *typist) enterGuard(s *sessions.Snapshot) (sessions.Guard, sessions.Outc
 // keepRows has Enter pressed only while the text stands in the box as it was seen. Not
 // all programs have the cursor behind it, so a letter that somebody adds shows in its last
 // row alone.
-func (t *typist) keepRows(g *sessions.Guard) {
+func (t *typist) keepRows(g *sessions.PaneGuard) {
 	s := &t.at
 	g.Saw = s
 	box := t.readInputBox(s)
-	if !tells(box) {
+	if !showsBox(box) {
 		return
 	}
-	g.Rows, g.Phrases = box.Rows, absent(t.opt.Phrases, s)
+	g.Rows, g.Phrases = box.Rows, absentPhrases(t.opt.Phrases, s)
 	if len(g.Rows) == 0 {
 		return
 	}
@@ -528,8 +530,8 @@ func (h *Hand) asksWith(row string) bool {
 	return d != nil && d.Kind == sessions.PromptLine && strings.TrimSpace(row) == d.Title
 }
 
-// absent are the phrases that aren't on a screen.
-func absent(phrases []string, s *sessions.Snapshot) (out []string) {
+// absentPhrases are the phrases that aren't on a screen.
+func absentPhrases(phrases []string, s *sessions.Snapshot) (out []string) {
 	screen := strings.ToLower(strings.Join(s.Rows, "\n"))
 	for _, phrase := range phrases {
 		if !strings.Contains(screen, phrase) {
@@ -539,13 +541,13 @@ func absent(phrases []string, s *sessions.Snapshot) (out []string) {
 	return out
 }
 
-// tells says whether a box is seen to be on the screen: then a dialog's phrase there is
+// showsBox says whether a box is seen to be on the screen: then a dialog's phrase there is
 // only quoted, for no program draws both. A shell that has the foreground asks nothing;
 // that it has it is a part of the guard.
-func tells(box sessions.Box) bool { return box.Open && (len(box.Rows) > 0 || box.Shell) }
+func showsBox(box sessions.InputBox) bool { return box.Open && (len(box.Rows) > 0 || box.Shell) }
 
 // pasteGuard narrows a guard for the paste.
-func (t *typist) pasteGuard(g sessions.Guard, shell bool, tries int) sessions.Guard {
+func (t *typist) pasteGuard(g sessions.PaneGuard, shell bool, tries int) sessions.PaneGuard {
 	if tries >= movedTries && len(g.Rows) == 0 && !g.Still {
 		g.Saw = nil // a screen that never stands still: the search for dialogs, atomic as well, has to do
 	}

@@ -73,7 +73,7 @@ func (d *Daemon) Agents() []string { return slices.Sorted(maps.Keys(d.Search.Fou
 func (d *Daemon) SearchAgents() sessions.AgentSearch { return d.Search }
 
 // Append stores lines and tells about them, as a poller does: in this order.
-func (d *Daemon) Append(id sessions.ID, kind sessions.Kind, texts ...string) {
+func (d *Daemon) Append(id sessions.ID, kind sessions.LineKind, texts ...string) {
 	d.event(id, func(s *session, ev *sessions.OutputEvent) {
 		for _, text := range texts {
 			s.Lines++
@@ -86,7 +86,7 @@ func (d *Daemon) Append(id sessions.ID, kind sessions.Kind, texts ...string) {
 }
 
 // Block is Append for a block of an agent's transcript.
-func (d *Daemon) Block(id sessions.ID, kind sessions.Kind, text string) {
+func (d *Daemon) Block(id sessions.ID, kind sessions.LineKind, text string) {
 	d.event(id, func(s *session, ev *sessions.OutputEvent) {
 		for i, line := range strings.Split(text, "\n") {
 			s.Lines++

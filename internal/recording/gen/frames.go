@@ -231,7 +231,7 @@ func (p *pane) look(ctx context.Context) (sessions.Snapshot, error) {
 	if !p.dirty {
 		return p.last, nil
 	}
-	s, err := p.client.Snapshot(ctx, p.id, sessions.Window{})
+	s, err := p.client.Snapshot(ctx, p.id, sessions.RowWindow{})
 	if err != nil {
 		return s, fmt.Errorf("look: %w", err)
 	}
