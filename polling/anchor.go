@@ -250,25 +250,25 @@ func matchAnchor(a rowAnchor, end int64, s *sessions.Snapshot, hashes []uint64) 
 	return found
 }
 
-// resume looks for the place where a printer goes on when the anchor in history
+// resumePrinting looks for the place where a printer goes on when the anchor in history
 // is gone: rows of its screen that were finished, most of them lines already,
 // are as good as history. Without this, what stands both in the log and at the
 // top of the grid would come a second time. p is the place where a remnant of
 // the anchor may be, if how is weak.
-func (w *engineRun) resume(p anchorPlace, how searchResult) (anchorPlace, searchResult, *Need) {
+func (w *engineRun) resumePrinting(p anchorPlace, how searchResult) (anchorPlace, searchResult, *Need) {
 	s := w.s
-	if !w.prints() {
+	if !w.isPrinting() {
 		return p, settleWeak(how), nil
 	}
 	if s.First > 0 {
-		if need := w.window(0, w.asked.place); need != nil {
+		if need := w.askWindow(0, w.asked.place); need != nil {
 			return p, how, need
 		}
 		return p, settleWeak(how), nil
 	}
-	rows := w.finished()
+	rows := w.lastFinished()
 	if how == weak {
-		if best, ok := w.narrow(p, rows); ok {
+		if best, ok := w.narrowPlaces(p, rows); ok {
 			return best, found, nil
 		}
 		how = dropped // what should stand below the remnant doesn't
@@ -291,15 +291,15 @@ func (w *engineRun) screenPlace(how searchResult, rows finishedRows) (at anchorP
 	return anchorPlace{}, false
 }
 
-// prints reports whether the pane is used as a printer by the program that did
+// isPrinting reports whether the pane is used as a printer by the program that did
 // so at the last look.
-func (w *engineRun) prints() bool {
+func (w *engineRun) isPrinting() bool {
 	return !w.state.Drew && !w.drawing && !w.s.Alternate && w.s.PID == w.state.PID
 }
 
-// narrow chooses between places by what stands below the anchor, where that's
+// narrowPlaces chooses between places by what stands below the anchor, where that's
 // known. ok: at least one place agrees.
-func (w *engineRun) narrow(p anchorPlace, rows finishedRows) (best anchorPlace, ok bool) {
+func (w *engineRun) narrowPlaces(p anchorPlace, rows finishedRows) (best anchorPlace, ok bool) {
 	agree, sure := 0, 0
 	for _, c := range append([]anchorPlace{{base: p.base, k: p.k}}, p.others...) {
 		texts, differ := rows.standAt(c.base, w)
@@ -315,27 +315,27 @@ func (w *engineRun) narrow(p anchorPlace, rows finishedRows) (best anchorPlace, 
 	return best, agree > 0
 }
 
-// doubt checks a place by what stands below the anchor. If nothing is as it was
+// checkPlace checks a place by what stands below the anchor. If nothing is as it was
 // there, the same text was printed a second time, just where the first was
 // looked for; where some of it still stands, the rest was overwritten. Of an anchor
 // that isn't whole, neither is sure: a few rows may be such text by chance.
-func (w *engineRun) doubt(p anchorPlace) anchorPlace {
+func (w *engineRun) checkPlace(p anchorPlace) anchorPlace {
 	if !mayDrop(w.s) {
 		return p
 	}
 	whole := len(w.state.Anchor.Hashes) >= anchorRows
-	few := !whole && w.standing(p) < enoughTexts
-	if w.prints() && w.reaches() {
-		p = w.compare(p, whole)
+	few := !whole && w.countStanding(p) < enoughTexts
+	if w.isPrinting() && w.reachesBottom() {
+		p = w.comparePlace(p, whole)
 	}
 	p.ambiguous = p.ambiguous || few
 	return p
 }
 
-// compare is doubt where the last screen is known and to be seen.
-func (w *engineRun) compare(p anchorPlace, whole bool) anchorPlace {
-	rows := w.finished()
-	if best, ok := w.narrow(p, rows); ok {
+// comparePlace is checkPlace where the last screen is known and to be seen.
+func (w *engineRun) comparePlace(p anchorPlace, whole bool) anchorPlace {
+	rows := w.lastFinished()
+	if best, ok := w.narrowPlaces(p, rows); ok {
 		return best
 	}
 	texts, _ := rows.standAt(p.base, w)
@@ -355,11 +355,11 @@ func (w *engineRun) compare(p anchorPlace, whole bool) anchorPlace {
 	return p
 }
 
-// standing is how many different texts, of the anchor and of finished rows, stand
+// countStanding is how many different texts, of the anchor and of finished rows, stand
 // where they should if that's the place.
-func (w *engineRun) standing(p anchorPlace) int {
+func (w *engineRun) countStanding(p anchorPlace) int {
 	a := w.state.Anchor
-	rows := w.finished()
+	rows := w.lastFinished()
 	for n, h := range a.Hashes {
 		rows.hashes[a.End-int64(len(a.Hashes)-n)] = h
 	}
@@ -403,9 +403,9 @@ type finishedRows struct {
 	asked  map[int64]bool // those that may be drawn anew
 }
 
-// finished are the rows of the last screen that a printer had finished. Blank ones
+// lastFinished are the rows of the last screen that a printer had finished. Blank ones
 // from the cursor on aren't: a cleared screen has them too.
-func (w *engineRun) finished() finishedRows {
+func (w *engineRun) lastFinished() finishedRows {
 	f := finishedRows{hashes: cloneShown(w.state.Shown), last: -1, asked: map[int64]bool{}}
 	maps.DeleteFunc(f.hashes, func(abs int64, h uint64) bool { return h == blankHash && abs >= w.state.Cursor })
 	for _, r := range w.screen.normal {

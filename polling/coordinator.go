@@ -94,7 +94,7 @@ func (c *PollingCoordinator) Run(ctx context.Context, owner Owner) error {
 	c.mu.Lock()
 	c.ctx, c.owner = ctx, owner
 	for _, p := range c.pollers { // started before Run
-		c.launch(ctx, p)
+		c.launchPoller(ctx, p)
 	}
 	c.mu.Unlock()
 	var wg sync.WaitGroup
@@ -106,11 +106,11 @@ func (c *PollingCoordinator) Run(ctx context.Context, owner Owner) error {
 	return nil
 }
 
-func (c *PollingCoordinator) launch(ctx context.Context, p *OutputPoller) {
+func (c *PollingCoordinator) launchPoller(ctx context.Context, p *OutputPoller) {
 	p.owner = c.owner
 	c.running.Go(func() {
 		p.run(ctx)
-		c.forget(p)
+		c.forgetPoller(p)
 	})
 }
 
@@ -134,12 +134,12 @@ func (c *PollingCoordinator) Start(t Target) error {
 		wake: make(chan struct{}, 1), gone: make(chan struct{}), stop: make(chan struct{}), ended: make(chan struct{}),
 		depth: minDepth, changed: time.Now(),
 	}
-	if !server.add(p) {
+	if !server.addPoller(p) {
 		return fmt.Errorf("start poller of %s: pane %s: %w", t.Session, t.Pane, ErrRunning)
 	}
 	c.pollers[t.Session] = p
 	if c.ctx != nil {
-		c.launch(c.ctx, p)
+		c.launchPoller(c.ctx, p)
 	}
 	return nil
 }
@@ -162,42 +162,42 @@ func (c *PollingCoordinator) Stop(ctx context.Context, id sessions.ID) error {
 	}
 }
 
-// Typed tells that text was typed into a session: it's looked at now, and at
+// NoteTyped tells that text was typed into a session: it's looked at now, and at
 // the focus cadence for a while.
-func (c *PollingCoordinator) Typed(id sessions.ID, text string) {
+func (c *PollingCoordinator) NoteTyped(id sessions.ID, text string) {
 	c.mu.Lock()
 	p := c.pollers[id]
 	c.mu.Unlock()
 	if p == nil {
 		return
 	}
-	p.typed(text, time.Now(), c.opt.get().Marker)
+	p.noteTyped(text, time.Now(), c.opt.get().Marker)
 	c.servers[p.target.Server].focusOn(p)
 }
 
-// Poke has a session looked at now.
-func (c *PollingCoordinator) Poke(id sessions.ID) {
+// LookNow has a session looked at now.
+func (c *PollingCoordinator) LookNow(id sessions.ID) {
 	c.mu.Lock()
 	p := c.pollers[id]
 	c.mu.Unlock()
 	if p != nil {
-		p.poke()
+		p.wakeUp()
 	}
 }
 
 // ServerGone ends all pollers of a server whose panes are no more.
 func (c *PollingCoordinator) ServerGone(server string) {
 	if w := c.servers[server]; w != nil {
-		w.allGone()
+		w.endAllPollers()
 	}
 }
 
-func (c *PollingCoordinator) forget(p *OutputPoller) {
+func (c *PollingCoordinator) forgetPoller(p *OutputPoller) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ctx.Err() == nil {
 		delete(c.pollers, p.target.Session)
-		c.servers[p.target.Server].remove(p)
+		c.servers[p.target.Server].removePoller(p)
 	}
 }
 
@@ -231,7 +231,7 @@ type serverWatch struct {
 	lastLook time.Time      // when the last look that was answered began
 	lastAll  time.Time      // the same of looks at all panes
 	looks    int            // at all panes
-	hang     hang           // of its looks
+	hang     hangWatch      // of its looks
 	known    map[string]int // the panes that looks found, and how many looks at all there were by then
 }
 
@@ -243,8 +243,8 @@ func newServerWatch(name string, src PaneSource, opt *tuned) *serverWatch {
 	}
 }
 
-// add gives a pane its poller; false: it has one.
-func (w *serverWatch) add(p *OutputPoller) bool {
+// addPoller gives a pane its poller; false: it has one.
+func (w *serverWatch) addPoller(p *OutputPoller) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pollers[p.target.Pane] != nil {
@@ -254,7 +254,7 @@ func (w *serverWatch) add(p *OutputPoller) bool {
 	return true
 }
 
-func (w *serverWatch) remove(p *OutputPoller) {
+func (w *serverWatch) removePoller(p *OutputPoller) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.pollers, p.target.Pane)
@@ -262,8 +262,8 @@ func (w *serverWatch) remove(p *OutputPoller) {
 	delete(w.recent, p)
 }
 
-// captured tells that a poller has looked at its pane, or tried to.
-func (w *serverWatch) captured(p *OutputPoller) {
+// noteCaptured tells that a poller has looked at its pane, or tried to.
+func (w *serverWatch) noteCaptured(p *OutputPoller) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.recent[p] = struct{}{}
@@ -280,12 +280,12 @@ func (w *serverWatch) focusOn(p *OutputPoller) {
 	}
 }
 
-// allGone ends all pollers: the server is no more.
-func (w *serverWatch) allGone() {
+// endAllPollers ends all pollers: the server is no more.
+func (w *serverWatch) endAllPollers() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.pollers {
-		p.vanished()
+		p.notePaneGone()
 	}
 }
 
@@ -312,7 +312,7 @@ func (w *serverWatch) run(ctx context.Context, owner Owner) {
 				focus.Stop()
 			}
 		case <-tick.C:
-			if err := w.look(ctx); err != nil && ctx.Err() == nil {
+			if err := w.lookAtPanes(ctx); err != nil && ctx.Err() == nil {
 				w.opt.get().Logger.Debug("look at panes", "server", w.name, "err", err)
 			}
 		}
@@ -325,8 +325,8 @@ func (w *serverWatch) wakeFocused() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for p := range w.focus {
-		if p.focused(now) {
-			p.poke()
+		if p.isFocused(now) {
+			p.wakeUp()
 		} else {
 			delete(w.focus, p)
 		}
@@ -334,10 +334,10 @@ func (w *serverWatch) wakeFocused() bool {
 	return len(w.focus) > 0
 }
 
-// look lists the panes that had output since the last look, or all of them, and
+// lookAtPanes lists the panes that had output since the last look, or all of them, and
 // wakes the pollers of those that changed. Activity is in whole seconds, so it
 // asks from the second before on.
-func (w *serverWatch) look(ctx context.Context) error {
+func (w *serverWatch) lookAtPanes(ctx context.Context) error {
 	now := time.Now()
 	since := w.lastLook.Unix() - 1
 	if now.Sub(w.lastAll) >= allEvery {
@@ -348,12 +348,12 @@ func (w *serverWatch) look(ctx context.Context) error {
 	cancel()
 	log := w.opt.get().Logger.With("server", w.name)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		w.hang.begin(w.opt.get(), log)
+		w.hang.noteSilence(w.opt.get(), log)
 	}
 	if err != nil {
 		return err
 	}
-	w.hang.end(log)
+	w.hang.noteAnswer(log)
 	w.lastLook = now
 	if all {
 		w.lastAll = now
@@ -379,8 +379,8 @@ func (w *serverWatch) wakeChanged(panes []sessions.Glance, all bool) (fresh bool
 		}
 		found++
 		delete(w.recent, p)
-		if p.due(g) || all && found%sweepLooks == w.looks%sweepLooks {
-			p.poke()
+		if p.isDue(g) || all && found%sweepLooks == w.looks%sweepLooks {
+			p.wakeUp()
 		}
 	}
 	w.wakeRecent()
@@ -398,8 +398,8 @@ func (w *serverWatch) wakeChanged(panes []sessions.Glance, all bool) (fresh bool
 // them: their panes are as they were.
 func (w *serverWatch) wakeRecent() {
 	for p := range w.recent {
-		if p.dueAgain() {
-			p.poke()
+		if p.isDueAgain() {
+			p.wakeUp()
 		}
 	}
 	clear(w.recent) // who captures is in again
@@ -411,21 +411,21 @@ func (w *serverWatch) endMissing() {
 		switch seen, ok := w.known[pane]; {
 		case ok && seen == w.looks:
 		case ok:
-			p.vanished()
+			p.notePaneGone()
 		default: // begun after this look, or gone before the first: a capture tells
-			p.poke()
+			p.wakeUp()
 		}
 	}
 }
 
-// hang is a tmux server that doesn't answer: it's logged and counted once, however many
+// hangWatch is a tmux server that doesn't answer: it's logged and counted once, however many
 // captures or looks are given up meanwhile, and that it's over is logged. It has one owner.
-type hang struct {
+type hangWatch struct {
 	since time.Time // zero: it answers
 }
 
-// begin takes in that a time-out has passed without an answer.
-func (h *hang) begin(opt *Options, log *slog.Logger) {
+// noteSilence takes in that a time-out has passed without an answer.
+func (h *hangWatch) noteSilence(opt *Options, log *slog.Logger) {
 	if !h.since.IsZero() {
 		return
 	}
@@ -434,8 +434,8 @@ func (h *hang) begin(opt *Options, log *slog.Logger) {
 	opt.Hung()
 }
 
-// end takes in an answer.
-func (h *hang) end(log *slog.Logger) {
+// noteAnswer takes in an answer.
+func (h *hangWatch) noteAnswer(log *slog.Logger) {
 	if h.since.IsZero() {
 		return
 	}

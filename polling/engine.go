@@ -111,7 +111,7 @@ func (e Engine) Apply(s *sessions.Snapshot, asked *Need, maxRows int, tail Tail,
 	}
 	w.state.Shown = cloneShown(e.state.Shown)
 	w.orphans, w.copies = e.orphans.clone(), maps.Clone(e.copies)
-	if need, err := w.apply(); need != nil || err != nil {
+	if need, err := w.applySnapshot(); need != nil || err != nil {
 		return nil, need, err
 	}
 	w.step.engine, w.step.screen = w.Engine, s
@@ -132,27 +132,27 @@ type engineRun struct {
 	frozen  bool // the grid can't be followed at the moment
 }
 
-func (w *engineRun) apply() (*Need, error) {
+func (w *engineRun) applySnapshot() (*Need, error) {
 	s := w.s
 	w.hashes = make([]uint64, len(s.Rows))
 	for i, r := range s.Rows {
 		w.hashes[i] = rowHash(trimRow(r))
 	}
 	w.dropDeathNotice()
-	w.measure()
+	w.measureLines()
 	w.drawing = s.Alternate || w.profile.Drawing(s)
-	need, err := w.track()
+	need, err := w.trackRows()
 	if need != nil || err != nil {
 		return need, err
 	}
 	if !w.frozen {
-		w.ask()
-		if err := w.emit(); err != nil {
+		w.findDialog()
+		if err := w.emitLines(); err != nil {
 			return nil, err
 		}
 	}
-	w.look()
-	w.remember()
+	w.describeScreen()
+	w.rememberScreen()
 	return nil, nil //nolint:nilnil // nothing more is needed
 }
 
@@ -165,60 +165,62 @@ func (w *engineRun) dropDeathNotice() {
 	}
 }
 
-// reaches reports whether the snapshot goes down to the bottom of the screen.
-func (w *engineRun) reaches() bool { return w.s.First+len(w.s.Rows) >= w.s.HistorySize+w.s.Height }
+// reachesBottom reports whether the snapshot goes down to the bottom of the screen.
+func (w *engineRun) reachesBottom() bool {
+	return w.s.First+len(w.s.Rows) >= w.s.HistorySize+w.s.Height
+}
 
-// abs is the absolute number of the snapshot's i-th row.
-func (w *engineRun) abs(i int) int64 { return w.state.Base + int64(w.s.First+i) }
+// absRow is the absolute number of the snapshot's i-th row.
+func (w *engineRun) absRow(i int) int64 { return w.state.Base + int64(w.s.First+i) }
 
-// index is the snapshot's row with an absolute number; it may be outside.
-func (w *engineRun) index(abs int64) int { return int(abs-w.state.Base) - w.s.First }
+// rowIndex is the snapshot's row with an absolute number; it may be outside.
+func (w *engineRun) rowIndex(abs int64) int { return int(abs-w.state.Base) - w.s.First }
 
-// top is the absolute number of the first visible row.
-func (w *engineRun) top() int64 { return w.state.Base + int64(w.s.HistorySize) }
+// topRow is the absolute number of the first visible row.
+func (w *engineRun) topRow() int64 { return w.state.Base + int64(w.s.HistorySize) }
 
-// look fills in what the snapshot shows besides lines.
-func (w *engineRun) look() {
+// describeScreen fills in what the snapshot shows besides lines.
+func (w *engineRun) describeScreen() {
 	s, st := w.s, w.step
-	if !w.reaches() {
+	if !w.reachesBottom() {
 		st.Changed, st.Settling = true, true // more to read at once
 		return
 	}
-	visible := w.visible()
+	visible := w.visibleRows()
 	st.Dialog = w.profile.Dialog(visible)
 	st.Changed = st.Changed || !w.sameScreen()
-	st.Live = w.live()
+	st.Live = w.liveRegion()
 	if s.Dead {
 		if !w.drained && (st.Changed || st.Grown > 0) {
-			w.gap(0, reasonDied)
+			w.addGap(0, reasonDied)
 		}
 		st.Exit = &sessions.Exit{Status: s.DeadStatus, Signal: s.DeadSignal}
 	}
 }
 
-// visible are the rows of the visible screen.
-func (w *engineRun) visible() []string {
+// visibleRows are the rows of the visible screen.
+func (w *engineRun) visibleRows() []string {
 	return w.s.Rows[min(max(0, w.s.HistorySize-w.s.First), len(w.s.Rows)):]
 }
 
 // sameScreen compares the visible rows with those of the last snapshot.
 func (w *engineRun) sameScreen() bool {
-	if len(w.prevAbs) != len(w.visible()) {
+	if len(w.prevAbs) != len(w.visibleRows()) {
 		return false
 	}
 	for i := max(0, w.s.HistorySize-w.s.First); i < len(w.s.Rows); i++ {
-		if h, ok := w.prevAbs[w.abs(i)]; !ok || h != w.hashes[i] {
+		if h, ok := w.prevAbs[w.absRow(i)]; !ok || h != w.hashes[i] {
 			return false
 		}
 	}
 	return true
 }
 
-// live is the part of the screen that hasn't become lines: from the first
+// liveRegion is the part of the screen that hasn't become lines: from the first
 // undecided row to the last that isn't blank.
-func (w *engineRun) live() *sessions.Live {
+func (w *engineRun) liveRegion() *sessions.Live {
 	s := w.s
-	from := min(max(0, w.index(w.state.Next)), len(s.Rows))
+	from := min(max(0, w.rowIndex(w.state.Next)), len(s.Rows))
 	if s.Alternate {
 		from = max(0, s.HistorySize-s.First)
 	}
@@ -242,17 +244,17 @@ func (w *engineRun) live() *sessions.Live {
 
 // isShown reports whether the snapshot's i-th row is a line already.
 func (w *engineRun) isShown(i int) bool {
-	h, ok := w.state.Shown[w.abs(i)]
+	h, ok := w.state.Shown[w.absRow(i)]
 	return ok && h == w.hashes[i]
 }
 
-// remember keeps what the next snapshot is compared with.
-func (w *engineRun) remember() {
+// rememberScreen keeps what the next snapshot is compared with.
+func (w *engineRun) rememberScreen() {
 	s, st := w.s, &w.state
-	if w.reaches() {
+	if w.reachesBottom() {
 		w.prevAbs = make(map[int64]uint64, s.Height)
 		for i := max(0, s.HistorySize-s.First); i < len(s.Rows); i++ {
-			w.prevAbs[w.abs(i)] = w.hashes[i]
+			w.prevAbs[w.absRow(i)] = w.hashes[i]
 		}
 	}
 	if w.frozen {
@@ -261,15 +263,15 @@ func (w *engineRun) remember() {
 		return
 	}
 	st.Started, st.PID, st.Width, st.Height, st.HS = true, s.PID, s.Width, s.Height, s.HistorySize
-	st.CaughtUp, st.Activity = w.reaches(), s.Activity
+	st.CaughtUp, st.Activity = w.reachesBottom(), s.Activity
 	st.Anchor = newAnchor(st.Base, s, w.hashes, st.Anchor, w.maxRows/4)
-	top := w.top()
+	top := w.topRow()
 	for abs := range st.Shown {
 		if abs < top && abs < st.Next {
 			delete(st.Shown, abs)
 		}
 	}
-	if !w.reaches() {
+	if !w.reachesBottom() {
 		return
 	}
 	w.showReturned()
@@ -283,9 +285,9 @@ func (w *engineRun) remember() {
 // showReturned marks visible rows that were decided as history: a pane that gets
 // higher takes them back, and what's visible may be overwritten.
 func (w *engineRun) showReturned() {
-	for i := max(0, w.s.HistorySize-w.s.First); i < len(w.s.Rows) && w.abs(i) < w.state.Next && !w.s.Alternate; i++ {
-		if _, ok := w.state.Shown[w.abs(i)]; !ok {
-			w.state.Shown[w.abs(i)] = w.hashes[i]
+	for i := max(0, w.s.HistorySize-w.s.First); i < len(w.s.Rows) && w.absRow(i) < w.state.Next && !w.s.Alternate; i++ {
+		if _, ok := w.state.Shown[w.absRow(i)]; !ok {
+			w.state.Shown[w.absRow(i)] = w.hashes[i]
 		}
 	}
 }
@@ -296,20 +298,20 @@ func cloneShown(m rowHashes) rowHashes {
 	return out
 }
 
-// caughtUp reports whether the last snapshot reached the bottom of the screen.
-func (e *Engine) caughtUp() bool { return e.state.CaughtUp }
+// hasCaughtUp reports whether the last snapshot reached the bottom of the screen.
+func (e *Engine) hasCaughtUp() bool { return e.state.CaughtUp }
 
-// ahead is the window behind the last snapshot, which didn't reach the bottom.
-func (e *Engine) ahead(maxRows int) sessions.RowWindow {
+// windowAhead is the window behind the last snapshot, which didn't reach the bottom.
+func (e *Engine) windowAhead(maxRows int) sessions.RowWindow {
 	st := &e.state
 	g := int(st.Next-st.Base) - len(st.Anchor.Hashes)
-	return window(g-st.HS-maxRows/4, maxRows)
+	return captureWindow(g-st.HS-maxRows/4, maxRows)
 }
 
-// window begins at a row relative to the top of the screen. It has at most
+// captureWindow begins at a row relative to the top of the screen. It has at most
 // maxRows rows of history, and goes to the bottom of the screen if these are
 // all.
-func window(start, maxRows int) sessions.RowWindow {
+func captureWindow(start, maxRows int) sessions.RowWindow {
 	if start < -maxRows {
 		return sessions.RowWindow{Start: start, Rows: maxRows}
 	}
@@ -322,10 +324,10 @@ func (e Engine) Vanish(unsure bool) *Step {
 	w := &engineRun{Engine: e, s: &sessions.Snapshot{}, step: &Step{Changed: true}}
 	w.state.Shown = cloneShown(e.state.Shown)
 	w.rep = nil // nothing is compared any more
-	w.vanish(behindAll, true)
-	w.vanishAlternate(w.screen.alternate)
+	w.emitVanished(behindAll, true)
+	w.emitAlternate(w.screen.alternate)
 	if unsure {
-		w.gap(0, reasonGone)
+		w.addGap(0, reasonGone)
 	}
 	w.screen = memory{}
 	w.step.engine = w.Engine
@@ -355,23 +357,23 @@ type screenRow struct {
 // keepScreen remembers the undecided rows.
 func (w *engineRun) keepScreen() {
 	if w.s.Alternate {
-		w.screen.alternate = w.visible()
+		w.screen.alternate = w.visibleRows()
 		return
 	}
 	w.screen = memory{}
-	for i := max(0, w.index(w.state.Next)); i < len(w.s.Rows); i++ {
+	for i := max(0, w.rowIndex(w.state.Next)); i < len(w.s.Rows); i++ {
 		if !w.isShown(i) {
-			abs := w.abs(i)
-			done := abs < w.state.Cursor && !w.asks(abs)
+			abs := w.absRow(i)
+			done := abs < w.state.Cursor && !w.isInDialog(abs)
 			w.screen.normal = append(w.screen.normal, screenRow{abs: abs, text: w.s.Rows[i], wrapped: w.s.Wrapped[i], done: done, asked: w.askedAt(abs)})
 		}
 	}
 }
 
-// vanish emits the rows of the last screen that weren't lines yet and can't be
+// emitVanished emits the rows of the last screen that weren't lines yet and can't be
 // read any more: those up to absolute number to. all: also the cursor's row and
 // what stood below it. Of a line that goes on behind, the beginning is kept.
-func (w *engineRun) vanish(to int64, all bool) {
+func (w *engineRun) emitVanished(to int64, all bool) {
 	st := &w.state
 	rows := w.screen.normal
 	for len(rows) > 0 && (rows[len(rows)-1].abs >= to || !all && !rows[len(rows)-1].done) {
@@ -385,19 +387,19 @@ func (w *engineRun) vanish(to int64, all bool) {
 		if r.abs < st.Next {
 			continue
 		}
-		st.Begun += r.text[w.unsplit(r.abs, r.text):]
+		st.Begun += r.text[w.splitBytes(r.abs, r.text):]
 		st.Next = r.abs + 1
 		if !r.wrapped {
-			w.line(w.begun(), r.abs)
+			w.emitLine(w.takeBegun(), r.abs)
 		}
 	}
 	if to == behindAll {
-		w.interrupt()
+		w.endBegunLine()
 	}
 }
 
-// begun takes the beginning of a line that's no longer in the grid.
-func (w *engineRun) begun() string {
+// takeBegun takes the beginning of a line that's no longer in the grid.
+func (w *engineRun) takeBegun() string {
 	text := w.state.Begun
 	w.state.Begun = ""
 	return trimRow(text)
@@ -405,32 +407,32 @@ func (w *engineRun) begun() string {
 
 const behindAll = int64(1) << 62 // behind any row
 
-// vanishAlternate emits the alternate screen that was last seen.
-func (w *engineRun) vanishAlternate(rows []string) {
+// emitAlternate emits the alternate screen that was last seen.
+func (w *engineRun) emitAlternate(rows []string) {
 	for len(rows) > 0 && trimRow(rows[len(rows)-1]) == "" {
 		rows = rows[:len(rows)-1]
 	}
 	for _, r := range rows {
 		if !w.screen.left[rowHash(trimRow(r))] {
-			w.line(trimRow(r), 0)
+			w.emitLine(trimRow(r), 0)
 		}
 	}
 }
 
-// lastScreen emits what stands on the screens when the program dies while it
+// emitLastScreen emits what stands on the screens when the program dies while it
 // shows the alternate one: first what that hides of the normal screen. tmux
 // makes room for its notice by scrolling, and the alternate screen has no
 // history: its first row is gone, but known if nothing else has changed.
-func (w *engineRun) lastScreen() {
-	w.vanish(behindAll, true)
-	rows, was := w.visible(), w.screen.alternate
+func (w *engineRun) emitLastScreen() {
+	w.emitVanished(behindAll, true)
+	rows, was := w.visibleRows(), w.screen.alternate
 	if len(was) > 1 && scrolledByOne(was, rows) {
 		rows = append([]string{was[0]}, rows...)
 	} else if len(was) > 0 {
-		w.gap(0, reasonDied)
+		w.addGap(0, reasonDied)
 	}
-	w.vanishAlternate(rows)
-	w.state.Next = w.top() + int64(w.s.Height)
+	w.emitAlternate(rows)
+	w.state.Next = w.topRow() + int64(w.s.Height)
 	w.screen = memory{}
 }
 

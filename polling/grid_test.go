@@ -155,11 +155,11 @@ func (f *follower) poll(g screenful, between func()) {
 		}
 		tries = 0
 		f.take(step)
-		if step.engine.caughtUp() {
+		if step.engine.hasCaughtUp() {
 			f.depth = min(minDepth+2*max(0, step.Grown), f.maxRows)
 			return
 		}
-		window = step.engine.ahead(f.maxRows)
+		window = step.engine.windowAhead(f.maxRows)
 		between()
 	}
 }

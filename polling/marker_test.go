@@ -94,7 +94,7 @@ func TestMarkerInDrawingProgram(t *testing.T) {
 func TestEchoedMarkerIsNoEnd(t *testing.T) {
 	s := newMarked(t, "80x12", `s1() { echo 'say [Output Complete] when done'; echo working; }
 s2() { echo '[Output Complete]'; }`, polling.NewMarker(done, nil))
-	s.coord.Typed("pb_1", "say "+done+" when done")
+	s.coord.NoteTyped("pb_1", "say "+done+" when done")
 	s.run("working")
 	s.completes(0)
 	s.step()

@@ -19,14 +19,14 @@ const (
 	drainWithin = 3 * time.Second
 )
 
-// observe asks the observer about a step, if there is one and the step shows all
+// observeStep asks the observer about a step, if there is one and the step shows all
 // of the screen.
-func (p *OutputPoller) observe(ctx context.Context, step *Step, last bool) (sessions.Observation, error) {
+func (p *OutputPoller) observeStep(ctx context.Context, step *Step, last bool) (sessions.Observation, error) {
 	p.shown = 0
 	if p.observer == nil {
 		return sessions.Observation{Text: sessions.TextPane}, nil
 	}
-	if step.Exit == nil && !last && !step.engine.caughtUp() {
+	if step.Exit == nil && !last && !step.engine.hasCaughtUp() {
 		return sessions.Observation{Text: p.text, Known: p.known, State: p.state, Keep: p.kept}, nil
 	}
 	p.mu.Lock()
@@ -37,17 +37,17 @@ func (p *OutputPoller) observe(ctx context.Context, step *Step, last bool) (sess
 	return p.observer.Observe(ctx, l)
 }
 
-// typedDone forgets what was typed before the look that's stored.
-func (p *OutputPoller) typedDone() {
+// forgetTyped forgets what was typed before the look that's stored.
+func (p *OutputPoller) forgetTyped() {
 	p.mu.Lock()
 	p.typedTexts = slices.Delete(p.typedTexts, 0, p.shown)
-	p.inputsDone()
+	p.forgetInput()
 	p.mu.Unlock()
 	p.shown = 0
 }
 
-// rest works in what an observer still has behind a look.
-func (p *OutputPoller) rest(ctx context.Context, obs sessions.Observation, last bool) error {
+// observeRest works in what an observer still has behind a look.
+func (p *OutputPoller) observeRest(ctx context.Context, obs sessions.Observation, last bool) error {
 	p.mu.Lock()
 	settling := p.settling // the look itself left rows that aren't settled
 	p.mu.Unlock()
@@ -64,7 +64,7 @@ func (p *OutputPoller) rest(ctx context.Context, obs sessions.Observation, last 
 			return err
 		}
 		step := &Step{engine: p.engine, Settling: settling}
-		if err := p.store(ctx, step, obs, last); err != nil {
+		if err := p.commit(ctx, step, obs, last); err != nil {
 			return err
 		}
 	}
@@ -95,14 +95,14 @@ func (p *OutputPoller) lookAgain(at time.Time) {
 	p.timer.Reset(max(time.Until(at), 10*time.Millisecond))
 }
 
-// own are the pane's lines and gaps that become the session's with a step: none
+// takeOwnLines are the pane's lines and gaps that become the session's with a step: none
 // while another text is, or may become, the session's. hold: the engine has read
 // lines that aren't decided about, and mustn't be stored as if they were. What was
 // read together with the end of the program is the program's or the pane's own: that's
 // decided when all of it is read, and all that the program had to say is told.
-func (p *OutputPoller) own(step *Step, obs sessions.Observation, last bool, now time.Time) (lines []sessions.Line, gaps []sessions.Gap, hold bool) {
-	p.held.add(step, p.engine.screen.normal, now)
-	read := step.engine.caughtUp() || step.Exit != nil || last
+func (p *OutputPoller) takeOwnLines(step *Step, obs sessions.Observation, last bool, now time.Time) (lines []sessions.Line, gaps []sessions.Gap, hold bool) {
+	p.held.addStep(step, p.engine.screen.normal, now)
+	read := step.engine.hasCaughtUp() || step.Exit != nil || last
 	switch {
 	case obs.Said != nil:
 		p.held.disown(&step.engine, obs.Said)
@@ -111,7 +111,7 @@ func (p *OutputPoller) own(step *Step, obs sessions.Observation, last bool, now 
 	case obs.Text == sessions.TextTranscript:
 		p.held = heldLines{}
 		return nil, nil, false
-	case obs.Text == sessions.TextHeld && (len(p.held.lines) < maxHeldLines || !step.engine.caughtUp()):
+	case obs.Text == sessions.TextHeld && (len(p.held.lines) < maxHeldLines || !step.engine.hasCaughtUp()):
 		return nil, nil, true
 	}
 	lines, gaps = p.held.lines, p.held.gaps
@@ -127,8 +127,8 @@ type heldLines struct {
 	gaps  []sessions.Gap // After counts lines
 }
 
-// add holds what a step settled; stood are the rows that were undecided before it.
-func (h *heldLines) add(step *Step, stood []screenRow, now time.Time) {
+// addStep holds what a step settled; stood are the rows that were undecided before it.
+func (h *heldLines) addStep(step *Step, stood []screenRow, now time.Time) {
 	if !h.begun {
 		h.begun, h.stood = true, stood
 	}
@@ -185,17 +185,17 @@ func (e *Engine) disownScreen(k *knownRows) {
 		if text == "" {
 			continue
 		}
-		if !k.take(text) {
+		if !k.takeRow(text) {
 			break
 		}
 		n = i + 1
 	}
-	e.skip(rows[:n])
+	e.skipRows(rows[:n])
 	e.screen.normal = rows[n:]
 }
 
-// skip takes rows for lines that were emitted.
-func (e *Engine) skip(rows []screenRow) {
+// skipRows takes rows for lines that were emitted.
+func (e *Engine) skipRows(rows []screenRow) {
 	if len(rows) == 0 {
 		return
 	}
@@ -231,8 +231,8 @@ func newKnownRows(stood []screenRow, said func(row string) bool) *knownRows {
 	return k
 }
 
-// take reports whether a row is known, and counts it.
-func (k *knownRows) take(row string) bool {
+// takeRow reports whether a row is known, and counts it.
+func (k *knownRows) takeRow(row string) bool {
 	h := rowHash(row)
 	if k.stood[h] > 0 {
 		k.stood[h]--
@@ -244,7 +244,7 @@ func (k *knownRows) take(row string) bool {
 // takeLine does the same for a line of one row or several, each of width cells. Of a
 // line that isn't known, nothing is counted.
 func (k *knownRows) takeLine(line string, width int) bool {
-	if line == "" || k.take(line) {
+	if line == "" || k.takeRow(line) {
 		return true
 	}
 	rows := strings.Split(ansi.Hardwrap(line, max(width, 1), true), "\n")

@@ -91,7 +91,7 @@ func TestTypedIsToldAgain(t *testing.T) {
 		r.after(5 * time.Second)
 		log.failures.Store(2)
 		src.print("%1", "a change", false)
-		r.coord.Typed("pb_1", "hello")
+		r.coord.NoteTyped("pb_1", "hello")
 		r.after(time.Minute)
 		if n := len(heard); n < 2 || !slices.Equal(heard[n-1].typed, []string{"hello"}) {
 			t.Errorf("the last of %d observers heard %q", n, heard[n-1].typed)

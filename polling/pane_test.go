@@ -195,7 +195,7 @@ func (p *pane) look() {
 	for range 3 {
 		n := p.source.snapshots.Load()
 		p.await("capture", func() bool {
-			p.coord.Typed("pb_1", "")
+			p.coord.NoteTyped("pb_1", "")
 			return p.source.snapshots.Load() > n || len(p.owner.ended) > 0
 		})
 	}

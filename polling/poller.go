@@ -72,7 +72,7 @@ type OutputPoller struct {
 	unasked bool             // nothing was told since the start of reading
 	changed time.Time        // last change of the pane
 	depth   int              // rows of history the next capture takes
-	hang    hang             // of its captures
+	hang    hangWatch        // of its captures
 
 	observer Observer           // nil: nothing is known but the screen
 	kept     []byte             // what it needs to go on, as it was stored
@@ -93,11 +93,11 @@ func (p *OutputPoller) run(ctx context.Context) {
 	delay := restartMin
 	for {
 		started := time.Now()
-		err := p.guarded(ctx)
+		err := p.containLoop(ctx)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		p.report(sessions.StateError, "reading its output failed and is tried again: "+err.Error())
+		p.publishState(sessions.StateError, "reading its output failed and is tried again: "+err.Error())
 		p.slog.Error("poller failed", "err", err, "again_in", delay)
 		if time.Since(started) > restartMax {
 			delay = restartMin
@@ -113,9 +113,9 @@ func (p *OutputPoller) run(ctx context.Context) {
 	}
 }
 
-// guarded is loop with panics turned into errors: one session's trouble is not
+// containLoop is loop with panics turned into errors: one session's trouble is not
 // the others'.
-func (p *OutputPoller) guarded(ctx context.Context) (err error) {
+func (p *OutputPoller) containLoop(ctx context.Context) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = errors.New("panebridge had a fault in its own work here; it's in the log")
@@ -127,23 +127,23 @@ func (p *OutputPoller) guarded(ctx context.Context) (err error) {
 }
 
 func (p *OutputPoller) loop(ctx context.Context) error {
-	if err := p.load(ctx); err != nil {
+	if err := p.loadState(ctx); err != nil {
 		return err
 	}
-	defer p.unload()
-	p.poke()
+	defer p.closeObserver()
+	p.wakeUp()
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-p.gone:
-			return p.finish(ctx, nil, "its pane is gone")
+			return p.finishSession(ctx, nil, "its pane is gone")
 		case <-p.stop:
-			return p.stopped(ctx)
+			return p.readLast(ctx)
 		case <-p.timer.C:
 		case <-p.wake:
 		}
-		done, err := p.capture(ctx)
+		done, err := p.captureOutput(ctx)
 		if done || err != nil {
 			return err
 		}
@@ -158,8 +158,8 @@ type resumed struct {
 	Answered bool            `json:",omitempty"` // the open turn's input is known
 }
 
-// load takes up where the output log ends.
-func (p *OutputPoller) load(ctx context.Context) error {
+// loadState takes up where the output log ends.
+func (p *OutputPoller) loadState(ctx context.Context) error {
 	blob, turn, err := p.log.Load(ctx, p.target.Session)
 	if err != nil {
 		return fmt.Errorf("load engine state: %w", err)
@@ -188,7 +188,7 @@ func (p *OutputPoller) load(ctx context.Context) error {
 	return nil
 }
 
-func (p *OutputPoller) unload() {
+func (p *OutputPoller) closeObserver() {
 	p.timer.Stop()
 	if p.observer == nil {
 		return
@@ -199,10 +199,10 @@ func (p *OutputPoller) unload() {
 	p.observer = nil
 }
 
-// capture reads until it has caught up with the pane, then stores and tells
+// captureOutput reads until it has caught up with the pane, then stores and tells
 // what came. done: the session has ended.
-func (p *OutputPoller) capture(ctx context.Context) (done bool, err error) {
-	defer p.watch.captured(p)
+func (p *OutputPoller) captureOutput(ctx context.Context) (done bool, err error) {
+	defer p.watch.noteCaptured(p)
 	p.mu.Lock()
 	p.lastSec = time.Now().Unix()
 	p.mu.Unlock()
@@ -213,31 +213,31 @@ func (p *OutputPoller) capture(ctx context.Context) (done bool, err error) {
 			return false, nil // loop sees it
 		default:
 		}
-		step, more, err := p.read(ctx, window, asked)
+		step, more, err := p.readSnapshot(ctx, window, asked)
 		if err != nil {
 			return p.captureFailed(ctx, err)
 		}
-		p.hang.end(p.slog)
+		p.hang.noteAnswer(p.slog)
 		if asked = more; more != nil {
 			window = more.Window
 			continue
 		}
-		if err := p.work(ctx, step, false); err != nil {
+		if err := p.process(ctx, step, false); err != nil {
 			return false, err
 		}
-		if step.Exit != nil && step.engine.caughtUp() {
-			return true, p.end(step.Exit, "its program has ended")
+		if step.Exit != nil && step.engine.hasCaughtUp() {
+			return true, p.reportEnd(step.Exit, "its program has ended")
 		}
-		if step.engine.caughtUp() {
-			p.rate(step)
+		if step.engine.hasCaughtUp() {
+			p.adjustDepth(step)
 			return false, nil
 		}
-		window = step.engine.ahead(p.opt.get().MaxCaptureLines)
+		window = step.engine.windowAhead(p.opt.get().MaxCaptureLines)
 	}
 }
 
-// read takes one snapshot and works it in.
-func (p *OutputPoller) read(ctx context.Context, win sessions.RowWindow, asked *Need) (*Step, *Need, error) {
+// readSnapshot takes one snapshot and works it in.
+func (p *OutputPoller) readSnapshot(ctx context.Context, win sessions.RowWindow, asked *Need) (*Step, *Need, error) {
 	c, cancel := context.WithTimeout(ctx, p.opt.get().CaptureTimeout)
 	defer cancel()
 	snap, err := p.source.Snapshot(c, p.target.Pane, win)
@@ -250,11 +250,11 @@ func (p *OutputPoller) read(ctx context.Context, win sessions.RowWindow, asked *
 	p.mu.Lock()
 	p.engine.echoes, p.engine.marker = p.echoes, p.opt.get().Marker
 	p.mu.Unlock()
-	tail := func(n int) ([]string, error) { return p.tail(ctx, n) }
+	tail := func(n int) ([]string, error) { return p.logTail(ctx, n) }
 	return p.engine.Apply(&snap, asked, p.opt.get().MaxCaptureLines, tail, time.Now())
 }
 
-func (p *OutputPoller) tail(ctx context.Context, n int) ([]string, error) {
+func (p *OutputPoller) logTail(ctx context.Context, n int) ([]string, error) {
 	lines, err := p.log.Tail(ctx, p.target.Session, n)
 	if err != nil {
 		return nil, fmt.Errorf("read the end of the log: %w", err)
@@ -271,31 +271,31 @@ func (p *OutputPoller) tail(ctx context.Context, n int) ([]string, error) {
 func (p *OutputPoller) captureFailed(ctx context.Context, err error) (bool, error) {
 	switch {
 	case errors.Is(err, sessions.ErrUnknown):
-		return true, p.finish(ctx, nil, "its pane is gone")
+		return true, p.finishSession(ctx, nil, "its pane is gone")
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		p.hang.begin(p.opt.get(), p.slog)
-		p.again()
+		p.hang.noteSilence(p.opt.get(), p.slog)
+		p.captureAgain()
 		return false, nil
 	case errors.Is(err, sessions.ErrUnavailable):
-		p.again()
+		p.captureAgain()
 		return false, nil
 	}
-	p.again()
+	p.captureAgain()
 	return false, err
 }
 
-// again makes the next look capture, whatever it finds.
-func (p *OutputPoller) again() {
+// captureAgain makes the next look capture, whatever it finds.
+func (p *OutputPoller) captureAgain() {
 	p.mu.Lock()
 	p.settling = true
 	p.mu.Unlock()
 }
 
-// rate sets how deep the next capture goes: far enough for twice what came
+// adjustDepth sets how deep the next capture goes: far enough for twice what came
 // since the last, so that one is enough at a steady rate.
-func (p *OutputPoller) rate(step *Step) {
+func (p *OutputPoller) adjustDepth(step *Step) {
 	want := minDepth + 2*max(0, step.Grown)
 	p.depth = min(max(want, p.depth*3/4), p.opt.get().MaxCaptureLines)
 }
@@ -305,25 +305,25 @@ const (
 	minCaptureLines = 4*anchorRows + 4
 )
 
-// work has a step observed, and stores what comes of it.
-func (p *OutputPoller) work(ctx context.Context, step *Step, last bool) error {
-	obs, err := p.observe(ctx, step, last)
+// process has a step observed, and stores what comes of it.
+func (p *OutputPoller) process(ctx context.Context, step *Step, last bool) error {
+	obs, err := p.observeStep(ctx, step, last)
 	if err != nil {
 		return err
 	}
-	if err := p.store(ctx, step, obs, last); err != nil {
+	if err := p.commit(ctx, step, obs, last); err != nil {
 		return err
 	}
-	p.typedDone()
-	return p.rest(ctx, obs, last)
+	p.forgetTyped()
+	return p.observeRest(ctx, obs, last)
 }
 
-// store commits a step and what the observer saw, and then keeps the engine and
+// commit commits a step and what the observer saw, and then keeps the engine and
 // tells the owner. last: the session ends with it.
-func (p *OutputPoller) store(ctx context.Context, step *Step, obs sessions.Observation, last bool) error {
+func (p *OutputPoller) commit(ctx context.Context, step *Step, obs sessions.Observation, last bool) error {
 	now := time.Now()
 	undecided := p.held.begun
-	lines, gaps, hold := p.own(step, obs, last, now)
+	lines, gaps, hold := p.takeOwnLines(step, obs, last, now)
 	decided := undecided && !hold
 	b := Batch{Session: p.target.Session, Lines: append(lines, obs.Lines...), Gaps: gaps}
 	ofProgram := len(b.Lines)
@@ -337,9 +337,9 @@ func (p *OutputPoller) store(ctx context.Context, step *Step, obs sessions.Obser
 	if obs.Known {
 		complete = obs.Ended
 		b.Turn = p.observedTurn(ofProgram, obs, now)
-		p.keepLate(step)
+		p.keepLateEnd(step)
 	} else {
-		p.ownTurns(&b, step, obs, now)
+		p.findOwnTurns(&b, step, obs, now)
 		complete = complete || len(b.Ended) > 0
 	}
 	own := p.ownTurn
@@ -348,11 +348,11 @@ func (p *OutputPoller) store(ctx context.Context, step *Step, obs sessions.Obser
 	}
 	ev := sessions.OutputEvent{Session: p.target.Session, Complete: complete, Exit: step.Exit, Turn: p.turn}
 	if step.Changed || decided || b.Turn != nil || len(b.Ended)+len(step.cuts) > 0 || len(b.Lines)+len(b.Gaps) > 0 || !bytes.Equal(obs.Keep, p.kept) {
-		done, err := p.append(ctx, b, step, obs.Keep, hold)
+		done, err := p.appendBatch(ctx, b, step, obs.Keep, hold)
 		if err != nil {
 			return fmt.Errorf("store output: %w", err)
 		}
-		p.tellEnded(&done)
+		p.publishEndedTurns(&done)
 		ev.Lines, ev.Gaps, ev.Turn = done.Lines, done.Gaps, done.Turn
 		ev.Complete = complete && len(done.Ended) == 0
 		if len(done.Lines) > 0 {
@@ -367,13 +367,13 @@ func (p *OutputPoller) store(ctx context.Context, step *Step, obs sessions.Obser
 		p.focus, p.echoes = time.Time{}, nil // the turn has ended: rest
 	}
 	p.mu.Unlock()
-	p.tell(ev, step, obs, now)
+	p.publish(ev, step, obs, now)
 	return nil
 }
 
-// append stores a batch with the engine as it is behind it; while lines are held,
+// appendBatch stores a batch with the engine as it is behind it; while lines are held,
 // with the engine as it was before them.
-func (p *OutputPoller) append(ctx context.Context, b Batch, step *Step, keep []byte, hold bool) (Appended, error) {
+func (p *OutputPoller) appendBatch(ctx context.Context, b Batch, step *Step, keep []byte, hold bool) (Appended, error) {
 	engine := &step.engine.state
 	if hold {
 		engine = &p.before
@@ -394,9 +394,9 @@ func (p *OutputPoller) append(ctx context.Context, b Batch, step *Step, keep []b
 	return done, nil
 }
 
-// tellEnded tells of the turns that ended within a batch, each with its lines and what
+// publishEndedTurns tells of the turns that ended within a batch, each with its lines and what
 // comes before them, and leaves the rest.
-func (p *OutputPoller) tellEnded(done *Appended) {
+func (p *OutputPoller) publishEndedTurns(done *Appended) {
 	for _, t := range done.Ended {
 		p.seq++
 		ev := sessions.OutputEvent{Session: p.target.Session, Seq: p.seq, Turn: t, Complete: true, Prompt: p.asked}
@@ -416,8 +416,8 @@ func (p *OutputPoller) tellEnded(done *Appended) {
 	}
 }
 
-// tell hands an event on, if there's anything in it.
-func (p *OutputPoller) tell(ev sessions.OutputEvent, step *Step, obs sessions.Observation, now time.Time) {
+// publish hands an event on, if there's anything in it.
+func (p *OutputPoller) publish(ev sessions.OutputEvent, step *Step, obs sessions.Observation, now time.Time) {
 	live := step.Live
 	if live != nil && obs.Known {
 		live.Known, live.Writing, live.Status = true, obs.Writing, obs.Status
@@ -435,7 +435,7 @@ func (p *OutputPoller) tell(ev sessions.OutputEvent, step *Step, obs sessions.Ob
 	if state != p.state {
 		ev.State, ev.Reason, p.state = state, reason, state
 	}
-	p.ask(&ev, obs)
+	p.addDialog(&ev, obs)
 	if len(ev.Lines) == 0 && len(ev.Gaps) == 0 && ev.Live == nil && !ev.Complete && ev.Exit == nil && ev.State == "" && !ev.Asked {
 		return
 	}
@@ -444,9 +444,9 @@ func (p *OutputPoller) tell(ev sessions.OutputEvent, step *Step, obs sessions.Ob
 	p.owner.Output(ev)
 }
 
-// ask has an event tell of the dialog on the screen, and whether that's another than
+// addDialog has an event tell of the dialog on the screen, and whether that's another than
 // before. Where a look couldn't tell, it's the one before.
-func (p *OutputPoller) ask(ev *sessions.OutputEvent, obs sessions.Observation) {
+func (p *OutputPoller) addDialog(ev *sessions.OutputEvent, obs sessions.Observation) {
 	if obs.Prompts {
 		was := p.asked
 		p.asked = obs.Prompt
@@ -463,20 +463,20 @@ func (p *OutputPoller) nextState(step *Step, obs sessions.Observation, now time.
 		return sessions.StateIdle, "its program has ended"
 	case obs.Asks != "":
 		return sessions.StateWaiting, obs.Asks
-	case step.Dialog != "" && !p.quoted(obs):
+	case step.Dialog != "" && !p.isPhraseQuoted(obs):
 		return sessions.StateWaiting, "a dialog is on the screen: " + step.Dialog
-	case p.asks(obs):
+	case p.asksUnread(obs):
 		return sessions.StateWaiting, "its screen looks like a question, which isn't recognised"
 	case step.Complete:
 		return sessions.StateIdle, "its turn has ended"
-	case p.live != nil && p.live.Alternate && (p.engine.state.Shell.known() || obs.Front != ""):
+	case p.live != nil && p.live.Alternate && (p.engine.state.Shell.isKnown() || obs.Front != ""):
 		return sessions.StateWorking, "its shell runs " + cmp.Or(obs.Front, "a full-screen program")
 	case p.engine.state.Shell.Running:
 		return sessions.StateWorking, "its shell runs a command"
-	case p.engine.state.Shell.known() && !p.engine.state.Shell.Running:
+	case p.engine.state.Shell.isKnown() && !p.engine.state.Shell.Running:
 		return sessions.StateIdle, "its shell's prompt is back"
 	case p.turn.Open && now.Sub(p.changed) < quietAfter:
-		p.again() // to see it fall quiet
+		p.captureAgain() // to see it fall quiet
 		return sessions.StateWorking, "its pane is changing"
 	case !p.turn.Open && p.turn.Number > 0 && len(step.Lines) == 0:
 		return sessions.StateIdle, "its turn has ended"
@@ -484,8 +484,8 @@ func (p *OutputPoller) nextState(step *Step, obs sessions.Observation, now time.
 	return sessions.StateIdle, "its pane is quiet"
 }
 
-// asks reports whether a dialog that isn't recognised is on the screen.
-func (p *OutputPoller) asks(obs sessions.Observation) bool {
+// asksUnread reports whether a dialog that isn't recognised is on the screen.
+func (p *OutputPoller) asksUnread(obs sessions.Observation) bool {
 	d := p.asked
 	if obs.Prompts {
 		d = obs.Prompt
@@ -493,29 +493,29 @@ func (p *OutputPoller) asks(obs sessions.Observation) bool {
 	return d != nil && d.Kind == sessions.PromptUnread
 }
 
-// quoted reports whether a dialog's words on the screen are only quoted there: a shell
+// isPhraseQuoted reports whether a dialog's words on the screen are only quoted there: a shell
 // that waits for a command asks nothing.
-func (p *OutputPoller) quoted(obs sessions.Observation) bool {
+func (p *OutputPoller) isPhraseQuoted(obs sessions.Observation) bool {
 	shell := p.engine.state.Shell
-	return obs.Prompt == nil && (shell.known() && !shell.Running || obs.Quiet > 0)
+	return obs.Prompt == nil && (shell.isKnown() && !shell.Running || obs.Quiet > 0)
 }
 
 func sameLive(a, b *sessions.Live) bool {
 	return b != nil && a.Known == b.Known && a.Status == b.Status && slices.Equal(a.Writing, b.Writing) && a.Alternate == b.Alternate && a.CursorX == b.CursorX && a.CursorY == b.CursorY && slices.Equal(a.Rows, b.Rows)
 }
 
-// report tells a state alone.
-func (p *OutputPoller) report(state sessions.State, reason string) {
+// publishState tells a state alone.
+func (p *OutputPoller) publishState(state sessions.State, reason string) {
 	p.state = state
 	p.seq++
 	p.owner.Output(sessions.OutputEvent{Session: p.target.Session, Seq: p.seq, State: state, Reason: reason, Turn: p.turn, Prompt: p.asked})
 }
 
-// stopped reads what's there for a last time, within the capture time-out.
-func (p *OutputPoller) stopped(ctx context.Context) error {
+// readLast reads what's there for a last time, within the capture time-out.
+func (p *OutputPoller) readLast(ctx context.Context) error {
 	window := sessions.RowWindow{Start: -p.depth}
 	for asked := (*Need)(nil); ; {
-		step, more, err := p.read(ctx, window, asked)
+		step, more, err := p.readSnapshot(ctx, window, asked)
 		if err != nil {
 			break // gone already, or hung: what was seen last counts
 		}
@@ -523,72 +523,72 @@ func (p *OutputPoller) stopped(ctx context.Context) error {
 			window = more.Window
 			continue
 		}
-		if err := p.work(ctx, step, false); err != nil {
+		if err := p.process(ctx, step, false); err != nil {
 			return err
 		}
-		if step.engine.caughtUp() {
+		if step.engine.hasCaughtUp() {
 			break
 		}
-		window = step.engine.ahead(p.opt.get().MaxCaptureLines)
+		window = step.engine.windowAhead(p.opt.get().MaxCaptureLines)
 	}
-	return p.finish(ctx, nil, "")
+	return p.finishSession(ctx, nil, "")
 }
 
-// finish emits what stood on the screen when it was last seen, and ends. reason
+// finishSession emits what stood on the screen when it was last seen, and ends. reason
 // "": the session is being closed, and whoever closes it knows.
-func (p *OutputPoller) finish(ctx context.Context, exit *sessions.Exit, reason string) error {
+func (p *OutputPoller) finishSession(ctx context.Context, exit *sessions.Exit, reason string) error {
 	step := p.engine.Vanish(reason != "")
 	step.Exit = exit
-	if err := p.work(ctx, step, true); err != nil {
+	if err := p.process(ctx, step, true); err != nil {
 		return err
 	}
-	return p.end(exit, reason)
+	return p.reportEnd(exit, reason)
 }
 
-func (p *OutputPoller) end(exit *sessions.Exit, reason string) error {
+func (p *OutputPoller) reportEnd(exit *sessions.Exit, reason string) error {
 	if reason != "" {
 		p.owner.Ended(p.target.Session, exit, reason)
 	}
 	return nil
 }
 
-// due reports whether the pane has to be captured after this look. Activity has
+// isDue reports whether the pane has to be captured after this look. Activity has
 // a resolution of a second, so output later in the second of the last capture
 // leaves no trace; therefore that second, and one more for the rounding of two
 // clocks, count as changed.
-func (p *OutputPoller) due(g sessions.Glance) bool {
+func (p *OutputPoller) isDue(g sessions.Glance) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if g == p.last {
-		return p.unsettled()
+		return p.isUnsettled()
 	}
 	p.last = sessions.Glance{Pane: p.target.Pane, Activity: g.Activity, State: strings.Clone(g.State)} // g is part of a larger text
 	return true
 }
 
-// dueAgain is due for a pane that's as it was at the last look.
-func (p *OutputPoller) dueAgain() bool {
+// isDueAgain is isDue for a pane that's as it was at the last look.
+func (p *OutputPoller) isDueAgain() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.unsettled()
+	return p.isUnsettled()
 }
 
-func (p *OutputPoller) unsettled() bool { return p.settling || p.last.Activity >= p.lastSec-1 }
+func (p *OutputPoller) isUnsettled() bool { return p.settling || p.last.Activity >= p.lastSec-1 }
 
-func (p *OutputPoller) poke() {
+func (p *OutputPoller) wakeUp() {
 	select {
 	case p.wake <- struct{}{}:
 	default: // one is due already
 	}
 }
 
-// vanished tells that the pane isn't there any more.
-func (p *OutputPoller) vanished() {
+// notePaneGone tells that the pane isn't there any more.
+func (p *OutputPoller) notePaneGone() {
 	p.once.gone.Do(func() { close(p.gone) })
 }
 
-// typed tells that input was sent: look at once, and often for a while.
-func (p *OutputPoller) typed(text string, now time.Time, m *Marker) {
+// noteTyped tells that input was sent: look at once, and often for a while.
+func (p *OutputPoller) noteTyped(text string, now time.Time, m *Marker) {
 	p.mu.Lock()
 	p.focus = now.Add(focusFor)
 	if text != "" {
@@ -602,10 +602,10 @@ func (p *OutputPoller) typed(text string, now time.Time, m *Marker) {
 		p.typedTexts = append(p.typedTexts, sessions.Typed{Text: text, At: now})
 	}
 	p.mu.Unlock()
-	p.poke()
+	p.wakeUp()
 }
 
-func (p *OutputPoller) focused(now time.Time) bool {
+func (p *OutputPoller) isFocused(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return now.Before(p.focus)

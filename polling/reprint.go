@@ -62,8 +62,8 @@ func newReprinted(log []string) *reprinted {
 	return r
 }
 
-// learn adds a line to the log.
-func (r *reprinted) learn(line string) {
+// learnLine adds a line to the log.
+func (r *reprinted) learnLine(line string) {
 	ended := r.at == len(r.words)
 	from := max(0, len(r.words)-gram+1)
 	r.words = append(r.words, wordsOf(line)...)
@@ -115,8 +115,8 @@ func newPassage(lines []string) passage {
 	return p
 }
 
-// from are the words from the i-th line on, and how many of them are its own.
-func (p passage) from(i int) (words []string, own int) {
+// wordsFrom are the words from the i-th line on, and how many of them are its own.
+func (p passage) wordsFrom(i int) (words []string, own int) {
 	end := len(p.words)
 	if i+1 < len(p.begin) {
 		end = p.begin[i+1]
@@ -124,26 +124,26 @@ func (p passage) from(i int) (words []string, own int) {
 	return p.words[p.begin[i]:], end - p.begin[i]
 }
 
-// mark decides about consecutive lines. learn: those that are new count as
+// markLines decides about consecutive lines. learn: those that are new count as
 // printed for those behind them.
-func (r *reprinted) mark(lines []string, learn bool) []printedBefore {
+func (r *reprinted) markLines(lines []string, learn bool) []printedBefore {
 	out := make([]printedBefore, len(lines))
 	p := newPassage(lines)
 	for i, l := range lines {
-		out[i] = r.decide(l, p, i)
+		out[i] = r.decideLine(l, p, i)
 		if learn && !out[i].old {
-			r.learn(l[out[i].cut:])
+			r.learnLine(l[out[i].cut:])
 		}
 	}
 	return out
 }
 
-// decide decides about a line, the i-th of a passage.
-func (r *reprinted) decide(line string, p passage, i int) (v printedBefore) {
-	words, total := p.from(i)
+// decideLine decides about a line, the i-th of a passage.
+func (r *reprinted) decideLine(line string, p passage, i int) (v printedBefore) {
+	words, total := p.wordsFrom(i)
 	hit, lead := 0, 0
 	for k := range total {
-		if r.at < len(r.words) && r.words[r.at] == words[k] || r.find(words[k:]) {
+		if r.at < len(r.words) && r.words[r.at] == words[k] || r.findWords(words[k:]) {
 			hit++
 			r.at++
 			if hit == k+1 {
@@ -221,9 +221,9 @@ func longestSuffix(log, lines []string) int {
 	return k
 }
 
-// find looks for the next words further on in the log, else, if more of them
+// findWords looks for the next words further on in the log, else, if more of them
 // are the same, further up.
-func (r *reprinted) find(words []string) bool {
+func (r *reprinted) findWords(words []string) bool {
 	if len(words) < gram {
 		return false
 	}
@@ -235,7 +235,7 @@ func (r *reprinted) find(words []string) bool {
 		return true
 	}
 	for _, p := range slices.Backward(places[max(0, len(places)-maxPlaces):]) {
-		if r.agree(words, p) >= min(backGram, len(words)) {
+		if r.countAgreeing(words, p) >= min(backGram, len(words)) {
 			r.at = p
 			return true
 		}
@@ -243,8 +243,8 @@ func (r *reprinted) find(words []string) bool {
 	return false
 }
 
-// agree is how many of the words stand in the log from p on, at most backGram.
-func (r *reprinted) agree(words []string, p int) int {
+// countAgreeing is how many of the words stand in the log from p on, at most backGram.
+func (r *reprinted) countAgreeing(words []string, p int) int {
 	n := 0
 	for n < backGram && n < len(words) && p+n < len(r.words) && r.words[p+n] == words[n] {
 		n++
@@ -255,8 +255,8 @@ func (r *reprinted) agree(words []string, p int) int {
 	return n
 }
 
-// newest are the newest lines of the log with those of this step.
-func (w *engineRun) newest() ([]string, error) {
+// newestLog are the newest lines of the log with those of this step.
+func (w *engineRun) newestLog() ([]string, error) {
 	log, err := w.tail(tailLines)
 	if err != nil {
 		return nil, err
@@ -268,17 +268,17 @@ func (w *engineRun) newest() ([]string, error) {
 // prolongs it.
 func (w *engineRun) expectReprint() error {
 	w.state.ReprintUntil = w.now.Add(reprintFor)
-	_, err := w.reprinting()
+	_, err := w.isReprinting()
 	return err
 }
 
-// reprinting reports whether everything may be being printed again.
-func (w *engineRun) reprinting() (bool, error) {
+// isReprinting reports whether everything may be being printed again.
+func (w *engineRun) isReprinting() (bool, error) {
 	if w.state.ReprintUntil.IsZero() {
 		return false, nil
 	}
 	if w.rep == nil { // it begins, or the daemon was started anew
-		log, err := w.newest()
+		log, err := w.newestLog()
 		if err != nil {
 			return false, err
 		}
@@ -287,10 +287,10 @@ func (w *engineRun) reprinting() (bool, error) {
 	return true, nil
 }
 
-// pickUp has the comparison go on behind the lines that stand right above row i of the
+// pickUpThread has the comparison go on behind the lines that stand right above row i of the
 // snapshot, where it has lost the thread: those that are painted again just where they
 // were aren't compared themselves.
-func (w *engineRun) pickUp(i int) {
+func (w *engineRun) pickUpThread(i int) {
 	if w.rep.at < len(w.rep.words) {
 		return
 	}
@@ -298,21 +298,21 @@ func (w *engineRun) pickUp(i int) {
 	for from > 0 && w.isShown(from-1) {
 		from--
 	}
-	spans, texts := w.lines(from)
+	spans, texts := w.cutLines(from)
 	p := newPassage(texts)
 	for n, sp := range spans {
 		if sp.j >= i {
 			break
 		}
-		w.rep.decide(texts[n], p, n)
+		w.rep.decideLine(texts[n], p, n)
 	}
 }
 
-// reprintOver ends the time in which everything may be printed again, when it's
+// endReprint ends the time in which everything may be printed again, when it's
 // up or when all is quiet. What's on the screen by then leaves it later, maybe
 // much later: what's old of it is marked now.
-func (w *engineRun) reprintOver() {
-	if w.rep == nil || w.s.Alternate || !w.reaches() {
+func (w *engineRun) endReprint() {
+	if w.rep == nil || w.s.Alternate || !w.reachesBottom() {
 		return
 	}
 	st := &w.state
@@ -321,18 +321,18 @@ func (w *engineRun) reprintOver() {
 		w.step.Settling = true
 		return
 	}
-	next := max(0, w.index(st.Next))
-	w.pickUp(next)
+	next := max(0, w.rowIndex(st.Next))
+	w.pickUpThread(next)
 	w.skipOld(w.rep, next, true)
 	st.ReprintUntil, w.rep = time.Time{}, nil
 }
 
-// rebase starts the numbering anew on a grid whose rows have no known
+// rebaseRows starts the numbering anew on a grid whose rows have no known
 // connection with those before: cleared, reflowed, printed again. What the
 // output log has already is recognised, where it can be there: a program that
 // only prints doesn't print again what was cleared. reason is that of the gap
 // which stands where text may be missing.
-func (w *engineRun) rebase(reason string) (*Need, error) {
+func (w *engineRun) rebaseRows(reason string) (*Need, error) {
 	s, st := w.s, &w.state
 	if need := w.needAll(); need != nil {
 		return need, nil
@@ -340,14 +340,14 @@ func (w *engineRun) rebase(reason string) (*Need, error) {
 	resized := s.Width != st.Width
 	draws := w.drawing || st.Drew
 	if !resized && !st.Drew {
-		w.vanish(behindAll, false)
+		w.emitVanished(behindAll, false)
 	}
-	w.interrupt()
+	w.endBegunLine()
 	was := w.screen.normal
-	w.restart()
+	w.restartNumbering()
 	known := false
 	if resized || draws {
-		log, err := w.newest()
+		log, err := w.newestLog()
 		if err != nil {
 			return nil, err
 		}
@@ -356,10 +356,10 @@ func (w *engineRun) rebase(reason string) (*Need, error) {
 			w.rep, st.ReprintUntil = rep.clone(), w.now.Add(reprintFor)
 		}
 		known = w.skipKnown(rep, log, draws) || resized && len(rep.words) == 0
-		known = known && (resized || !w.misses(was))
+		known = known && (resized || !w.missesText(was))
 	}
 	if !known {
-		w.gap(0, reason)
+		w.addGap(0, reason)
 	}
 	return nil, nil //nolint:nilnil // nothing more is needed
 }
@@ -368,11 +368,11 @@ func (w *engineRun) rebase(reason string) (*Need, error) {
 // only a program that draws may print something again further below. It reports
 // whether there was any.
 func (w *engineRun) skipKnown(rep *reprinted, log []string, draws bool) bool {
-	spans, texts := w.lines(0)
+	spans, texts := w.cutLines(0)
 	n := logOverlap(log, texts)
 	for _, sp := range spans[:n] {
 		w.markShown(sp)
-		w.state.Next = w.abs(sp.j) + 1
+		w.state.Next = w.absRow(sp.j) + 1
 	}
 	if n > 0 && !draws {
 		return true
@@ -384,8 +384,8 @@ func (w *engineRun) skipKnown(rep *reprinted, log []string, draws bool) bool {
 	return w.skipOld(rep, from, false) || n > 0
 }
 
-// restart forgets all that goes by row numbers.
-func (w *engineRun) restart() {
+// restartNumbering forgets all that goes by row numbers.
+func (w *engineRun) restartNumbering() {
 	s, st := w.s, &w.state
 	if st.Marked <= st.Next {
 		st.MarkedEarly = ""
@@ -404,21 +404,21 @@ func (w *engineRun) needAll() *Need {
 	if s.First == 0 || s.HistorySize-s.First >= w.maxRows/2 || w.asked.tries > 2 {
 		return nil
 	}
-	return w.window(max(0, s.HistorySize-w.maxRows/2), 0)
+	return w.askWindow(max(0, s.HistorySize-w.maxRows/2), 0)
 }
 
 // lineSpan is a line in the snapshot: rows i … j.
 type lineSpan struct{ i, j int }
 
-// lines cuts the snapshot into lines, from row i on.
-func (w *engineRun) lines(i int) (spans []lineSpan, texts []string) {
+// cutLines cuts the snapshot into lines, from row i on.
+func (w *engineRun) cutLines(i int) (spans []lineSpan, texts []string) {
 	for i < len(w.s.Rows) {
-		j, whole := w.logical(i)
+		j, whole := w.lineEnd(i)
 		if !whole {
 			break
 		}
 		spans = append(spans, lineSpan{i, j})
-		texts = append(texts, w.text(i, j))
+		texts = append(texts, w.lineText(i, j))
 		i = j + 1
 	}
 	return spans, texts
@@ -436,9 +436,9 @@ type lineBegins struct {
 // that they aren't emitted again. learn: the others will be, so that what comes again
 // below them is old too. It reports whether there were any.
 func (w *engineRun) skipOld(rep *reprinted, i int, learn bool) bool {
-	spans, texts := w.lines(i)
+	spans, texts := w.cutLines(i)
 	known := false
-	for n, v := range rep.mark(texts, learn) {
+	for n, v := range rep.markLines(texts, learn) {
 		switch {
 		case v.old:
 			known = true
@@ -447,7 +447,7 @@ func (w *engineRun) skipOld(rep *reprinted, i int, learn bool) bool {
 				w.noteCopy(spans[n])
 			}
 		case v.cut > 0:
-			w.state.Begins = lineBegins{Row: w.abs(spans[n].i), Hash: w.hashes[spans[n].i], Bytes: v.cut}
+			w.state.Begins = lineBegins{Row: w.absRow(spans[n].i), Hash: w.hashes[spans[n].i], Bytes: v.cut}
 		}
 	}
 	return known
@@ -456,7 +456,7 @@ func (w *engineRun) skipOld(rep *reprinted, i int, learn bool) bool {
 // markShown marks the rows of a line as lines already.
 func (w *engineRun) markShown(sp lineSpan) {
 	for k := sp.i; k <= sp.j; k++ {
-		w.state.Shown[w.abs(k)] = w.hashes[k]
+		w.state.Shown[w.absRow(k)] = w.hashes[k]
 	}
 }
 
@@ -466,13 +466,13 @@ func (w *engineRun) noteCopy(sp lineSpan) {
 		w.copies = map[int64]bool{}
 	}
 	for k := sp.i; k <= sp.j; k++ {
-		w.copies[w.abs(k)] = true
+		w.copies[w.absRow(k)] = true
 	}
 }
 
-// misses reports whether text of the last screen that wasn't lines yet isn't in
+// missesText reports whether text of the last screen that wasn't lines yet isn't in
 // the snapshot any more.
-func (w *engineRun) misses(was []screenRow) bool {
+func (w *engineRun) missesText(was []screenRow) bool {
 	now := newReprinted(w.s.Rows)
 	for _, r := range was {
 		if words := wordsOf(r.text); len(words) >= gram && len(now.index[gramKey(words)]) == 0 {
@@ -482,7 +482,7 @@ func (w *engineRun) misses(was []screenRow) bool {
 	return false
 }
 
-// repaint recognises lines that a drawing program paints again where it had
+// findRepainted recognises lines that a drawing program paints again where it had
 // something else before, so that they aren't emitted again when they leave the
 // screen. Two signs:
 //
@@ -493,9 +493,9 @@ func (w *engineRun) misses(was []screenRow) bool {
 //     old one did: the program cleared it and painted it again.
 //
 // What follows is compared with the newest lines.
-func (w *engineRun) repaint() error {
+func (w *engineRun) findRepainted() error {
 	s := w.s
-	if !w.drawing || s.Alternate || !w.reaches() || len(w.prevAbs) == 0 {
+	if !w.drawing || s.Alternate || !w.reachesBottom() || len(w.prevAbs) == 0 {
 		return nil
 	}
 	first := w.repaintedFrom()
@@ -515,15 +515,15 @@ func (w *engineRun) repaint() error {
 // again; -1: there's no sign of that.
 func (w *engineRun) repaintedFrom() int {
 	top := w.prevTop()
-	i := w.index(top)
+	i := w.rowIndex(top)
 	if i < 0 || i >= len(w.s.Rows) {
 		return -1
 	}
 	if was := w.prevAbs[top]; was != blankHash && w.hashes[i] != blankHash && was != w.hashes[i] {
 		return i
 	}
-	n := w.index(w.top())
-	if w.top() >= w.state.Cursor && n > i && w.prevAbs[top] != blankHash && w.hashes[n] == w.prevAbs[top] {
+	n := w.rowIndex(w.topRow())
+	if w.topRow() >= w.state.Cursor && n > i && w.prevAbs[top] != blankHash && w.hashes[n] == w.prevAbs[top] {
 		return n
 	}
 	return -1
@@ -541,10 +541,10 @@ func (w *engineRun) prevTop() int64 {
 // undecided are the lines above row first that this step will emit.
 func (w *engineRun) undecided(first int) []string {
 	var out []string
-	for i := max(0, w.index(w.state.Next)); i < first; {
-		j, _ := w.logical(i)
+	for i := max(0, w.rowIndex(w.state.Next)); i < first; {
+		j, _ := w.lineEnd(i)
 		if !w.isShown(i) {
-			out = append(out, w.text(i, j))
+			out = append(out, w.lineText(i, j))
 		}
 		i = j + 1
 	}
@@ -568,6 +568,6 @@ func (w *engineRun) markRepainted(first int, log []string) {
 		}
 	}
 	for k := first; k < first+best; k++ {
-		w.state.Shown[w.abs(k)] = w.hashes[k]
+		w.state.Shown[w.absRow(k)] = w.hashes[k]
 	}
 }

@@ -26,7 +26,7 @@ func FuzzReprintIsRecognised(f *testing.F) {
 			lines = append(slices.Clone(again), strings.Join(fresh, " "))
 		}
 		r := newReprinted(old)
-		got := r.mark(lines, false)
+		got := r.markLines(lines, false)
 		for i := range again {
 			if len(words) == len(slices.Compact(slices.Sorted(slices.Values(words)))) && !got[i].old {
 				t.Errorf("%q isn't recognised in %q", again[i], before)

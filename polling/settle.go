@@ -15,48 +15,48 @@ const (
 	pieceRows = 500
 )
 
-// emit decides rows from the first undecided one on, line by line. A dead pane
+// emitLines decides rows from the first undecided one on, line by line. A dead pane
 // gives its last screen once.
-func (w *engineRun) emit() error {
+func (w *engineRun) emitLines() error {
 	if w.state.Died {
 		return nil
 	}
-	w.overwritten()
-	if err := w.repaint(); err != nil {
+	w.findOverwritten()
+	if err := w.findRepainted(); err != nil {
 		return err
 	}
-	bounds, final := w.boundaries()
+	bounds, final := w.findBoundaries()
 	spans, texts := w.settledLines(max(final, w.markerRow()))
-	again, err := w.reprinting()
+	again, err := w.isReprinting()
 	if err != nil {
 		return err
 	}
 	var all passage
 	if again && len(spans) > 0 {
-		w.pickUp(spans[0].i)
-		_, below := w.lines(spans[len(spans)-1].j + 1)
+		w.pickUpThread(spans[0].i)
+		_, below := w.cutLines(spans[len(spans)-1].j + 1)
 		all = newPassage(append(slices.Clone(texts), below...))
 	}
 	for n, sp := range spans {
-		bounds = w.pass(bounds, func(b boundary) bool { return b.row < w.abs(sp.i) || !b.begin && b.row == w.abs(sp.i) })
+		bounds = w.passBoundaries(bounds, func(b boundary) bool { return b.row < w.absRow(sp.i) || !b.begin && b.row == w.absRow(sp.i) })
 		var old printedBefore
 		if again {
-			old = w.rep.decide(texts[n], all, n)
+			old = w.rep.decideLine(texts[n], all, n)
 		}
-		if b := w.state.Begins; old.cut == 0 && b.Row == w.abs(sp.i) && b.Hash == w.hashes[sp.i] {
+		if b := w.state.Begins; old.cut == 0 && b.Row == w.absRow(sp.i) && b.Hash == w.hashes[sp.i] {
 			old.cut = min(b.Bytes, len(texts[n]))
 		}
-		old.cut = max(old.cut, w.unsplit(w.abs(sp.i), texts[n]))
-		w.decide(sp, w.unbroken(sp, texts[n]), old)
+		old.cut = max(old.cut, w.splitBytes(w.absRow(sp.i), texts[n]))
+		w.decideLine(sp, w.withoutBreakSign(sp, texts[n]), old)
 		w.state.Begun = ""
-		bounds = w.pass(bounds, func(b boundary) bool { return b.row <= w.abs(sp.j) })
+		bounds = w.passBoundaries(bounds, func(b boundary) bool { return b.row <= w.absRow(sp.j) })
 	}
-	w.pass(bounds, func(b boundary) bool { return b.row <= w.state.Next })
-	w.reprintOver()
-	if w.s.Dead && w.reaches() {
+	w.passBoundaries(bounds, func(b boundary) bool { return b.row <= w.state.Next })
+	w.endReprint()
+	if w.s.Dead && w.reachesBottom() {
 		w.state.Died = true
 		if w.s.Alternate {
-			w.lastScreen()
+			w.emitLastScreen()
 		}
 		w.shellDied()
 	}
@@ -66,13 +66,13 @@ func (w *engineRun) emit() error {
 // settledLines are the lines that can be decided now.
 func (w *engineRun) settledLines(settledTo int64) (spans []lineSpan, texts []string) {
 	last := w.lastRow()
-	for i := max(0, w.index(w.state.Next)); i < len(w.s.Rows); {
-		j, whole := w.logical(i)
-		if w.abs(i) >= last || !w.settled(i, j, whole, settledTo) {
+	for i := max(0, w.rowIndex(w.state.Next)); i < len(w.s.Rows); {
+		j, whole := w.lineEnd(i)
+		if w.absRow(i) >= last || !w.isSettled(i, j, whole, settledTo) {
 			break
 		}
 		spans = append(spans, lineSpan{i, j})
-		texts = append(texts, w.text(i, j))
+		texts = append(texts, w.lineText(i, j))
 		i = j + 1
 	}
 	if len(texts) > 0 {
@@ -87,103 +87,103 @@ func (w *engineRun) lastRow() int64 {
 	s := w.s
 	switch {
 	case s.Alternate:
-		return w.top()
-	case !s.Dead || !w.reaches():
-		return w.abs(len(s.Rows))
+		return w.topRow()
+	case !s.Dead || !w.reachesBottom():
+		return w.absRow(len(s.Rows))
 	}
 	n := len(s.Rows)
 	for n > 0 && trimRow(s.Rows[n-1]) == "" {
 		n--
 	}
-	return w.abs(n)
+	return w.absRow(n)
 }
 
-// logical returns the last row of the line that begins at row i, and whether
+// lineEnd returns the last row of the line that begins at row i, and whether
 // its end is in the snapshot. A line that's very long is cut.
-func (w *engineRun) logical(i int) (j int, whole bool) {
+func (w *engineRun) lineEnd(i int) (j int, whole bool) {
 	for j = i; j < len(w.s.Rows); j++ {
 		if !w.s.Wrapped[j] {
 			return j, true
 		}
-		if j-i+1 >= min(pieceRows, w.maxRows/4) && w.abs(j) < w.top() {
+		if j-i+1 >= min(pieceRows, w.maxRows/4) && w.absRow(j) < w.topRow() {
 			return j, true
 		}
 	}
 	return len(w.s.Rows) - 1, false
 }
 
-// settled reports whether the line in rows i … j can't change any more, or may
+// isSettled reports whether the line in rows i … j can't change any more, or may
 // be taken not to.
-func (w *engineRun) settled(i, j int, whole bool, settledTo int64) bool {
+func (w *engineRun) isSettled(i, j int, whole bool, settledTo int64) bool {
 	s := w.s
-	if s.Dead && w.reaches() {
+	if s.Dead && w.reachesBottom() {
 		return true
 	}
 	if !whole {
 		return false
 	}
-	behind := w.abs(j) + 1
-	if behind <= w.top() || behind <= settledTo {
+	behind := w.absRow(j) + 1
+	if behind <= w.topRow() || behind <= settledTo {
 		return true
 	}
-	if w.drawing || s.Alternate || behind > w.top()+int64(s.CursorY) || w.asks(w.abs(j)) {
+	if w.drawing || s.Alternate || behind > w.topRow()+int64(s.CursorY) || w.isInDialog(w.absRow(j)) {
 		return false
 	}
-	if w.askedAt(w.abs(j)) || w.abs(j) >= w.state.Floor && w.now.Before(w.state.FloorUntil) {
+	if w.askedAt(w.absRow(j)) || w.absRow(j) >= w.state.Floor && w.now.Before(w.state.FloorUntil) {
 		w.step.Settling = true
 		return false
 	}
-	if w.stable(i, j) {
+	if w.isStable(i, j) {
 		return true
 	}
 	w.step.Settling = true
 	return false
 }
 
-// stable reports whether two looks in a row found these rows the same. Those in
+// isStable reports whether two looks in a row found these rows the same. Those in
 // history can't change.
-func (w *engineRun) stable(i, j int) bool {
-	for i = max(i, w.index(w.top())); i <= j; i++ {
-		if h, ok := w.prevAbs[w.abs(i)]; !ok || h != w.hashes[i] {
+func (w *engineRun) isStable(i, j int) bool {
+	for i = max(i, w.rowIndex(w.topRow())); i <= j; i++ {
+		if h, ok := w.prevAbs[w.absRow(i)]; !ok || h != w.hashes[i] {
 			return false
 		}
 	}
 	return true
 }
 
-// decide emits a line unless it was emitted before: old says so by its words,
+// decideLine emits a line unless it was emitted before: old says so by its words,
 // its rows by their place.
-func (w *engineRun) decide(sp lineSpan, text string, old printedBefore) {
+func (w *engineRun) decideLine(sp lineSpan, text string, old printedBefore) {
 	shown, orphan := true, true
 	for k := sp.i; k <= sp.j; k++ {
 		shown = shown && w.isShown(k)
-		orphan = orphan && w.orphans.has(w.hashes[k], w.now)
+		orphan = orphan && w.orphans.hasRow(w.hashes[k], w.now)
 	}
 	for k := sp.i; k <= sp.j; k++ {
-		if w.abs(k) >= w.top() {
-			w.state.Shown[w.abs(k)] = w.hashes[k]
+		if w.absRow(k) >= w.topRow() {
+			w.state.Shown[w.absRow(k)] = w.hashes[k]
 		}
 		if !shown && orphan {
-			w.orphans.take(w.hashes[k])
+			w.orphans.takeRow(w.hashes[k])
 		}
 	}
-	w.state.Next = w.abs(sp.j) + 1
-	if shown && w.abs(sp.i) < w.state.Doubtful {
-		w.gap(0, reasonRepeats)
+	w.state.Next = w.absRow(sp.j) + 1
+	if shown && w.absRow(sp.i) < w.state.Doubtful {
+		w.addGap(0, reasonRepeats)
 	}
 	if !shown && !orphan && !old.old {
-		w.line(text[old.cut:], w.abs(sp.j))
+		w.emitLine(text[old.cut:], w.absRow(sp.j))
 	}
 }
 
-// line emits one line; abs is its last row.
-func (w *engineRun) line(text string, abs int64) {
+// emitLine emits one line; abs is its last row.
+func (w *engineRun) emitLine(text string, abs int64) {
 	w.step.Lines = append(w.step.Lines, text)
 	w.step.Changed = true
 	if w.rep != nil {
-		w.rep.learn(text)
+		w.rep.learnLine(text)
 	}
-	if !w.marker.ends(text, w.echoes) {
+	if !w.marker.endsTurn(text, w.echoes) {
 		return
 	}
 	w.step.TurnEnd = len(w.step.Lines)
@@ -202,8 +202,8 @@ func (w *engineRun) endedEarly(text string, abs int64) bool {
 	return st.MarkedEarly != "" && strings.HasPrefix(text, st.MarkedEarly) && (abs < st.Marked || st.Marked == 0)
 }
 
-// text joins rows i … j.
-func (w *engineRun) text(i, j int) string {
+// lineText joins rows i … j.
+func (w *engineRun) lineText(i, j int) string {
 	if i == j {
 		return trimRow(w.s.Rows[i])
 	}
@@ -216,21 +216,21 @@ func (w *engineRun) text(i, j int) string {
 // may go on.
 func (w *engineRun) markerRow() (settledTo int64) {
 	s := w.s
-	if s.Alternate || !w.reaches() || w.marker == nil {
+	if s.Alternate || !w.reachesBottom() || w.marker == nil {
 		return 0
 	}
-	for i := max(w.index(w.state.Next), s.HistorySize-s.First, 0); i < len(s.Rows); {
-		j, whole := w.logical(i)
-		abs := w.abs(j)
-		if whole && abs >= w.state.Marked && !w.isShown(i) && !w.asks(abs) && w.marker.ends(w.text(i, j), w.echoes) {
+	for i := max(w.rowIndex(w.state.Next), s.HistorySize-s.First, 0); i < len(s.Rows); {
+		j, whole := w.lineEnd(i)
+		abs := w.absRow(j)
+		if whole && abs >= w.state.Marked && !w.isShown(i) && !w.isInDialog(abs) && w.marker.endsTurn(w.lineText(i, j), w.echoes) {
 			switch {
-			case !w.stable(i, j):
+			case !w.isStable(i, j):
 				w.step.Settling = true
-			case w.endedEarly(w.text(i, j), abs):
+			case w.endedEarly(w.lineText(i, j), abs):
 				w.state.Marked = abs + 1
-			case abs == w.top()+int64(s.CursorY):
+			case abs == w.topRow()+int64(s.CursorY):
 				w.step.Complete = true
-				w.state.Marked, w.state.MarkedEarly = abs+1, w.text(i, j)
+				w.state.Marked, w.state.MarkedEarly = abs+1, w.lineText(i, j)
 			default:
 				settledTo = abs + 1
 			}
@@ -242,7 +242,7 @@ func (w *engineRun) markerRow() (settledTo int64) {
 
 // oldTop is the number of the first row of the last screen, or of this one.
 func (w *engineRun) oldTop() int64 {
-	top := w.top()
+	top := w.topRow()
 	for abs := range w.state.Shown {
 		top = min(top, abs)
 	}
@@ -252,23 +252,23 @@ func (w *engineRun) oldTop() int64 {
 	return top
 }
 
-// overwritten finds rows that were visible and aren't what they were. Those that were
+// findOverwritten finds rows that were visible and aren't what they were. Those that were
 // lines are lines no more; where the program goes on overwriting, nothing is
 // settled early for a while. Rows that were moved aren't printed anew, but only
 // if what stands above them stayed: else the screen was cleared.
-func (w *engineRun) overwritten() {
+func (w *engineRun) findOverwritten() {
 	st := &w.state
 	if w.s.Alternate {
 		return
 	}
-	was, ok := w.prevAbs[w.top()]
-	first := w.index(w.top())
+	was, ok := w.prevAbs[w.topRow()]
+	first := w.rowIndex(w.topRow())
 	moved := ok && first >= 0 && first < len(w.hashes) && was == w.hashes[first]
-	for i := max(0, w.index(w.oldTop())); i < len(w.s.Rows); i++ {
-		abs := w.abs(i)
+	for i := max(0, w.rowIndex(w.oldTop())); i < len(w.s.Rows); i++ {
+		abs := w.absRow(i)
 		if was, ok := st.Shown[abs]; ok && was != w.hashes[i] {
-			if moved && (!w.copies[abs] || !w.pends(was)) {
-				w.orphans.add(was, w.now)
+			if moved && (!w.copies[abs] || !w.isPending(was)) {
+				w.orphans.addRow(was, w.now)
 			}
 			delete(st.Shown, abs)
 			delete(w.copies, abs)
@@ -284,11 +284,11 @@ func (w *engineRun) overwritten() {
 	}
 }
 
-// pends reports whether a row stands undecided where it stood at the last look. Where a copy of
+// isPending reports whether a row stands undecided where it stood at the last look. Where a copy of
 // it was taken for a line, and is gone, that one will be the line.
-func (w *engineRun) pends(hash uint64) bool {
-	for i := max(0, w.index(w.state.Next)); i < len(w.s.Rows); i++ {
-		if w.hashes[i] == hash && w.prevAbs[w.abs(i)] == hash && !w.isShown(i) {
+func (w *engineRun) isPending(hash uint64) bool {
+	for i := max(0, w.rowIndex(w.state.Next)); i < len(w.s.Rows); i++ {
+		if w.hashes[i] == hash && w.prevAbs[w.absRow(i)] == hash && !w.isShown(i) {
 			return true
 		}
 	}
@@ -298,11 +298,11 @@ func (w *engineRun) pends(hash uint64) bool {
 // doubtfulLine is the row with which the line of the snapshot's i-th row begins, where
 // rows that seem to be lines may be others: then it's another line from its beginning on.
 func (w *engineRun) doubtfulLine(i int) int64 {
-	for i > 0 && w.s.Wrapped[i-1] && w.abs(i-1) < w.state.Doubtful && w.abs(i-1) >= w.top() {
+	for i > 0 && w.s.Wrapped[i-1] && w.absRow(i-1) < w.state.Doubtful && w.absRow(i-1) >= w.topRow() {
 		i--
-		delete(w.state.Shown, w.abs(i))
+		delete(w.state.Shown, w.absRow(i))
 	}
-	return w.abs(i)
+	return w.absRow(i)
 }
 
 var blankHash = rowHash("") //nolint:gochecknoglobals // a constant that needs a call
@@ -316,7 +316,7 @@ type orphans struct {
 
 const orphanFor = 10 * time.Second
 
-func (o *orphans) add(h uint64, now time.Time) {
+func (o *orphans) addRow(h uint64, now time.Time) {
 	if o.count == nil || now.After(o.until) {
 		o.count = map[uint64]int{}
 	}
@@ -324,11 +324,11 @@ func (o *orphans) add(h uint64, now time.Time) {
 	o.until = now.Add(orphanFor)
 }
 
-func (o *orphans) has(h uint64, now time.Time) bool {
+func (o *orphans) hasRow(h uint64, now time.Time) bool {
 	return o.count[h] > 0 && !now.After(o.until)
 }
 
-func (o *orphans) take(h uint64) { o.count[h]-- }
+func (o *orphans) takeRow(h uint64) { o.count[h]-- }
 
 func (o orphans) clone() orphans {
 	if len(o.count) == 0 {
@@ -354,15 +354,15 @@ type openDialog struct {
 	Until time.Time
 }
 
-// ask looks for an open dialog.
-func (w *engineRun) ask() {
-	if w.s.Alternate || w.s.Dead || !w.reaches() {
+// findDialog looks for an open dialog.
+func (w *engineRun) findDialog() {
+	if w.s.Alternate || w.s.Dead || !w.reachesBottom() {
 		return // it's hidden, or there's more to read at once
 	}
 	a := &w.state.Asking
 	if d := w.profile.Prompt(w.s); d != nil {
 		top := max(0, w.s.HistorySize-w.s.First)
-		*a = openDialog{Open: true, First: w.abs(top + d.First), Rows: slices.Clone(w.hashes[top+d.First : top+d.Last+1])}
+		*a = openDialog{Open: true, First: w.absRow(top + d.First), Rows: slices.Clone(w.hashes[top+d.First : top+d.Last+1])}
 		return
 	}
 	if a.Open && !w.leftStanding() {
@@ -376,15 +376,17 @@ func (w *engineRun) ask() {
 func (w *engineRun) leftStanding() bool {
 	a := &w.state.Asking
 	for n, h := range a.Rows {
-		if i := w.index(a.First + int64(n)); i >= len(w.hashes) || i >= 0 && w.hashes[i] != h {
+		if i := w.rowIndex(a.First + int64(n)); i >= len(w.hashes) || i >= 0 && w.hashes[i] != h {
 			return false
 		}
 	}
 	return true
 }
 
-// asks reports whether a row is of the open dialog.
-func (w *engineRun) asks(abs int64) bool { return w.state.Asking.Open && abs >= w.state.Asking.First }
+// isInDialog reports whether a row is of the open dialog.
+func (w *engineRun) isInDialog(abs int64) bool {
+	return w.state.Asking.Open && abs >= w.state.Asking.First
+}
 
 // askedAt reports whether a row is of the open dialog, or stands where one was right
 // before.

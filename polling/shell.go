@@ -31,8 +31,8 @@ type shellSplit struct {
 	Bytes int
 }
 
-// known reports whether the pane's shell says where commands begin and end.
-func (s *shellState) known() bool { return s.Count > 0 || s.Inferred }
+// isKnown reports whether the pane's shell says where commands begin and end.
+func (s *shellState) isKnown() bool { return s.Count > 0 || s.Inferred }
 
 // turnCut says that a turn begins or ends with a shell's command.
 type turnCut struct {
@@ -53,10 +53,10 @@ type boundary struct {
 	bytes int    // of the line that it has with the prompt
 }
 
-// boundaries are those that are undecided, in their order, and the number behind the
+// findBoundaries are those that are undecided, in their order, and the number behind the
 // rows that are final by them: all above a prompt, and a command that was submitted.
-func (w *engineRun) boundaries() (out []boundary, final int64) {
-	marks := w.marks()
+func (w *engineRun) findBoundaries() (out []boundary, final int64) {
+	marks := w.shellMarks()
 	if len(marks) == 0 {
 		return nil, 0
 	}
@@ -68,30 +68,30 @@ func (w *engineRun) boundaries() (out []boundary, final int64) {
 	if seen := w.state.Shell.Seen; seen > 0 {
 		from = min(from, seen/2)
 	}
-	for i := max(0, w.index(from)); i < len(w.s.Rows) && w.abs(i) < last; {
-		j, whole := w.logical(i)
+	for i := max(0, w.rowIndex(from)); i < len(w.s.Rows) && w.absRow(i) < last; {
+		j, whole := w.lineEnd(i)
 		starts = append(starts, i)
 		for ; len(marks) > 0 && marks[0].Row <= j; marks = marks[1:] {
 			m := marks[0]
 			if m.Row < i {
 				continue
 			}
-			b := boundary{mark: m, key: 2 * w.abs(m.Row)}
+			b := boundary{mark: m, key: 2 * w.absRow(m.Row)}
 			switch m.Kind {
 			case sessions.MarkPrompt:
 				prompt = m.Row
 				first := starts[max(0, len(starts)-1-m.Above)]
-				b.row = w.abs(first)
+				b.row = w.absRow(first)
 				w.splitOff(&b, first)
 			case sessions.MarkCommand:
 				if !whole {
 					continue
 				}
-				b.begin, b.row, b.key = true, w.abs(j), b.key+1
+				b.begin, b.row, b.key = true, w.absRow(j), b.key+1
 				if j > m.Row && prompt < i {
 					// What was typed ahead, and echoed right before, goes on below. The first
 					// output goes on in its line.
-					b.row = w.abs(i) - 1
+					b.row = w.absRow(i) - 1
 				}
 			default:
 				continue
@@ -109,11 +109,11 @@ func (w *engineRun) boundaries() (out []boundary, final int64) {
 	return out, final
 }
 
-// marks are the snapshot's, or those that its prompts stand for, in the order in
+// shellMarks are the snapshot's, or those that its prompts stand for, in the order in
 // which they came about: a command's is made in a row that may have its prompt's.
-func (w *engineRun) marks() []sessions.Mark {
+func (w *engineRun) shellMarks() []sessions.Mark {
 	if len(w.s.Marks) == 0 {
-		return w.inferred()
+		return w.inferMarks()
 	}
 	marks := slices.Clone(w.s.Marks)
 	slices.SortStableFunc(marks, func(a, b sessions.Mark) int {
@@ -149,8 +149,8 @@ func (w *engineRun) splitOff(b *boundary, i int) {
 	}
 }
 
-// pass works in the boundaries that are at or before a place.
-func (w *engineRun) pass(bs []boundary, upTo func(b boundary) bool) []boundary {
+// passBoundaries works in the boundaries that are at or before a place.
+func (w *engineRun) passBoundaries(bs []boundary, upTo func(b boundary) bool) []boundary {
 	for len(bs) > 0 && upTo(bs[0]) {
 		b := bs[0]
 		bs = bs[1:]
@@ -177,14 +177,14 @@ func (w *engineRun) commandBegins() {
 // counted. Where something was and none was seen to begin, the screen was cleared.
 func (w *engineRun) promptIsBack(b boundary) {
 	sh := &w.state.Shell
-	was, first, running := sh.Count, !sh.known(), sh.Running
+	was, first, running := sh.Count, !sh.isKnown(), sh.Running
 	inferred := b.mark.Inferred
 	if !inferred && b.mark.Count+1 == was || inferred && !first && !running {
 		return
 	}
 	sh.Count, sh.Running, sh.Inferred = b.mark.Count+1, false, inferred
 	if b.rest != "" && (running || !first) {
-		w.line(b.rest, b.row)
+		w.emitLine(b.rest, b.row)
 		sh.Split = shellSplit{b.row, b.bytes}
 	}
 	end := turnCut{at: len(w.step.Lines), running: running}
@@ -211,16 +211,16 @@ func (w *engineRun) shellDied() {
 	w.step.cuts = append(w.step.cuts, end)
 }
 
-// unsplit is how many bytes of the line that begins in a row are a line already.
-func (w *engineRun) unsplit(abs int64, text string) int {
+// splitBytes is how many bytes of the line that begins in a row are a line already.
+func (w *engineRun) splitBytes(abs int64, text string) int {
 	if sp := w.state.Shell.Split; sp.Bytes > 0 && sp.Row == abs {
 		return min(sp.Bytes, len(text))
 	}
 	return 0
 }
 
-// unbroken is a line's text without zsh's sign for a missing line end.
-func (w *engineRun) unbroken(sp lineSpan, text string) string {
+// withoutBreakSign is a line's text without zsh's sign for a missing line end.
+func (w *engineRun) withoutBreakSign(sp lineSpan, text string) string {
 	for _, m := range w.s.Marks {
 		if m.Kind == sessions.MarkBroken && m.Row >= sp.i && m.Row <= sp.j {
 			text = strings.Join(w.s.Rows[sp.i:m.Row], "") + w.s.Rows[m.Row][:m.At]
@@ -262,24 +262,24 @@ func NewPrompts(exprs []string) ([]*regexp.Regexp, error) {
 	return out, nil
 }
 
-// inferred are the marks that a shell without panebridge's integration would have
+// inferMarks are the marks that a shell without panebridge's integration would have
 // made, as far as its prompts can be recognised: one stands before the cursor, two
 // looks found it the same, and nothing is below it. From then on lines that begin with
 // a prompt that's the same but for its folder are commands.
-func (w *engineRun) inferred() []sessions.Mark {
+func (w *engineRun) inferMarks() []sessions.Mark {
 	s, sh := w.s, &w.state.Shell
-	if len(w.prompts) == 0 || sh.Count > 0 && !sh.Inferred || s.Alternate || !w.reaches() || w.drawing {
+	if len(w.prompts) == 0 || sh.Count > 0 && !sh.Inferred || s.Alternate || !w.reachesBottom() || w.drawing {
 		return nil
 	}
 	var out []sessions.Mark
 	at := s.HistorySize + s.CursorY - s.First
-	for i := max(0, w.index(w.state.Next)); i <= at && i < len(s.Rows); {
-		j, whole := w.logical(i)
+	for i := max(0, w.rowIndex(w.state.Next)); i <= at && i < len(s.Rows); {
+		j, whole := w.lineEnd(i)
 		text := strings.Join(s.Rows[i:j+1], "")
-		end, shape, status := w.prompt(text)
+		end, shape, status := w.matchPrompt(text)
 		switch {
 		case end == 0 || !whole || j-i > 0 && end > len(s.Rows[i]):
-		case j >= at && (strings.TrimSpace(text[end:]) != "" || !w.stable(i, j)):
+		case j >= at && (strings.TrimSpace(text[end:]) != "" || !w.isStable(i, j)):
 			w.step.Settling = w.step.Settling || strings.TrimSpace(text[end:]) == ""
 		case j >= at:
 			sh.Prompt = shape
@@ -295,9 +295,9 @@ func (w *engineRun) inferred() []sessions.Mark {
 	return out
 }
 
-// prompt finds the prompt that a line begins with: where it ends (0: there's none),
+// matchPrompt finds the prompt that a line begins with: where it ends (0: there's none),
 // what of it doesn't change, and the status that it tells, or -1.
-func (w *engineRun) prompt(line string) (end int, shape string, status int) {
+func (w *engineRun) matchPrompt(line string) (end int, shape string, status int) {
 	for _, re := range w.prompts {
 		m := re.FindStringSubmatchIndex(line)
 		if m == nil || m[1] == 0 {

@@ -18,24 +18,24 @@ const (
 	reasonGone      = "the pane ended before its last output could be read"
 )
 
-// track finds out where the snapshot's rows belong in the numbering.
-func (w *engineRun) track() (*Need, error) {
+// trackRows finds out where the snapshot's rows belong in the numbering.
+func (w *engineRun) trackRows() (*Need, error) {
 	st, s := &w.state, w.s
 	switch {
 	case !st.Started:
-		return w.begin(), nil
+		return w.beginNumbering(), nil
 	case s.Width != st.Width && s.Alternate && !s.Dead:
 		w.frozen = true // the normal screen's rows are reflowed when it's back
 		return nil, nil //nolint:nilnil // nothing more is needed
 	case s.Width != st.Width:
-		return w.rebase(reasonResized)
+		return w.rebaseRows(reasonResized)
 	}
 	if s.Height != st.Height && (w.drawing || st.Drew) {
 		if err := w.expectReprint(); err != nil {
 			return nil, err
 		}
 	}
-	p, how := w.locate()
+	p, how := w.findAnchor()
 	if how == deeper {
 		if need := w.needAnchor(p.k); need != nil {
 			return need, nil
@@ -43,10 +43,10 @@ func (w *engineRun) track() (*Need, error) {
 		p.ambiguous, how = true, found // what's below that place is new for sure
 	}
 	if how == found {
-		p = w.doubt(p)
+		p = w.checkPlace(p)
 	} else {
 		var need *Need
-		if p, how, need = w.resume(p, how); need != nil {
+		if p, how, need = w.resumePrinting(p, how); need != nil {
 			return need, nil
 		}
 	}
@@ -56,21 +56,21 @@ func (w *engineRun) track() (*Need, error) {
 			w.frozen = true
 			return nil, nil //nolint:nilnil // nothing more is needed
 		}
-		return w.rebase(reasonCleared)
+		return w.rebaseRows(reasonCleared)
 	case dropped:
-		w.lost()
+		w.skipDropped()
 	case found, weak, deeper:
-		if w.wiped() {
-			return w.rebase(reasonCleared)
+		if w.wasWiped() {
+			return w.rebaseRows(reasonCleared)
 		}
-		w.follow(p)
+		w.followAnchor(p)
 	}
 	return w.needNext(), nil
 }
 
-// locate looks for the anchor. History that is shorter, though nothing was
+// findAnchor looks for the anchor. History that is shorter, though nothing was
 // dropped and the screen hasn't grown into it, was cleared.
-func (w *engineRun) locate() (anchorPlace, searchResult) {
+func (w *engineRun) findAnchor() (anchorPlace, searchResult) {
 	st, s := &w.state, w.s
 	if !mayDrop(s) && s.HistorySize < st.HS-max(0, s.Height-st.Height) {
 		return anchorPlace{}, cleared
@@ -79,22 +79,22 @@ func (w *engineRun) locate() (anchorPlace, searchResult) {
 	return locateAnchor(st.Anchor, st.Base, next, st.HS, w.asked.place, s, w.hashes)
 }
 
-// begin starts at the oldest row kept.
-func (w *engineRun) begin() *Need {
+// beginNumbering starts at the oldest row kept.
+func (w *engineRun) beginNumbering() *Need {
 	s := w.s
 	if need := w.needNext(); need != nil {
 		return need
 	}
 	if s.HistorySize >= s.HistoryLimit-max(1, s.HistoryLimit/10) && s.HistorySize > 0 {
-		w.gap(0, reasonBefore)
+		w.addGap(0, reasonBefore)
 	}
 	w.state.PID = s.PID
 	w.step.Changed = true
 	return nil
 }
 
-// follow goes on from where the anchor was found.
-func (w *engineRun) follow(p anchorPlace) {
+// followAnchor goes on from where the anchor was found.
+func (w *engineRun) followAnchor(p anchorPlace) {
 	st, s := &w.state, w.s
 	same := p.base == st.Base && s.HistorySize == st.HS && s.Activity == st.Activity
 	w.step.Grown = int(p.base-st.Base) + s.HistorySize - st.HS
@@ -103,7 +103,7 @@ func (w *engineRun) follow(p anchorPlace) {
 	st.Base = p.base
 	w.droppedRows()
 	if p.ambiguous && !same {
-		w.gap(0, reasonRepeats)
+		w.addGap(0, reasonRepeats)
 		w.renumbered()
 	}
 	if respawned {
@@ -115,7 +115,7 @@ func (w *engineRun) follow(p anchorPlace) {
 func (w *engineRun) renumbered() {
 	st := &w.state
 	w.prevAbs, w.orphans, w.copies, w.screen.normal, st.Asking = nil, orphans{}, nil, nil, openDialog{}
-	if !w.reaches() {
+	if !w.reachesBottom() {
 		st.Shown = rowHashes{} // nothing more can be seen of them before what comes behind
 	}
 	for abs := range st.Shown {
@@ -128,18 +128,18 @@ func (w *engineRun) renumbered() {
 func (w *engineRun) droppedRows() {
 	st := &w.state
 	if !st.Drew {
-		w.vanish(st.Base, false)
+		w.emitVanished(st.Base, false)
 	}
 	if missing := st.Base - st.Next; missing > 0 {
-		w.gap(w.linesIn(missing), reasonDropped)
+		w.addGap(w.linesIn(missing), reasonDropped)
 		st.Next = st.Base
 	}
 }
 
-// interrupt emits the beginning of a line whose rest is lost.
-func (w *engineRun) interrupt() {
+// endBegunLine emits the beginning of a line whose rest is lost.
+func (w *engineRun) endBegunLine() {
 	if w.state.Begun != "" {
-		w.line(w.begun(), w.state.Next-1)
+		w.emitLine(w.takeBegun(), w.state.Next-1)
 	}
 }
 
@@ -153,34 +153,34 @@ func (w *engineRun) respawned(oldTop int64) {
 		unsure = unsure || trimRow(r.text) != ""
 	}
 	before := w.screen.normal
-	w.vanish(behindAll, true)
+	w.emitVanished(behindAll, true)
 	for abs := range st.Shown {
-		if i := w.index(abs); i >= 0 && abs >= w.top() {
+		if i := w.rowIndex(abs); i >= 0 && abs >= w.topRow() {
 			delete(st.Shown, abs)
 		}
 	}
 	for _, r := range before {
-		if r.abs < w.top() {
+		if r.abs < w.topRow() {
 			st.Shown[r.abs] = rowHash(trimRow(r.text))
 		}
 	}
 	if unsure {
-		w.gap(0, reasonRespawned)
+		w.addGap(0, reasonRespawned)
 	}
 	st.Next, st.PID = min(st.Next, oldTop), w.s.PID
 	st.Cursor, st.FloorUntil = 0, time.Time{}
 	w.prevAbs, w.screen = nil, memory{}
 }
 
-// lost goes on at the oldest row kept, behind a gap. tmux drops rows in
+// skipDropped goes on at the oldest row kept, behind a gap. tmux drops rows in
 // multiples of limit/10, so at least that many are gone that no row of the
 // anchor is left.
-func (w *engineRun) lost() {
+func (w *engineRun) skipDropped() {
 	st, s := &w.state, w.s
 	if !st.Drew {
-		w.vanish(behindAll, false)
+		w.emitVanished(behindAll, false)
 	}
-	w.interrupt()
+	w.endBegunLine()
 	oldest := w.oldestDrop()
 	rows := max(0, oldest-st.Next)
 	st.Base = max(oldest, st.Next)
@@ -188,7 +188,7 @@ func (w *engineRun) lost() {
 	st.PID = s.PID
 	st.Shown, st.Asking = rowHashes{}, openDialog{}
 	w.prevAbs, w.screen = nil, memory{}
-	w.gap(w.linesIn(rows), reasonDropped)
+	w.addGap(w.linesIn(rows), reasonDropped)
 	w.step.Grown = s.HistorySize
 }
 
@@ -202,8 +202,8 @@ func (w *engineRun) oldestDrop() int64 {
 	return st.Base + ((st.Anchor.End-1-st.Base)/ny+1)*ny
 }
 
-// measure keeps how many rows the longest line takes that was ever seen.
-func (w *engineRun) measure() {
+// measureLines keeps how many rows the longest line takes that was ever seen.
+func (w *engineRun) measureLines() {
 	n := int64(0)
 	for _, wrapped := range w.s.Wrapped {
 		n++
@@ -224,23 +224,23 @@ func (w *engineRun) linesIn(rows int64) int64 {
 	return rows / max(1, w.state.Longest)
 }
 
-// wiped reports whether a screen without history was cleared: none of the rows
+// wasWiped reports whether a screen without history was cleared: none of the rows
 // that were finished is where it was, and the cursor went up. Otherwise it was
 // overwritten in place.
-func (w *engineRun) wiped() bool {
+func (w *engineRun) wasWiped() bool {
 	st, s := &w.state, w.s
-	if len(st.Anchor.Hashes) > 0 || !w.prints() || st.Base+int64(s.HistorySize+s.CursorY) >= st.Cursor {
+	if len(st.Anchor.Hashes) > 0 || !w.isPrinting() || st.Base+int64(s.HistorySize+s.CursorY) >= st.Cursor {
 		return false
 	}
-	rows := w.finished()
+	rows := w.lastFinished()
 	rows.asked = nil
 	texts, differ := rows.standAt(st.Base, w)
 	return texts == 0 && differ > 0
 }
 
-// gap puts a gap behind the lines so far.
-func (w *engineRun) gap(atLeast int64, reason string) {
-	w.interrupt()
+// addGap puts a gap behind the lines so far.
+func (w *engineRun) addGap(atLeast int64, reason string) {
+	w.endBegunLine()
 	n := len(w.step.Gaps)
 	if n > 0 && w.step.Gaps[n-1].After == int64(len(w.step.Lines)) {
 		w.step.Gaps[n-1].AtLeast += atLeast
@@ -264,17 +264,17 @@ func (w *engineRun) needNext() *Need {
 			next = max(st.Base, min(next, abs))
 		}
 	}
-	if w.s.First == 0 || w.index(next) >= 0 {
+	if w.s.First == 0 || w.rowIndex(next) >= 0 {
 		return nil
 	}
-	if need := w.window(int(max(0, next-st.Base-int64(len(st.Anchor.Hashes)))), 0); need != nil {
+	if need := w.askWindow(int(max(0, next-st.Base-int64(len(st.Anchor.Hashes)))), 0); need != nil {
 		return need
 	}
-	if w.index(st.Next) >= 0 {
+	if w.rowIndex(st.Next) >= 0 {
 		return nil
 	}
-	w.gap(0, reasonDropped) // it would never be caught up with
-	w.state.Next = w.abs(0)
+	w.addGap(0, reasonDropped) // it would never be caught up with
+	w.state.Next = w.absRow(0)
 	return nil
 }
 
@@ -283,16 +283,16 @@ func (w *engineRun) needNext() *Need {
 func (w *engineRun) needAnchor(k int) *Need {
 	st := &w.state
 	if w.s.HistorySize <= w.maxRows*3/4 {
-		return w.window(0, k)
+		return w.askWindow(0, k)
 	}
 	g := int(st.Anchor.End-st.Base) - k*int(dropRows(w.s)) - len(st.Anchor.Hashes)
-	return w.window(max(0, g), k)
+	return w.askWindow(max(0, g), k)
 }
 
-// window is one from grid row g on, with room for what comes until it's taken:
+// askWindow is one from grid row g on, with room for what comes until it's taken:
 // the more the oftener it was too little. It goes to the bottom if that's near
 // enough; the room never keeps it from that.
-func (w *engineRun) window(g, place int) *Need {
+func (w *engineRun) askWindow(g, place int) *Need {
 	s := w.s
 	if w.asked.tries >= maxTries {
 		return nil
@@ -301,5 +301,5 @@ func (w *engineRun) window(g, place int) *Need {
 	if down := s.HistorySize - g; down <= w.maxRows {
 		slack = min(slack, w.maxRows-down)
 	}
-	return &Need{Window: window(g-s.HistorySize-slack, w.maxRows), tries: w.asked.tries + 1, place: place}
+	return &Need{Window: captureWindow(g-s.HistorySize-slack, w.maxRows), tries: w.asked.tries + 1, place: place}
 }

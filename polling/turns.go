@@ -25,7 +25,7 @@ func (p *OutputPoller) nextTurn(step *Step, lines []sessions.Line, now time.Time
 		late = end
 	}
 	opens := !t.Open && (step.Complete || haveText(lines[late:]))
-	began := p.began(step, opens, now)
+	began := p.inputOfTurn(step, opens, now)
 	t.FirstLine, t.LastLine = 0, int64(late)
 	switch {
 	case opens:
@@ -47,31 +47,31 @@ func (p *OutputPoller) nextTurn(step *Step, lines []sessions.Line, now time.Time
 	return &t
 }
 
-// ownTurns are the turns by what the pane itself shows.
-func (p *OutputPoller) ownTurns(b *Batch, step *Step, obs sessions.Observation, now time.Time) {
+// findOwnTurns are the turns by what the pane itself shows.
+func (p *OutputPoller) findOwnTurns(b *Batch, step *Step, obs sessions.Observation, now time.Time) {
 	lines := len(b.Lines)
 	switch {
-	case len(step.cuts) > 0 || p.late != nil || p.engine.state.Shell.known():
+	case len(step.cuts) > 0 || p.late != nil || p.engine.state.Shell.isKnown():
 		b.Ended, b.Turn = p.turnsByShell(step, lines, now)
 		p.late = nil
-	case p.quiet(step, lines, obs, now):
+	case p.isQuiet(step, lines, obs, now):
 		w := turnWalk{t: p.turn, now: now}
 		w.t.FirstLine = 0
-		w.end(0, nil)
+		w.endTurn(0, nil)
 		b.Ended = w.ended
 	default:
 		b.Turn = p.nextTurn(step, b.Lines, now)
 	}
 }
 
-// quiet reports whether the turn is over because nothing comes any more.
-func (p *OutputPoller) quiet(step *Step, lines int, obs sessions.Observation, now time.Time) bool {
+// isQuiet reports whether the turn is over because nothing comes any more.
+func (p *OutputPoller) isQuiet(step *Step, lines int, obs sessions.Observation, now time.Time) bool {
 	return p.turn.Open && obs.Quiet > 0 && !step.Changed && !step.Complete && lines == 0 && now.Sub(p.changed) >= obs.Quiet
 }
 
 // quietAt is when the turn is over if nothing comes any more; zero: it isn't by that.
 func (p *OutputPoller) quietAt(obs sessions.Observation) time.Time {
-	if obs.Known || obs.Quiet <= 0 || !p.turn.Open || p.engine.state.Shell.known() {
+	if obs.Known || obs.Quiet <= 0 || !p.turn.Open || p.engine.state.Shell.isKnown() {
 		return time.Time{}
 	}
 	return p.changed.Add(obs.Quiet)
@@ -81,7 +81,7 @@ func (p *OutputPoller) quietAt(obs sessions.Observation) time.Time {
 // the program was taken to run still.
 type lateEnd struct{ Status *int }
 
-func (p *OutputPoller) keepLate(step *Step) {
+func (p *OutputPoller) keepLateEnd(step *Step) {
 	for _, c := range step.cuts {
 		if p.late = nil; !c.begin {
 			p.late = &lateEnd{c.status}
@@ -95,40 +95,40 @@ func (p *OutputPoller) keepLate(step *Step) {
 // before is of none.
 func (p *OutputPoller) turnsByShell(step *Step, lines int, now time.Time) (ended []sessions.Turn, open *sessions.Turn) {
 	was := &p.engine.state.Shell
-	w := turnWalk{t: p.turn, now: now, running: was.Running, known: was.known()}
+	w := turnWalk{t: p.turn, now: now, running: was.Running, known: was.isKnown()}
 	w.t.FirstLine, w.t.LastLine = 0, 0
-	for _, c := range p.cuts(step, lines) {
-		w.lines(c.at)
+	for _, c := range p.allCuts(step, lines) {
+		w.goToLine(c.at)
 		switch {
 		case c.begin:
 			if w.t.Open {
-				w.end(max(w.pos, c.at-1), nil)
+				w.endTurn(max(w.pos, c.at-1), nil)
 			}
-			w.begin(c.at)
+			w.beginTurn(c.at)
 			w.running = true
 		case w.t.Open:
-			w.end(c.at, c.status)
+			w.endTurn(c.at, c.status)
 		case c.marker:
 		case !c.running || c.status != nil && *c.status != 0:
-			w.begin(c.at)
-			w.end(c.at, c.status)
+			w.beginTurn(c.at)
+			w.endTurn(c.at, c.status)
 		}
 		if !c.begin && !c.marker {
 			w.running, w.known = false, true
 		}
 		w.pos = c.at
 	}
-	w.lines(lines)
+	w.goToLine(lines)
 	if w.t.Open && w.changed {
 		return w.ended, &w.t
 	}
 	return w.ended, nil
 }
 
-// cuts are those of a step, within its lines and those that were held before it. An
+// allCuts are those of a step, within its lines and those that were held before it. An
 // end that came while an agent program was known to run comes first; a turn marker
 // ends the turn, though not the command.
-func (p *OutputPoller) cuts(step *Step, lines int) []turnCut {
+func (p *OutputPoller) allCuts(step *Step, lines int) []turnCut {
 	held := lines - len(step.Lines)
 	cuts := slices.Clone(step.cuts)
 	for i := range cuts {
@@ -161,21 +161,21 @@ type turnWalk struct {
 	ended          []sessions.Turn
 }
 
-// lines goes to a place. Lines that no command has open a turn only where the shell
+// goToLine goes to a place. Lines that no command has open a turn only where the shell
 // isn't known.
-func (w *turnWalk) lines(to int) {
+func (w *turnWalk) goToLine(to int) {
 	if !w.t.Open && to > w.pos && (w.running || !w.known) {
-		w.begin(w.pos)
+		w.beginTurn(w.pos)
 	}
 	w.pos = max(w.pos, to)
 }
 
-func (w *turnWalk) begin(at int) {
+func (w *turnWalk) beginTurn(at int) {
 	w.t = sessions.Turn{Number: w.t.Number + 1, Open: true, StartedAt: w.now, FirstLine: int64(at) + 1}
 	w.changed = true
 }
 
-func (w *turnWalk) end(at int, status *int) {
+func (w *turnWalk) endTurn(at int, status *int) {
 	w.t.Open, w.t.EndedAt, w.t.LastLine, w.t.Status = false, w.now, int64(at), status
 	if at == 0 {
 		w.t.LastLine = -1
@@ -221,9 +221,9 @@ func haveText(lines []sessions.Line) bool {
 	return slices.ContainsFunc(lines, func(l sessions.Line) bool { return strings.TrimSpace(l.Text) != "" })
 }
 
-// began is when the input of the open turn was typed, if it was typed with this step;
+// inputOfTurn is when the input of the open turn was typed, if it was typed with this step;
 // zero: it wasn't. opens: a turn opens with this step.
-func (p *OutputPoller) began(step *Step, opens bool, now time.Time) time.Time {
+func (p *OutputPoller) inputOfTurn(step *Step, opens bool, now time.Time) time.Time {
 	in := &p.inputs
 	p.mu.Lock()
 	in.used = in.last
@@ -248,8 +248,8 @@ func (p *OutputPoller) began(step *Step, opens bool, now time.Time) time.Time {
 	return typed
 }
 
-// inputsDone forgets the input that the stored step worked in.
-func (p *OutputPoller) inputsDone() {
+// forgetInput forgets the input that the stored step worked in.
+func (p *OutputPoller) forgetInput() {
 	if in := &p.inputs; in.last.Equal(in.used) {
 		in.last = time.Time{}
 	}
@@ -270,10 +270,10 @@ func NewMarker(literal string, pattern *regexp.Regexp) *Marker {
 	return &Marker{literal: literal, pattern: pattern}
 }
 
-// ends reports whether a line ends a turn. A line that shows what a person has
+// endsTurn reports whether a line ends a turn. A line that shows what a person has
 // just typed doesn't, though the marker be in it.
-func (m *Marker) ends(line string, echoes []string) bool {
-	if !m.in(line) {
+func (m *Marker) endsTurn(line string, echoes []string) bool {
+	if !m.isIn(line) {
 		return false
 	}
 	for _, e := range echoes {
@@ -290,7 +290,7 @@ func (m *Marker) IsAlone(line string) bool {
 	return m != nil && m.pattern == nil && strings.TrimSpace(line) == strings.TrimSpace(m.literal)
 }
 
-func (m *Marker) in(text string) bool {
+func (m *Marker) isIn(text string) bool {
 	switch {
 	case m == nil:
 		return false
@@ -304,7 +304,7 @@ func (m *Marker) in(text string) bool {
 func (m *Marker) echoOf(input string) []string {
 	var out []string
 	for l := range strings.SplitSeq(input, "\n") {
-		if l = strings.TrimSpace(l); m.in(l) {
+		if l = strings.TrimSpace(l); m.isIn(l) {
 			out = append(out, l)
 		}
 	}

@@ -71,8 +71,8 @@ type waitBase struct {
 	began time.Time
 }
 
-// pause waits until the next look is due, the last one at the deadline.
-func (w *waitBase) pause(ctx context.Context, looked, deadline time.Time) error {
+// awaitLook waits until the next look is due, the last one at the deadline.
+func (w *waitBase) awaitLook(ctx context.Context, looked, deadline time.Time) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -87,7 +87,7 @@ func (w *waitBase) resultOf(source sessions.LinesFrom, outcome sessions.WaitOutc
 		Outcome: outcome, Reason: reason, Source: string(source), Tail: []string{},
 		ElapsedMS: time.Since(w.began).Milliseconds(), TimeoutMS: w.opt.Timeout.Milliseconds(),
 	}
-	w.found.fill(&r)
+	w.found.fillResult(&r)
 	return r
 }
 
@@ -111,7 +111,7 @@ func (w *waiter) run(ctx context.Context) (sessions.WaitResult, error) {
 	for first := true; ; first = false {
 		looked := time.Now()
 		over := !looked.Before(deadline) // then this look is the last
-		outcome, reason, err := w.tick(ctx, deadline)
+		outcome, reason, err := w.catchUp(ctx, deadline)
 		switch {
 		case ctx.Err() != nil:
 			return sessions.WaitResult{}, context.Cause(ctx)
@@ -120,13 +120,13 @@ func (w *waiter) run(ctx context.Context) (sessions.WaitResult, error) {
 		case err != nil && (first || !isPassing(err)):
 			return sessions.WaitResult{}, err
 		case over:
-			return w.timeout(err), nil
+			return w.timeoutResult(err), nil
 		}
 		if first {
 			w.opt.Note(sessions.WaitNote{Event: sessions.WaitBegun, TimeoutMS: w.opt.Timeout.Milliseconds()})
 		}
-		w.tell()
-		if err := w.pause(ctx, looked, deadline); err != nil {
+		w.noteScreen()
+		if err := w.awaitLook(ctx, looked, deadline); err != nil {
 			return sessions.WaitResult{}, err
 		}
 	}
@@ -138,21 +138,21 @@ func isPassing(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sessions.ErrUnavailable)
 }
 
-// tick looks until it has caught up with the pane, and says how the wait has ended, if
+// catchUp looks until it has caught up with the pane, and says how the wait has ended, if
 // it has.
-func (w *waiter) tick(ctx context.Context, deadline time.Time) (sessions.WaitOutcome, string, error) {
+func (w *waiter) catchUp(ctx context.Context, deadline time.Time) (sessions.WaitOutcome, string, error) {
 	var asked *Need
 	window := sessions.RowWindow{Start: -w.depth}
 	if w.behind != nil {
 		window = *w.behind
 	}
 	for until := time.Now().Add(catchUpFor); ; {
-		s, more, err := w.look(ctx, deadline, window, asked)
+		s, more, err := w.lookOnce(ctx, deadline, window, asked)
 		if err != nil {
 			if outcome, reason := w.found.outcome(); outcome != "" {
 				return outcome, reason, nil
 			}
-			return w.failed(err)
+			return w.explainFailure(err)
 		}
 		if asked = more; more != nil {
 			window = more.Window
@@ -165,50 +165,50 @@ func (w *waiter) tick(ctx context.Context, deadline time.Time) (sessions.WaitOut
 			return sessions.WaitRespawned, "another program was started in the pane; what it prints isn't searched", nil
 		case s.reached || s.suspended:
 			w.behind = nil
-			return w.decide()
+			return w.decideOutcome()
 		default:
-			window = w.follower.engine.ahead(w.opt.MaxRows)
+			window = w.follower.engine.windowAhead(w.opt.MaxRows)
 			w.behind = &window
 		}
 		if time.Now().After(until) {
-			return w.decide()
+			return w.decideOutcome()
 		}
 	}
 }
 
-// look takes one snapshot and searches it, or says which one is needed instead. Both are
+// lookOnce takes one snapshot and searches it, or says which one is needed instead. Both are
 // nil where the screen was switched meanwhile.
-func (w *waiter) look(ctx context.Context, deadline time.Time, window sessions.RowWindow, asked *Need) (*waitStep, *Need, error) {
+func (w *waiter) lookOnce(ctx context.Context, deadline time.Time, window sessions.RowWindow, asked *Need) (*waitStep, *Need, error) {
 	until := time.Now().Add(w.opt.CaptureTimeout)
 	if last := deadline.Add(waitGrace); last.Before(until) {
 		until = last
 	}
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	snap, err := w.snapshot(ctx, window)
+	snap, err := w.takeSnapshot(ctx, window)
 	if err != nil {
 		return nil, nil, err
 	}
-	if snap.Alternate && !w.follower.started() {
+	if snap.Alternate && !w.follower.hasStarted() {
 		if again, err := w.beginBehind(ctx); err != nil || again {
 			return nil, nil, err
 		}
 	}
-	s, more := w.follower.look(&snap, asked, w.opt.MaxRows, time.Now())
+	s, more := w.follower.followSnapshot(&snap, asked, w.opt.MaxRows, time.Now())
 	if s == nil {
 		return nil, more, nil
 	}
 	w.seen = &snap
 	if !s.respawned {
 		w.follower = s.next
-		w.found.take(s)
+		w.found.takeStep(s)
 		w.depth = min(max(waitContext+2*len(s.lines), w.depth*3/4), w.opt.MaxRows)
 	}
 	return s, nil, nil
 }
 
-// decide says how the wait has ended, if it has.
-func (w *waiter) decide() (sessions.WaitOutcome, string, error) {
+// decideOutcome says how the wait has ended, if it has.
+func (w *waiter) decideOutcome() (sessions.WaitOutcome, string, error) {
 	if outcome, reason := w.found.outcome(); outcome != "" {
 		return outcome, reason, nil
 	}
@@ -237,14 +237,14 @@ func (w *waiter) beginBehind(ctx context.Context) (again bool, err error) {
 		return err == nil, err
 	}
 	saved.Alternate = false
-	if s, _ := w.follower.look(&saved, nil, w.opt.MaxRows, time.Now()); s != nil {
+	if s, _ := w.follower.followSnapshot(&saved, nil, w.opt.MaxRows, time.Now()); s != nil {
 		w.follower = s.next
 	}
 	return false, nil
 }
 
-// snapshot captures the pane of the right server.
-func (w *waiter) snapshot(ctx context.Context, window sessions.RowWindow) (sessions.Snapshot, error) {
+// takeSnapshot captures the pane of the right server.
+func (w *waiter) takeSnapshot(ctx context.Context, window sessions.RowWindow) (sessions.Snapshot, error) {
 	snap, err := w.src.Snapshot(ctx, w.pane, window)
 	if err == nil && w.identity != (sessions.ServerIdentity{}) && snap.Server != w.identity {
 		err = fmt.Errorf("%w pane: its tmux server was started anew", sessions.ErrUnknown)
@@ -252,8 +252,8 @@ func (w *waiter) snapshot(ctx context.Context, window sessions.RowWindow) (sessi
 	return snap, err
 }
 
-// failed decides what an error of the source means.
-func (w *waiter) failed(err error) (sessions.WaitOutcome, string, error) {
+// explainFailure decides what an error of the source means.
+func (w *waiter) explainFailure(err error) (sessions.WaitOutcome, string, error) {
 	switch {
 	case errors.Is(err, sessions.ErrUnknown):
 		return sessions.WaitDied, "the pane is gone; what was printed right before may not have been seen", nil
@@ -263,8 +263,8 @@ func (w *waiter) failed(err error) (sessions.WaitOutcome, string, error) {
 	return "", "", err
 }
 
-// tell notes when the alternate screen comes and goes.
-func (w *waiter) tell() {
+// noteScreen notes when the alternate screen comes and goes.
+func (w *waiter) noteScreen() {
 	event := sessions.WaitResumed
 	if w.seen != nil && w.seen.Alternate {
 		event = sessions.WaitSuspended
@@ -276,8 +276,8 @@ func (w *waiter) tell() {
 	w.opt.Note(sessions.WaitNote{Event: event})
 }
 
-// timeout is the result of a wait that has found nothing in time.
-func (w *waiter) timeout(err error) sessions.WaitResult {
+// timeoutResult is the result of a wait that has found nothing in time.
+func (w *waiter) timeoutResult(err error) sessions.WaitResult {
 	switch {
 	case w.seen != nil && w.seen.Alternate:
 		return w.result(sessions.WaitAlternate, "the program shows the alternate screen, which isn't searched")
@@ -330,8 +330,8 @@ type WaitLog interface {
 // WaitSession is what a wait needs of a session besides its log. Neither method blocks.
 type WaitSession interface {
 	Get(idOrName string) (sessions.Session, error)
-	// Poke has the session looked at now.
-	Poke(id sessions.ID)
+	// LookNow has the session looked at now.
+	LookNow(id sessions.ID)
 }
 
 // waitPage is how many lines are read at once.
@@ -365,7 +365,7 @@ func (w *lineWaiter) run(ctx context.Context) (sessions.WaitResult, error) {
 	for {
 		looked := time.Now()
 		s, getErr := w.reg.Get(string(w.id)) // first: a session that has ended has all its lines in the log
-		if err := w.read(ctx); err != nil {
+		if err := w.searchLog(ctx); err != nil {
 			if ctx.Err() != nil {
 				return sessions.WaitResult{}, context.Cause(ctx)
 			}
@@ -380,15 +380,15 @@ func (w *lineWaiter) run(ctx context.Context) (sessions.WaitResult, error) {
 		case !looked.Before(deadline):
 			return w.result(sessions.WaitTimeout, "", s), nil
 		}
-		w.reg.Poke(w.id)
-		if err := w.pause(ctx, looked, deadline); err != nil {
+		w.reg.LookNow(w.id)
+		if err := w.awaitLook(ctx, looked, deadline); err != nil {
 			return sessions.WaitResult{}, err
 		}
 	}
 }
 
-// read searches the lines that came.
-func (w *lineWaiter) read(ctx context.Context) error {
+// searchLog searches the lines that came.
+func (w *lineWaiter) searchLog(ctx context.Context) error {
 	for {
 		out, line, gap, err := w.log.ReadSince(ctx, w.id, w.line, w.gap, waitPage)
 		if err != nil {
@@ -406,7 +406,7 @@ func (w *lineWaiter) read(ctx context.Context) error {
 			s.lines = append(s.lines, text)
 		}
 		s.settled, s.moved = len(s.lines), len(s.lines) > 0
-		w.found.take(s)
+		w.found.takeStep(s)
 		w.line, w.gap = line, gap
 		if len(out.Lines) < waitPage {
 			return nil
@@ -434,27 +434,27 @@ type waitFindings struct {
 	lines         waitLines
 }
 
-// take searches what a look has found. What was found first counts.
-func (f *waitFindings) take(s *waitStep) {
+// takeStep searches what a look has found. What was found first counts.
+func (f *waitFindings) takeStep(s *waitStep) {
 	f.any = f.any || s.moved
 	f.lost, f.cleared = f.lost || s.dropped, f.cleared || s.cleared
 	f.missed, f.unsure = f.missed || s.dropped || s.cleared, f.unsure || s.unsure
 	texts := make([]string, 0, len(s.lines))
 	for i := range s.lines {
-		f.search(&s.lines[i])
+		f.searchLine(&s.lines[i])
 		texts = append(texts, s.lines[i].output())
 	}
 	if !s.suspended {
-		f.lines.add(texts, s.settled)
+		f.lines.addLines(texts, s.settled)
 	}
 }
 
-func (f *waitFindings) search(l *waitLine) {
+func (f *waitFindings) searchLine(l *waitLine) {
 	if f.stop == nil {
-		f.stop = l.match(sessions.MatchStop, f.patterns.stops)
+		f.stop = l.matchPatterns(sessions.MatchStop, f.patterns.stops)
 	}
 	if f.pattern == nil {
-		f.pattern = l.match(sessions.MatchPattern, f.patterns.patterns)
+		f.pattern = l.matchPatterns(sessions.MatchPattern, f.patterns.patterns)
 	}
 }
 
@@ -476,15 +476,15 @@ func (f *waitFindings) outcome() (sessions.WaitOutcome, string) {
 	return "", ""
 }
 
-// fill writes into a result what was found.
-func (f *waitFindings) fill(r *sessions.WaitResult) {
+// fillResult writes into a result what was found.
+func (f *waitFindings) fillResult(r *sessions.WaitResult) {
 	switch r.Outcome { //nolint:exhaustive // the others have none
 	case sessions.WaitStopped:
 		r.Match = f.stop
 	case sessions.WaitMatched:
 		r.Match = f.pattern
 	}
-	r.Lines, r.LinesTotal, r.LinesMissed = f.lines.all(), f.lines.total, f.missed || f.unsure
+	r.Lines, r.LinesTotal, r.LinesMissed = f.lines.allLines(), f.lines.total, f.missed || f.unsure
 }
 
 // waitLines are the newest lines of a wait: those that are settled, and those that the last look
@@ -495,7 +495,7 @@ type waitLines struct {
 	before        int // how many were settled
 }
 
-func (l *waitLines) add(lines []string, settled int) {
+func (l *waitLines) addLines(lines []string, settled int) {
 	l.settled = append(l.settled, newestLines(lines[:settled])...)
 	l.settled = newestLines(l.settled)
 	l.open = newestLines(lines[settled:])
@@ -513,6 +513,6 @@ func newestLines(lines []string) []string {
 	return out
 }
 
-func (l *waitLines) all() []string {
+func (l *waitLines) allLines() []string {
 	return newestLines(append(append(make([]string, 0, len(l.settled)+len(l.open)), l.settled...), l.open...))
 }

@@ -43,18 +43,18 @@ type waitStep struct {
 // newFollower returns a follower that begins with the first snapshot it's given.
 func newFollower() waitFollower { return waitFollower{engine: NewEngine(PlainProfile{}, nil, true)} }
 
-// started reports whether the call has been seen: what's on the normal screen.
-func (f *waitFollower) started() bool { return f.engine.state.Started }
+// hasStarted reports whether the call has been seen: what's on the normal screen.
+func (f *waitFollower) hasStarted() bool { return f.engine.state.Started }
 
-// look works a snapshot in. Like Engine.Apply it may need another one instead.
-func (f waitFollower) look(s *sessions.Snapshot, asked *Need, maxRows int, now time.Time) (*waitStep, *Need) {
+// followSnapshot works a snapshot in. Like Engine.Apply it may need another one instead.
+func (f waitFollower) followSnapshot(s *sessions.Snapshot, asked *Need, maxRows int, now time.Time) (*waitStep, *Need) {
 	w := &waitRun{engineRun: engineRun{Engine: f.engine, s: s, now: now, maxRows: maxRows, step: &Step{}}, f: f, out: &waitStep{}}
 	if asked != nil {
 		w.asked = *asked
 	}
 	w.tail = func(int) ([]string, error) { return nil, nil }
 	w.state.Shown = cloneShown(f.engine.state.Shown)
-	if need := w.look(); need != nil {
+	if need := w.lookAtSnapshot(); need != nil {
 		return nil, need
 	}
 	w.out.next = w.f
@@ -72,14 +72,14 @@ type waitRun struct {
 	first int
 }
 
-func (w *waitRun) look() *Need {
+func (w *waitRun) lookAtSnapshot() *Need {
 	s, st := w.s, &w.state
 	w.hashes = make([]uint64, len(s.Rows))
 	for i, r := range s.Rows {
 		w.hashes[i] = rowHash(trimRow(r))
 	}
 	w.dropDeathNotice()
-	w.out.reached = w.reaches()
+	w.out.reached = w.reachesBottom()
 	if st.Started && s.PID != st.PID {
 		w.out.respawned = true
 		return nil
@@ -88,29 +88,29 @@ func (w *waitRun) look() *Need {
 		w.out.suspended = true
 		return nil
 	}
-	w.measure()
+	w.measureLines()
 	w.drawing = w.profile.Drawing(s)
 	var need *Need
 	switch {
 	case !st.Started:
-		w.begin()
+		w.beginAtCall()
 	case s.Width != st.Width:
-		need = w.realign()
+		need = w.realignRows()
 	default:
-		need = w.follow()
+		need = w.followRows()
 	}
 	if need != nil {
 		return need
 	}
-	w.search()
-	w.remember()
+	w.collectLines()
+	w.rememberScreen()
 	return nil
 }
 
-// begin takes all there is as what stood there at the call.
-func (w *waitRun) begin() {
+// beginAtCall takes all there is as what stood there at the call.
+func (w *waitRun) beginAtCall() {
 	w.state.PID = w.s.PID
-	w.first = w.lineStart(w.index(w.top()))
+	w.first = w.lineStart(w.rowIndex(w.topRow()))
 	for i := w.first; i < len(w.s.Rows); i++ {
 		c := oldCell(callText(w.s, i))
 		w.cells = append(w.cells, c)
@@ -126,11 +126,11 @@ func (w *waitRun) lineStart(i int) int {
 	return i
 }
 
-// follow finds out where the rows belong, as Engine does.
-func (w *waitRun) follow() *Need {
+// followRows finds out where the rows belong, as Engine does.
+func (w *waitRun) followRows() *Need {
 	s, st := w.s, &w.state
 	shrank := s.HistorySize < st.HS-max(0, s.Height-st.Height) && !mayDrop(s)
-	p, how := w.locate()
+	p, how := w.findAnchor()
 	if how == deeper {
 		if need := w.needAnchor(p.k); need != nil {
 			return need
@@ -138,22 +138,22 @@ func (w *waitRun) follow() *Need {
 		p.ambiguous, how = true, found
 	}
 	if how == found {
-		p = w.doubt(p)
+		p = w.checkPlace(p)
 	} else {
 		var need *Need
-		if p, how, need = w.resume(p, how); need != nil {
+		if p, how, need = w.resumePrinting(p, how); need != nil {
 			return need
 		}
 	}
 	w.out.cleared = shrank || how == cleared
 	switch how {
 	case cleared:
-		return w.realign()
+		return w.realignRows()
 	case dropped:
-		return w.refill()
+		return w.refillRows()
 	case found, weak, deeper:
-		w.out.unsure = w.wiped()
-		w.engineRun.follow(p)
+		w.out.unsure = w.wasWiped()
+		w.engineRun.followAnchor(p)
 	}
 	if need := w.needNext(); need != nil {
 		return need
@@ -162,7 +162,7 @@ func (w *waitRun) follow() *Need {
 		w.out.dropped = w.out.dropped || g.Reason == reasonDropped
 		w.out.unsure = w.out.unsure || g.Reason != reasonDropped
 	}
-	w.first = max(0, w.index(st.Next))
+	w.first = max(0, w.rowIndex(st.Next))
 	if w.first >= len(s.Rows) { // a window further up, by which the place was found
 		w.first = len(s.Rows)
 		return nil
@@ -171,10 +171,10 @@ func (w *waitRun) follow() *Need {
 	return nil
 }
 
-// refill goes on at the oldest row kept: tmux dropped all that was known. What stands
+// refillRows goes on at the oldest row kept: tmux dropped all that was known. What stands
 // there as it did on the last screen may be that.
-func (w *waitRun) refill() *Need {
-	w.lost()
+func (w *waitRun) refillRows() *Need {
+	w.skipDropped()
 	if need := w.needNext(); need != nil {
 		return need
 	}
@@ -185,7 +185,7 @@ func (w *waitRun) refill() *Need {
 			was[key]++
 		}
 	}
-	w.first = min(max(0, w.index(w.state.Next)), len(w.s.Rows))
+	w.first = min(max(0, w.rowIndex(w.state.Next)), len(w.s.Rows))
 	for i := w.first; i < len(w.s.Rows); i++ {
 		c := waitCell{text: w.s.Rows[i]}
 		if key := trimRow(c.text); i-w.first < w.s.Height && was[key] > 0 {
@@ -198,18 +198,18 @@ func (w *waitRun) refill() *Need {
 	return nil
 }
 
-// search collects the lines with something new in them, and where the next look begins:
+// collectLines collects the lines with something new in them, and where the next look begins:
 // at the line that the screen begins with.
-func (w *waitRun) search() {
+func (w *waitRun) collectLines() {
 	if w.first == len(w.s.Rows) {
 		return
 	}
 	next, top := w.first, len(w.s.Rows)
 	if w.out.reached {
-		top = w.lineStart(w.index(w.top()))
+		top = w.lineStart(w.rowIndex(w.topRow()))
 	}
 	for i := w.first; i < len(w.s.Rows); {
-		j, whole := w.logical(i)
+		j, whole := w.lineEnd(i)
 		if !whole && !w.out.reached {
 			break
 		}
@@ -234,18 +234,18 @@ func (w *waitRun) search() {
 		}
 		w.cells, w.first, next = append(back, w.cells...), top, top
 	}
-	w.state.Next = w.abs(next)
-	w.f.rows = w.f.rows.keep(w.state.Next, w.cells[next-w.first:], w.out.reached)
+	w.state.Next = w.absRow(next)
+	w.f.rows = w.f.rows.keepCells(w.state.Next, w.cells[next-w.first:], w.out.reached)
 	if w.out.reached {
-		w.seeCursor()
+		w.noteCursor()
 	}
 }
 
-// seeCursor notices output that leaves no text: the cursor is elsewhere, though the
+// noteCursor notices output that leaves no text: the cursor is elsewhere, though the
 // screen has the size it had.
-func (w *waitRun) seeCursor() {
+func (w *waitRun) noteCursor() {
 	s, f := w.s, &w.f
-	row := w.top() + int64(s.CursorY)
+	row := w.topRow() + int64(s.CursorY)
 	if f.last != nil && f.last.Width == s.Width && f.last.Height == s.Height && (row != f.cursor || s.CursorX != f.column) {
 		w.out.moved = true
 	}
@@ -262,9 +262,9 @@ type waitRows struct {
 // cellsFrom compares the snapshot's rows from row i on with the last look.
 func (r waitRows) cellsFrom(w *engineRun, i int) []waitCell {
 	cells := make([]waitCell, 0, len(w.s.Rows)-i)
-	moved := r.vanished(w)
+	moved := r.countOverwritten(w)
 	for ; i < len(w.s.Rows); i++ {
-		abs, text := w.abs(i), w.s.Rows[i]
+		abs, text := w.absRow(i), w.s.Rows[i]
 		was, ok := r.cells[abs]
 		var c waitCell
 		switch {
@@ -284,20 +284,20 @@ func (r waitRows) cellsFrom(w *engineRun, i int) []waitCell {
 	return cells
 }
 
-// vanished counts the texts that stood there at the call and were overwritten since the last
+// countOverwritten counts the texts that stood there at the call and were overwritten since the last
 // look. If the screen was only changed further down, and they stand elsewhere now,
 // they were moved and not printed anew.
-func (r waitRows) vanished(w *engineRun) map[string]int {
-	top := w.index(w.top())
+func (r waitRows) countOverwritten(w *engineRun) map[string]int {
+	top := w.rowIndex(w.topRow())
 	if top < 0 || top >= len(w.s.Rows) {
 		return nil
 	}
-	if first, ok := r.cells[w.top()]; !ok || trimRow(first.text) != trimRow(w.s.Rows[top]) {
+	if first, ok := r.cells[w.topRow()]; !ok || trimRow(first.text) != trimRow(w.s.Rows[top]) {
 		return nil
 	}
 	var out map[string]int
 	for abs, was := range r.cells {
-		i := w.index(abs)
+		i := w.rowIndex(abs)
 		key := trimRow(was.text)
 		if i < 0 || i >= len(w.s.Rows) || key == "" || !was.isOld() || !was.goesOn(w.s.Rows[i]).rewritten {
 			continue
@@ -310,9 +310,9 @@ func (r waitRows) vanished(w *engineRun) map[string]int {
 	return out
 }
 
-// keep remembers the cells of the rows from absolute number abs on. If the snapshot
+// keepCells remembers the cells of the rows from absolute number abs on. If the snapshot
 // reached the bottom of the screen, they're all there is.
-func (r waitRows) keep(abs int64, cells []waitCell, reached bool) waitRows {
+func (r waitRows) keepCells(abs int64, cells []waitCell, reached bool) waitRows {
 	out := waitRows{cells: make(map[int64]waitCell, len(cells)), end: r.end}
 	if reached {
 		out.end = abs + int64(len(cells))
@@ -328,17 +328,17 @@ func (r waitRows) keep(abs int64, cells []waitCell, reached bool) waitRows {
 	return out
 }
 
-// realign finds on a grid that was reflowed or cleared what stood there at the last look,
+// realignRows finds on a grid that was reflowed or cleared what stood there at the last look,
 // by its lines: their rows have other numbers now.
-func (w *waitRun) realign() *Need {
+func (w *waitRun) realignRows() *Need {
 	if need := w.needAll(); need != nil {
 		return need
 	}
-	known := w.f.known()
+	known := w.f.knownLines()
 	whole := w.f.last != nil && w.f.last.First == 0 && w.s.First == 0
-	w.restart()
+	w.restartNumbering()
 	w.state.PID, w.state.Next = w.s.PID, int64(w.s.First)
-	spans, texts := w.lines(0)
+	spans, texts := w.cutLines(0)
 	cells := make([]waitCell, len(w.s.Rows))
 	for i, row := range w.s.Rows {
 		cells[i] = waitCell{text: row}
@@ -353,14 +353,14 @@ func (w *waitRun) realign() *Need {
 	return nil
 }
 
-// known are the lines of the last look.
-func (f *waitFollower) known() []waitCell {
+// knownLines are the lines of the last look.
+func (f *waitFollower) knownLines() []waitCell {
 	if f.last == nil {
 		return nil
 	}
 	w := engineRun{Engine: f.engine, s: f.last, maxRows: 4 * pieceRows}
 	w.state.Base = f.base
-	spans, _ := w.lines(0)
+	spans, _ := w.cutLines(0)
 	var out []waitCell
 	for n, sp := range spans {
 		if n == 0 && f.last.First > 0 {
@@ -369,7 +369,7 @@ func (f *waitFollower) known() []waitCell {
 		var line waitCell
 		fresh := false
 		for i := sp.i; i <= sp.j; i++ {
-			c, ok := f.rows.cells[w.abs(i)]
+			c, ok := f.rows.cells[w.absRow(i)]
 			if !ok {
 				c = oldCell(f.last.Rows[i]) // it has left the screen before
 			}
@@ -461,7 +461,7 @@ func alignByWords(known []waitCell, was, texts []string) map[int]waitCell {
 	for i, text := range was {
 		places[text] = append(places[text], i)
 	}
-	verdicts := newReprinted(was).mark(texts, false)
+	verdicts := newReprinted(was).markLines(texts, false)
 	for n, text := range texts {
 		switch at := places[text]; {
 		case len(at) > 0:

@@ -99,9 +99,9 @@ func isASCII(s string) bool {
 	return true
 }
 
-// find looks for the pattern in text from byte from on. lower is text in lower case,
+// findIn looks for the pattern in text from byte from on. lower is text in lower case,
 // or "" where that has other offsets.
-func (p *waitPattern) find(text, lower string, from int) (start, end int) {
+func (p *waitPattern) findIn(text, lower string, from int) (start, end int) {
 	in := text
 	if p.fold {
 		in = lower
@@ -152,8 +152,8 @@ func (l *waitLine) isNew(from, to int) bool {
 	return false
 }
 
-// match searches a line: of several of a kind the first that was given.
-func (l *waitLine) match(kind string, all []waitPattern) *sessions.WaitMatch {
+// matchPatterns searches a line: of several of a kind the first that was given.
+func (l *waitLine) matchPatterns(kind string, all []waitPattern) *sessions.WaitMatch {
 	if len(l.fresh) == 0 || len(all) == 0 {
 		return nil
 	}
@@ -167,11 +167,11 @@ func (l *waitLine) match(kind string, all []waitPattern) *sessions.WaitMatch {
 	}
 	for i := range all {
 		p := &all[i]
-		start, end := l.search(p, text, lower)
+		start, end := l.findNew(p, text, lower)
 		if start < 0 {
 			// A regular expression may want the end of the line where the row has blanks.
 			if cut := trimRow(text); p.literal == "" && len(cut) < len(text) {
-				start, end = l.search(p, cut, lower[:min(len(lower), len(cut))])
+				start, end = l.findNew(p, cut, lower[:min(len(lower), len(cut))])
 			}
 		}
 		if start >= 0 {
@@ -181,10 +181,10 @@ func (l *waitLine) match(kind string, all []waitPattern) *sessions.WaitMatch {
 	return nil
 }
 
-// search finds the first place where the pattern stands with something new in it.
-func (l *waitLine) search(p *waitPattern, text, lower string) (start, end int) {
+// findNew finds the first place where the pattern stands with something new in it.
+func (l *waitLine) findNew(p *waitPattern, text, lower string) (start, end int) {
 	if !l.rewritten {
-		return p.find(text, lower, 0)
+		return p.findIn(text, lower, 0)
 	}
 	if p.literal == "" || p.fold && lower == "" { // not from the middle of the line: ^ would match there
 		for _, loc := range p.re.FindAllStringIndex(text, -1) {
@@ -195,7 +195,7 @@ func (l *waitLine) search(p *waitPattern, text, lower string) (start, end int) {
 		return -1, -1
 	}
 	for from := 0; from <= len(text); from = start + 1 {
-		if start, end = p.find(text, lower, from); start < 0 || l.isNew(start, end) {
+		if start, end = p.findIn(text, lower, from); start < 0 || l.isNew(start, end) {
 			return start, end
 		}
 	}

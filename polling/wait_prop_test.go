@@ -90,7 +90,7 @@ func (f *tracer) look(h *history) *waitStep {
 	window := sessions.RowWindow{Start: -f.depth}
 	for asked := (*Need)(nil); ; {
 		snap := h.g.snapshot(window)
-		s, more := f.f.look(&snap, asked, f.maxRows, time.Unix(1, 0))
+		s, more := f.f.followSnapshot(&snap, asked, f.maxRows, time.Unix(1, 0))
 		if asked = more; more != nil {
 			window = more.Window
 			continue
@@ -104,7 +104,7 @@ func (f *tracer) look(h *history) *waitStep {
 		if s.reached {
 			return &out
 		}
-		window = f.f.engine.ahead(f.maxRows)
+		window = f.f.engine.windowAhead(f.maxRows)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestWaitMatchAgreesWithItsModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		line := joinCells([]waitCell{oldCell(was).goesOn(now)})
-		m := line.match(sessions.MatchPattern, p.patterns)
+		m := line.matchPatterns(sessions.MatchPattern, p.patterns)
 		text, search := now, pattern
 		if fold {
 			text, search = strings.ToLower(text), strings.ToLower(search)

@@ -26,7 +26,7 @@ func TestWaitFindsOutputOverAResize(t *testing.T) {
 					Pane: "%1", PID: 1, Width: 40 - 10*i, Height: 8, HistoryLimit: 100, CursorVisible: true,
 					CursorY: len(rows) - 1, CursorX: len(rows[len(rows)-1]), Rows: append(slices.Clone(rows), make([]string, 8-len(rows))...), Wrapped: make([]bool, 8),
 				}
-				seen, need := f.look(&s, nil, 1000, time.Unix(1, 0))
+				seen, need := f.followSnapshot(&s, nil, 1000, time.Unix(1, 0))
 				if need != nil {
 					t.Fatalf("it wants %+v", need)
 				}

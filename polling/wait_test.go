@@ -166,7 +166,7 @@ func screens(t *testing.T, width int, looks ...[]string) [][]string {
 			Pane: "%1", PID: 1, Width: width, Height: 6, HistoryLimit: 100, CursorVisible: true,
 			CursorY: len(rows) - 1, CursorX: len(rows[len(rows)-1]), Rows: append(slices.Clone(rows), make([]string, 6-len(rows))...), Wrapped: make([]bool, 6),
 		}
-		got, need := f.look(&s, nil, 1000, time.Unix(1, 0))
+		got, need := f.followSnapshot(&s, nil, 1000, time.Unix(1, 0))
 		if need != nil {
 			t.Fatalf("it wants %+v", need)
 		}
@@ -225,7 +225,7 @@ type told struct {
 }
 
 func (r *told) Get(string) (sessions.Session, error) { return r.s, nil }
-func (r *told) Poke(sessions.ID)                     { r.n++; r.poke(r.n) }
+func (r *told) LookNow(sessions.ID)                  { r.n++; r.poke(r.n) }
 
 // Of a transcript the lines are searched; what was written to the agent isn't output.
 func TestWaitForLinesOfATranscript(t *testing.T) {

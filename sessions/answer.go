@@ -19,7 +19,7 @@ func (m *Manager) Answer(ctx context.Context, id string, a Answer) (Prompt, erro
 	if err != nil {
 		return p, err
 	}
-	run, done, err := m.carriedThrough(ctx)
+	run, done, err := m.withRunLife(ctx)
 	if err != nil {
 		return m.settleAnswer(ctx, p, AnswerResult{State: PromptOpen, Err: err})
 	}
@@ -29,9 +29,9 @@ func (m *Manager) Answer(ctx context.Context, id string, a Answer) (Prompt, erro
 	return m.settleAnswer(ctx, p, end)
 }
 
-// carriedThrough is a context that ends with Run and not with the request: what has
+// withRunLife is a context that ends with Run and not with the request: what has
 // begun is carried through. Run waits for done.
-func (m *Manager) carriedThrough(ctx context.Context) (run context.Context, done func(), err error) {
+func (m *Manager) withRunLife(ctx context.Context) (run context.Context, done func(), err error) {
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -58,10 +58,10 @@ func (m *Manager) claimPrompt(ctx context.Context, id string, a Answer) (Prompt,
 		if err != nil {
 			return was, err
 		}
-		return was, was.conflict()
+		return was, was.conflictError()
 	}
 	if p.State != PromptOpen {
-		return p, p.conflict()
+		return p, p.conflictError()
 	}
 	if err := p.Dialog.Takes(a); err != nil {
 		return p, err
@@ -90,7 +90,7 @@ const (
 
 // giveAnswer has the answer given that counts.
 func (m *Manager) giveAnswer(ctx context.Context, p Prompt) AnswerResult {
-	e, err := m.handed(p.Session)
+	e, err := m.entryWithHand(p.Session)
 	if err != nil {
 		return AnswerResult{State: PromptClosed, Reason: "the session has ended", Err: err}
 	}
@@ -141,9 +141,9 @@ func (m *Manager) settleAnswer(ctx context.Context, p Prompt, end AnswerResult) 
 	next := p
 	switch end.State {
 	case PromptAnswered:
-		next = p.answered()
+		next = p.asAnswered()
 	case PromptClosed:
-		next = p.closed(end.Reason)
+		next = p.asClosed(end.Reason)
 	default:
 		next.State, next.Answer = PromptOpen, nil
 	}
@@ -237,7 +237,7 @@ func (m *Manager) stillDone(id ID, done string) bool {
 
 // askAgain looks, and reports whether what was answered stands there, and is asked again.
 func (m *Manager) askAgain(ctx context.Context, id ID, done string) bool {
-	s, srv, err := m.living(id)
+	s, srv, err := m.livingSession(id)
 	if err != nil {
 		return true
 	}
@@ -262,12 +262,12 @@ func (m *Manager) askAgain(ctx context.Context, id ID, done string) bool {
 	return true
 }
 
-func (p Prompt) answered() Prompt {
+func (p Prompt) asAnswered() Prompt {
 	p.State, p.Reason, p.ClosedAt = PromptAnswered, "", time.Now()
 	return p
 }
 
-func (p Prompt) author() string {
+func (p Prompt) authorName() string {
 	if p.Answer == nil {
 		return ""
 	}
@@ -300,8 +300,8 @@ func (p Prompt) Who() string {
 	return cmp.Or(p.Answer.Name, p.Answer.Author)
 }
 
-// conflict says why a prompt can't be answered any more.
-func (p Prompt) conflict() error {
+// conflictError says why a prompt can't be answered any more.
+func (p Prompt) conflictError() error {
 	const most = 200 // characters
 	chosen := shortLine(p.Chosen(), most)
 	switch p.State {
@@ -317,7 +317,7 @@ func (p Prompt) conflict() error {
 // Takes reports whether an answer fits a dialog, or what would. It's the one place that
 // says what nobody may choose who hasn't seen all of the question.
 func (d *Dialog) Takes(a Answer) error {
-	if err := d.fits(a); err != nil {
+	if err := d.checkFit(a); err != nil {
 		return err
 	}
 	blind := (d.Unseen || d.Masked) && (a.Text != "" || len(a.Options) == 0)
@@ -331,25 +331,25 @@ func (d *Dialog) Takes(a Answer) error {
 	if refusals.Text = ""; d.Kind == PromptMulti {
 		refusals.Kind = PromptChoice
 	}
-	return fmt.Errorf("%w answer: not all of the question can be seen, so it takes %s", ErrInvalid, refusals.choices())
+	return fmt.Errorf("%w answer: not all of the question can be seen, so it takes %s", ErrInvalid, refusals.describeChoices())
 }
 
-func (d *Dialog) fits(a Answer) error {
+func (d *Dialog) checkFit(a Answer) error {
 	multi := d.Kind == PromptMulti
 	switch {
 	case a.Text != "" && len(a.Options) > 0:
 		return fmt.Errorf("%w answer: it's options or a text, not both", ErrInvalid)
 	case a.Text != "" && d.Text == "":
-		return fmt.Errorf("%w answer: this question takes no text; it takes %s", ErrInvalid, d.choices())
+		return fmt.Errorf("%w answer: this question takes no text; it takes %s", ErrInvalid, d.describeChoices())
 	case a.Text != "":
 		return checkText(a.Text, false)
 	case len(a.Options) == 0 && (!multi || a.Options == nil), len(a.Options) > 1 && !multi:
-		return fmt.Errorf("%w answer: it takes %s", ErrInvalid, d.choices())
+		return fmt.Errorf("%w answer: it takes %s", ErrInvalid, d.describeChoices())
 	}
 	had := map[int]bool{}
 	for _, i := range a.Options {
 		if i < 0 || i >= len(d.Options) {
-			return fmt.Errorf("%w answer: there is no option %d; it takes %s", ErrInvalid, i+1, d.choices())
+			return fmt.Errorf("%w answer: there is no option %d; it takes %s", ErrInvalid, i+1, d.describeChoices())
 		}
 		if had[i] {
 			return fmt.Errorf("%w answer: option %d is given twice", ErrInvalid, i+1)
@@ -359,8 +359,8 @@ func (d *Dialog) fits(a Answer) error {
 	return nil
 }
 
-// choices says what a dialog takes.
-func (d *Dialog) choices() string {
+// describeChoices says what a dialog takes.
+func (d *Dialog) describeChoices() string {
 	var all []string
 	for i, o := range d.Options {
 		if !d.Offers(i) {

@@ -111,7 +111,7 @@ func (m *Manager) followAsked(id ID) {
 	e := m.entries[id]
 	wanted := false
 	if e != nil {
-		e.prune(time.Now())
+		e.pruneOld(time.Now())
 		wanted = len(e.typed) > 0 || slices.ContainsFunc(e.awaited, func(a *awaited) bool { return a.queued && a.taken.IsZero() })
 	}
 	var stop func()
@@ -132,7 +132,7 @@ func (m *Manager) followAsked(id ID) {
 	if !wanted {
 		return
 	}
-	stop = m.opt.Asked(id, func(a Asked) { m.hearAsked(id, a) })
+	stop = m.opt.Asked(id, func(a Asked) { m.handleAsked(id, a) })
 	m.mu.Lock()
 	if e.stop != nil {
 		e.stop, stop = stop, nil
@@ -143,20 +143,20 @@ func (m *Manager) followAsked(id ID) {
 	}
 }
 
-// hearTurn takes in what was told of a session's turns.
-func (m *Manager) hearTurn(id ID, n turnNews) {
+// handleTurn takes in what was told of a session's turns.
+func (m *Manager) handleTurn(id ID, n turnNews) {
 	m.mu.Lock()
 	e := m.entries[id]
 	if e != nil {
-		e.hear(n)
+		e.noteTurn(n)
 	}
 	m.mu.Unlock()
 	m.runLater(func(ctx context.Context) { m.settleAnswers(ctx, id) })
 }
 
-// turnsOf is what an event tells of turns; false: nothing that a text waits for.
+// turnNewsOf is what an event tells of turns; false: nothing that a text waits for.
 // Manager.mu is held.
-func (a *answers) turnsOf(ev OutputEvent) (turnNews, bool) {
+func (a *answers) turnNewsOf(ev OutputEvent) (turnNews, bool) {
 	n := turnNews{at: time.Now(), turn: ev.Turn.Number}
 	switch {
 	case len(a.awaited) == 0:
@@ -170,8 +170,8 @@ func (a *answers) turnsOf(ev OutputEvent) (turnNews, bool) {
 	return n, false
 }
 
-// hear takes in what was told of the turns. Manager.mu is held.
-func (a *answers) hear(n turnNews) {
+// noteTurn takes in what was told of the turns. Manager.mu is held.
+func (a *answers) noteTurn(n turnNews) {
 	asked := Letters(strings.ToLower(n.text))
 	begun := false // the turn has taken one queued text up
 	for _, w := range a.awaited {
@@ -260,13 +260,13 @@ func (m *Manager) settleAnswers(ctx context.Context, id ID) {
 		case w.answered:
 			if r.State, r.UpdatedAt = ReceiptAnswered, now; !w.receipt.Unverified() { // else it may be proved yet
 				r.Cause, r.Reason = "", ""
-				e.drop(r.ID)
+				e.dropReceipt(r.ID)
 			}
 			done = append(done, r)
 		case w.passed:
 			r.Cause, r.Reason, r.UpdatedAt = CausePassed, ReasonPassed, now
 			done = append(done, r)
-			e.drop(r.ID)
+			e.dropReceipt(r.ID)
 		default:
 			return now.Sub(r.UpdatedAt) > answerFor
 		}
@@ -358,15 +358,15 @@ type proofs struct {
 	typed []*proof
 }
 
-// prune drops what's too old.
-func (p *proofs) prune(now time.Time) {
+// pruneOld drops what's too old.
+func (p *proofs) pruneOld(now time.Time) {
 	p.typed = slices.DeleteFunc(p.typed, func(t *proof) bool { return now.Sub(t.from) > proofFor })
 	p.typed = p.typed[max(0, len(p.typed)-maxProofs):]
 }
 
-// take takes in what an agent was asked, and returns the receipts of the texts in it.
-func (p *proofs) take(a Asked, now time.Time) (proved []string) {
-	p.prune(now)
+// matchAsked takes in what an agent was asked, and returns the receipts of the texts in it.
+func (p *proofs) matchAsked(a Asked, now time.Time) (proved []string) {
+	p.pruneOld(now)
 	if a.At.IsZero() {
 		return nil
 	}
@@ -387,8 +387,8 @@ func (p *proofs) take(a Asked, now time.Time) (proved []string) {
 	return proved
 }
 
-// proved reports whether a text is known to be one that the agent was asked.
-func (p *proofs) proved(receipt string) bool {
+// isProved reports whether a text is known to be one that the agent was asked.
+func (p *proofs) isProved(receipt string) bool {
 	return slices.ContainsFunc(p.typed, func(t *proof) bool { return t.receipt == receipt && (t.heard || t.read) })
 }
 
@@ -400,32 +400,32 @@ func (m *Manager) awaitProof(r Receipt, from time.Time) {
 	m.mu.Lock()
 	if e := m.entries[r.Session]; e != nil && !slices.ContainsFunc(e.typed, func(t *proof) bool { return t.receipt == r.ID }) {
 		e.typed = append(e.typed, &proof{receipt: r.ID, text: r.Text, from: from})
-		e.prune(time.Now())
+		e.pruneOld(time.Now())
 	}
 	m.mu.Unlock()
 	m.followAsked(r.Session)
 	time.AfterFunc(proofFor+time.Second, func() { m.runLater(func(context.Context) { m.followAsked(r.Session) }) })
 }
 
-// drop drops a text of which all is known.
-func (p *proofs) drop(receipt string) {
+// dropReceipt drops a text of which all is known.
+func (p *proofs) dropReceipt(receipt string) {
 	p.typed = slices.DeleteFunc(p.typed, func(t *proof) bool { return t.receipt == receipt })
 }
 
-// hearAsked takes in what a session's agent was asked.
-func (m *Manager) hearAsked(id ID, a Asked) {
+// handleAsked takes in what a session's agent was asked.
+func (m *Manager) handleAsked(id ID, a Asked) {
 	m.mu.Lock()
 	var proved []string
 	e := m.entries[id]
 	if e != nil {
-		proved = e.take(a, time.Now())
+		proved = e.matchAsked(a, time.Now())
 	}
 	m.mu.Unlock()
 	for _, r := range proved {
 		m.runLater(func(ctx context.Context) { m.proveReceipt(ctx, id, r) })
 	}
 	if e != nil && !a.Hook {
-		m.hearTurn(id, turnNews{at: time.Now(), what: turnAsked, text: a.Text})
+		m.handleTurn(id, turnNews{at: time.Now(), what: turnAsked, text: a.Text})
 	}
 }
 

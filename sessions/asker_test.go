@@ -512,7 +512,7 @@ func (pollers) Start(sessions.Session) error            { return nil }
 func (pollers) Stop(context.Context, sessions.ID) error { return nil }
 func (pollers) ServerGone(string)                       {}
 
-func (p pollers) Typed(sessions.ID, string) {
+func (p pollers) NoteTyped(sessions.ID, string) {
 	select {
 	case p.poke <- struct{}{}:
 	default:

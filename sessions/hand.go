@@ -79,9 +79,9 @@ type Desk struct {
 	id ID
 }
 
-// holds reports whether the session is known, and something holds of it. f is called with the registry
+// withEntry reports whether the session is known, and something holds of it. f is called with the registry
 // locked, and may change what it's given.
-func (d *Desk) holds(f func(e *sessionEntry) bool) bool {
+func (d *Desk) withEntry(f func(e *sessionEntry) bool) bool {
 	d.m.mu.Lock()
 	defer d.m.mu.Unlock()
 	e := d.m.entries[d.id]
@@ -95,13 +95,13 @@ func (d *Desk) ID() ID { return d.id }
 func (d *Desk) Log() *slog.Logger { return d.m.log.With("session", d.id) }
 
 // Living returns the session and its tmux server; ErrEnded or ErrUnknown if it has ended.
-func (d *Desk) Living() (Session, TmuxServer, error) { return d.m.living(d.id) }
+func (d *Desk) Living() (Session, TmuxServer, error) { return d.m.livingSession(d.id) }
 
 // Keyboard returns who may type into the session; nil: there's no such session any more.
 func (d *Desk) Keyboard() Keyboard { return d.m.keyboardOf(d.id) }
 
-// Typed tells the session's poller that a text was typed; "": Enter or other keys.
-func (d *Desk) Typed(text string) { d.m.opt.Pollers.Typed(d.id, text) }
+// NoteTyped tells the session's poller that a text was typed; "": Enter or other keys.
+func (d *Desk) NoteTyped(text string) { d.m.opt.Pollers.NoteTyped(d.id, text) }
 
 // SetReceipt changes a waiting receipt, if change says so, and stores and tells it. change
 // is called with the registry locked. ok is false if nothing was changed: the receipt is final, or
@@ -113,13 +113,13 @@ func (d *Desk) SetReceipt(ctx context.Context, receipt string, change func(*Rece
 
 // IsOpen reports whether a receipt is the first of the session, and still to be worked on.
 func (d *Desk) IsOpen(receipt string) bool {
-	return d.holds(func(e *sessionEntry) bool { return len(e.queue) > 0 && e.queue[0].ID == receipt && !e.queue[0].Final() })
+	return d.withEntry(func(e *sessionEntry) bool { return len(e.queue) > 0 && e.queue[0].ID == receipt && !e.queue[0].Final() })
 }
 
 // TakeLeft reports whether a receipt was being typed when the daemon's last run ended. It
 // says so once.
 func (d *Desk) TakeLeft(receipt string) bool {
-	return d.holds(func(e *sessionEntry) bool {
+	return d.withEntry(func(e *sessionEntry) bool {
 		left := e.left && len(e.queue) > 0 && e.queue[0].ID == receipt
 		e.left = e.left && !left
 		return left
@@ -129,7 +129,7 @@ func (d *Desk) TakeLeft(receipt string) bool {
 // TakeGoAhead takes the go-ahead that somebody has left for a receipt; nil: nobody has.
 // Who takes it has to answer it.
 func (d *Desk) TakeGoAhead(receipt string) (ahead *GoAhead) {
-	d.holds(func(e *sessionEntry) bool {
+	d.withEntry(func(e *sessionEntry) bool {
 		if e.ahead != nil && e.ahead.Receipt == receipt {
 			ahead, e.ahead = e.ahead, nil
 		}
@@ -143,7 +143,7 @@ func (d *Desk) AwaitProof(r Receipt, from time.Time) { d.m.awaitProof(r, from) }
 
 // IsProved reports whether a text is known to be one that the agent was asked.
 func (d *Desk) IsProved(receipt string) bool {
-	return d.holds(func(e *sessionEntry) bool { return e.proved(receipt) })
+	return d.withEntry(func(e *sessionEntry) bool { return e.isProved(receipt) })
 }
 
 // TellAuthor writes into the session's log who wrote what's about to be submitted.
@@ -156,7 +156,7 @@ func (d *Desk) TellAuthor(ctx context.Context, r Receipt) error {
 	for text := range strings.SplitSeq(strings.Trim(r.Text, "\n"), "\n") {
 		lines = append(lines, Line{Kind: KindUser, Text: text, Author: author, Origin: r.Origin, Begins: lines == nil})
 	}
-	if err := d.m.publish(ctx, r.Session, lines); err != nil {
+	if err := d.m.publishLines(ctx, r.Session, lines); err != nil {
 		return fmt.Errorf("write who wrote an input: %w", err)
 	}
 	return nil
@@ -165,7 +165,7 @@ func (d *Desk) TellAuthor(ctx context.Context, r Receipt) error {
 // Reaches reports whether a text that was written to somebody at a time is read by them, if
 // it's typed now.
 func (d *Desk) Reaches(to Addressee, front Program, written time.Time) bool {
-	return d.holds(func(e *sessionEntry) bool {
+	return d.withEntry(func(e *sessionEntry) bool {
 		inside := to.Agent() != "" && to.Agent() == e.Source.Program && time.Since(front.Started) > settledIn &&
 			(front.Kind == ProgramOther || front.Kind == ProgramOwn)
 		return inside || to.reaches(front, written)
@@ -177,12 +177,12 @@ func (d *Desk) Address(ctx context.Context, to Addressee) { d.m.setAddressee(ctx
 
 // Yields reports whether another program becomes the session's addressee by itself.
 func (d *Desk) Yields(to Addressee) bool {
-	return d.holds(func(e *sessionEntry) bool { return e.Addressee.yieldsTo(to) })
+	return d.withEntry(func(e *sessionEntry) bool { return e.Addressee.yieldsTo(to) })
 }
 
 // LastConversation is the id of the one that an agent had in the session; "": it isn't known.
 func (d *Desk) LastConversation(agent string) (id string) {
-	d.holds(func(e *sessionEntry) bool {
+	d.withEntry(func(e *sessionEntry) bool {
 		if e.was.Program == agent && conversationIDs.MatchString(e.was.Conversation) {
 			id = e.was.Conversation
 		}
@@ -196,7 +196,7 @@ func (d *Desk) Shown() (shown *Dialog, known bool) { return d.m.shownOf(d.id) }
 
 // AsksNow reports whether a dialog is known to be open.
 func (d *Desk) AsksNow() bool {
-	return d.holds(func(e *sessionEntry) bool {
+	return d.withEntry(func(e *sessionEntry) bool {
 		return e.prompt != nil && e.prompt.Kind() != PromptLine || e.shown != nil && e.shown.Kind != PromptLine
 	})
 }
@@ -206,7 +206,7 @@ func (d *Desk) HadSeen(dialog *Dialog, seen time.Time) bool {
 	if seen.IsZero() {
 		return true
 	}
-	return d.holds(func(e *sessionEntry) bool {
+	return d.withEntry(func(e *sessionEntry) bool {
 		if dialog == nil { // one that can't be read, and so has no prompt
 			return e.State == StateWaiting
 		}
@@ -216,7 +216,7 @@ func (d *Desk) HadSeen(dialog *Dialog, seen time.Time) bool {
 
 // TurnBeganSince reports whether a turn of the session's program began at a time or later.
 func (d *Desk) TurnBeganSince(at time.Time) bool {
-	return d.holds(func(e *sessionEntry) bool {
+	return d.withEntry(func(e *sessionEntry) bool {
 		return !at.IsZero() && e.Turn.Number > 0 && e.Turn.StartedAt.After(at.Add(-submitSlack))
 	})
 }
@@ -224,7 +224,7 @@ func (d *Desk) TurnBeganSince(at time.Time) bool {
 // NoteGiven notes that a step of an answer was done; last: what ends the session now, the
 // answer did.
 func (d *Desk) NoteGiven(last bool) {
-	d.holds(func(e *sessionEntry) bool { e.gave = last; return true })
+	d.withEntry(func(e *sessionEntry) bool { e.gave = last; return true })
 }
 
 // SamePart returns a dialog under the Print of the part that was seen first, if it's another part of
@@ -233,12 +233,12 @@ func (d *Desk) SamePart(dialog *Dialog) *Dialog { return d.m.samePartOf(d.id, di
 
 // NoteBack notes that the pane is as high as it was before it was made taller.
 func (d *Desk) NoteBack() {
-	d.holds(func(e *sessionEntry) bool { e.backAt = time.Now(); return true })
+	d.withEntry(func(e *sessionEntry) bool { e.backAt = time.Now(); return true })
 }
 
 // WasTaller reports whether the pane was taller a moment ago: its program may be drawing it anew.
 func (d *Desk) WasTaller() bool {
-	return d.holds(func(e *sessionEntry) bool { return time.Since(e.backAt) < BackWithin })
+	return d.withEntry(func(e *sessionEntry) bool { return time.Since(e.backAt) < BackWithin })
 }
 
 // LookLater runs f, which looks at the session, for as long as it takes.
@@ -297,7 +297,7 @@ var errPreviewPanicked = fmt.Errorf("%w: panebridge failed while it typed the pr
 // false if it surely isn't typed, and why says why. If it is, why says what has kept it
 // from being submitted, "" for nothing. After an error it's unknown.
 func (m *Manager) TypePreview(ctx context.Context, id ID, p Preview) (sent bool, why string, err error) {
-	s, e, err := m.previewed(id, &p)
+	s, e, err := m.entryForPreview(id, &p)
 	if err != nil {
 		return false, err.Error(), nil // it's the reason
 	}
@@ -328,7 +328,7 @@ func (m *Manager) TypePreview(ctx context.Context, id ID, p Preview) (sent bool,
 // reason to wait, as it is for one that isn't typed: what stands in the box keeps others
 // from typing, and hides what an agent's state is read from.
 func (m *Manager) FinishPreview(ctx context.Context, id ID, p Preview) (end PreviewEnd, why string) {
-	s, e, err := m.previewed(id, &p)
+	s, e, err := m.entryForPreview(id, &p)
 	if err != nil {
 		return PreviewUnknown, err.Error()
 	}
@@ -344,9 +344,9 @@ func (m *Manager) FinishPreview(ctx context.Context, id ID, p Preview) (end Prev
 	return end, why
 }
 
-// previewed is the session that a preview is for, which stops waiting for others when Run ends.
-func (m *Manager) previewed(id ID, p *Preview) (Session, *sessionEntry, error) {
-	e, err := m.handed(id)
+// entryForPreview is the session that a preview is for, which stops waiting for others when Run ends.
+func (m *Manager) entryForPreview(id ID, p *Preview) (Session, *sessionEntry, error) {
+	e, err := m.entryWithHand(id)
 	if err != nil {
 		return Session{}, nil, err
 	}
@@ -395,11 +395,11 @@ func (m *Manager) Keys(ctx context.Context, id ID, p KeyPress) error {
 		return fmt.Errorf("%w keys: give 1 to %d", ErrInvalid, maxKeys)
 	}
 	for _, k := range p.Keys {
-		if !keyName(k) {
+		if !isKeyName(k) {
 			return fmt.Errorf("%w key %q: give names like Enter, Escape, Tab, BTab, BSpace, Up, PageDown, F5, C-c, M-x, or single characters", ErrInvalid, k)
 		}
 	}
-	e, err := m.handed(id)
+	e, err := m.entryWithHand(id)
 	if err != nil {
 		return err
 	}
@@ -415,12 +415,12 @@ func (m *Manager) Keys(ctx context.Context, id ID, p KeyPress) error {
 		return fmt.Errorf("%w: the screen with the question doesn't stand still; press again", ErrUnavailable)
 	}
 	m.log.Info("keys pressed", "session", id, "count", len(p.Keys), "author", p.Author)
-	m.opt.Pollers.Typed(id, "")
+	m.opt.Pollers.NoteTyped(id, "")
 	return nil
 }
 
-// keyName reports whether tmux takes s as the name of one key.
-func keyName(s string) bool {
+// isKeyName reports whether tmux takes s as the name of one key.
+func isKeyName(s string) bool {
 	base := s
 	for len(base) > 2 && (strings.HasPrefix(base, "C-") || strings.HasPrefix(base, "M-") || strings.HasPrefix(base, "S-")) {
 		base = base[2:]

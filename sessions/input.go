@@ -26,7 +26,7 @@ func (m *Manager) Input(ctx context.Context, id ID, req InputRequest) (Receipt, 
 	if err := checkText(req.Text, req.Submit); err != nil {
 		return Receipt{}, err
 	}
-	s, _, err := m.living(id)
+	s, _, err := m.livingSession(id)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -197,7 +197,7 @@ func (m *Manager) changeReceipt(session ID, id string, change func(*Receipt) boo
 	if !change(hit) {
 		return before, before, false
 	}
-	if (hit.State == ReceiptFailed || hit.Unverified()) && hit.Submit && m.entries[session].proved(hit.ID) {
+	if (hit.State == ReceiptFailed || hit.Unverified()) && hit.Submit && m.entries[session].isProved(hit.ID) {
 		hit.SetState(ReceiptSubmitted, "", "") // the agent has said that it was asked it
 	}
 	if hit.State != ReceiptHeld && hit.State != ReceiptTyped {

@@ -67,7 +67,7 @@ type nobody struct{}
 
 func (nobody) Start(sessions.Session) error            { return nil }
 func (nobody) Stop(context.Context, sessions.ID) error { return nil }
-func (nobody) Typed(sessions.ID, string)               {}
+func (nobody) NoteTyped(sessions.ID, string)           {}
 func (nobody) ServerGone(string)                       {}
 
 // Note keeps a line, and what was in the pane's box when it came.

@@ -36,7 +36,7 @@ func (m *Manager) Adopt(ctx context.Context, req AdoptRequest) ([]Session, error
 		if req.Server != "" && req.Server != srv.Name() {
 			continue
 		}
-		panes, err := panesOf(ctx, srv)
+		panes, err := panesOfServer(ctx, srv)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -51,8 +51,8 @@ func (m *Manager) Adopt(ctx context.Context, req AdoptRequest) ([]Session, error
 	return nil, fmt.Errorf("%w pane or tmux session %q: give a pane id like %%12 or the exact name of a tmux session", ErrUnknown, req.Tmux)
 }
 
-// panesOf are a server's panes, also of one that has just begun.
-func panesOf(ctx context.Context, srv TmuxServer) ([]PaneInfo, error) {
+// panesOfServer are a server's panes, also of one that has just begun.
+func panesOfServer(ctx context.Context, srv TmuxServer) ([]PaneInfo, error) {
 	panes, err := srv.Panes(ctx)
 	if !errors.Is(err, ErrUnavailable) || srv.Reach(ctx) != nil {
 		return panes, err
@@ -142,27 +142,27 @@ func (m *Manager) beginSession(ctx context.Context, s Session) error {
 func (m *Manager) Close(ctx context.Context, id ID) error {
 	m.life.Lock()
 	defer m.life.Unlock()
-	s, srv, err := m.living(id)
+	s, srv, err := m.livingSession(id)
 	if err != nil {
 		return err
 	}
 	if err := m.opt.Pollers.Stop(ctx, id); err != nil {
 		return err
 	}
-	m.ended(ctx, s.ID, nil, "it was closed", nil)
+	m.endSession(ctx, s.ID, nil, "it was closed", nil)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tmuxTimeout)
 	defer cancel()
 	if s.Owned {
 		return srv.Kill(ctx, s.Pane.ID)
 	}
 	m.mu.Lock()
-	m.closed[closedPane{s.Pane.Server, s.Pane.Identity, s.Pane.ID}] = true
+	m.closed[closedPaneKey{s.Pane.Server, s.Pane.Identity, s.Pane.ID}] = true
 	m.mu.Unlock()
 	return errors.Join(m.opt.Store.PutClosedPane(ctx, s.Pane), srv.Mark(ctx, s.Pane.ID, ""))
 }
 
 func (m *Manager) forgetClosed(ctx context.Context, p Pane) error {
-	key := closedPane{p.Server, p.Identity, p.ID}
+	key := closedPaneKey{p.Server, p.Identity, p.ID}
 	m.mu.Lock()
 	was := m.closed[key]
 	delete(m.closed, key)
@@ -178,11 +178,11 @@ func (m *Manager) Ended(id ID, exit *Exit, reason string) {
 	m.runLater(func(ctx context.Context) {
 		m.life.Lock()
 		defer m.life.Unlock()
-		s, srv, err := m.living(id)
+		s, srv, err := m.livingSession(id)
 		if err != nil {
 			return
 		}
-		m.ended(ctx, id, exit, reason, nil)
+		m.endSession(ctx, id, exit, reason, nil)
 		if s.Owned && exit != nil {
 			ctx, cancel := context.WithTimeout(ctx, tmuxTimeout)
 			defer cancel()
@@ -191,9 +191,9 @@ func (m *Manager) Ended(id ID, exit *Exit, reason string) {
 	})
 }
 
-// ended makes a session end: notice, registry, store, waiting inputs. life is
+// endSession makes a session end: notice, registry, store, waiting inputs. life is
 // held.
-func (m *Manager) ended(ctx context.Context, id ID, exit *Exit, reason string, gap *Gap) {
+func (m *Manager) endSession(ctx context.Context, id ID, exit *Exit, reason string, gap *Gap) {
 	ctx = context.WithoutCancel(ctx)
 	text := "session ended: " + reason
 	if exit != nil && exit.Signal != "" {
@@ -201,7 +201,7 @@ func (m *Manager) ended(ctx context.Context, id ID, exit *Exit, reason string, g
 	} else if exit != nil && exit.Status >= 0 {
 		text += fmt.Sprintf(", with status %d", exit.Status)
 	}
-	lines, gaps, err := m.note(ctx, id, []Line{{Kind: KindNotice, Text: text}}, gap)
+	lines, gaps, err := m.appendLines(ctx, id, []Line{{Kind: KindNotice, Text: text}}, gap)
 	if err != nil {
 		m.log.Error("write the notice of a session's end", "session", id, "err", err)
 	}
@@ -232,8 +232,8 @@ func (m *Manager) ended(ctx context.Context, id ID, exit *Exit, reason string, g
 // conversationIDs are those that agents give: they're arguments, and no options.
 var conversationIDs = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,199}$`)
 
-// resumable says why an agent can't go on with the conversation asked for.
-func resumable(req *NewRequest, a Agent) error {
+// checkResume says why an agent can't go on with the conversation asked for.
+func checkResume(req *NewRequest, a Agent) error {
 	switch {
 	case len(req.Command) > 0 || req.Agent == "":
 		return fmt.Errorf("%w: only an agent of the configuration goes on with a conversation", ErrInvalid)
@@ -245,8 +245,8 @@ func resumable(req *NewRequest, a Agent) error {
 	return nil
 }
 
-// resume are the arguments with which it goes on with a conversation.
-func (a Agent) resume(id string) []string {
+// resumeArgs are the arguments with which it goes on with a conversation.
+func (a Agent) resumeArgs(id string) []string {
 	out := make([]string, len(a.Resume))
 	for i, arg := range a.Resume {
 		out[i] = strings.ReplaceAll(arg, ConversationID, id)
@@ -309,14 +309,14 @@ func (m *Manager) respawnProgram(ctx context.Context, s Session, req NewRequest)
 	if req.Resume != "" {
 		text += ", with its conversation"
 	}
-	lines, gaps, err := m.note(ctx, s.ID, []Line{{Kind: KindNotice, Text: text}}, nil)
+	lines, gaps, err := m.appendLines(ctx, s.ID, []Line{{Kind: KindNotice, Text: text}}, nil)
 	if err != nil {
 		m.log.Error("write the notice of a restart", "session", s.ID, "err", err)
 	} else {
 		m.opt.Feed.PublishOutput(OutputEvent{Session: s.ID, First: lines[0].N, Lines: lines, Gaps: gaps, Turn: s.Turn})
 	}
 	m.log.Info("session's program is started anew", "session", s.ID, "resumed", req.Resume != "")
-	m.opt.Pollers.Typed(s.ID, "")
+	m.opt.Pollers.NoteTyped(s.ID, "")
 	return m.Get(string(s.ID))
 }
 
@@ -405,10 +405,10 @@ func (m *Manager) planPane(req *NewRequest) (PaneRequest, TmuxServer, error) {
 		p.Command = agent.Command
 	}
 	if req.Resume != "" {
-		if err := resumable(req, agent); err != nil {
+		if err := checkResume(req, agent); err != nil {
 			return p, nil, err
 		}
-		p.Command = slices.Concat(p.Command, agent.resume(req.Resume))
+		p.Command = slices.Concat(p.Command, agent.resumeArgs(req.Resume))
 	}
 	if len(p.Command) == 0 {
 		p.Command = []string{m.opt.Shell}
@@ -432,7 +432,7 @@ func (m *Manager) planPane(req *NewRequest) (PaneRequest, TmuxServer, error) {
 	}
 	srv := m.opt.Servers[0]
 	if req.Server != "" {
-		if srv = m.server(req.Server); srv == nil {
+		if srv = m.serverNamed(req.Server); srv == nil {
 			return p, nil, fmt.Errorf("%w tmux server %q: it isn't in the configuration", ErrUnknown, req.Server)
 		}
 	}

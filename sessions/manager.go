@@ -76,7 +76,7 @@ type Manager struct {
 
 	mu      sync.Mutex // guards what's below; never held during I/O
 	entries map[ID]*sessionEntry
-	closed  map[closedPane]bool
+	closed  map[closedPaneKey]bool
 	pending map[string]bool             // servers that Run will look at
 	todo    []func(ctx context.Context) // for Run
 	wake    chan struct{}
@@ -107,9 +107,9 @@ func (m *Manager) newEntry(s Session) *sessionEntry {
 	return e
 }
 
-// handed is a living session into which a hand types.
-func (m *Manager) handed(id ID) (*sessionEntry, error) {
-	if _, _, err := m.living(id); err != nil {
+// entryWithHand is a living session into which a hand types.
+func (m *Manager) entryWithHand(id ID) (*sessionEntry, error) {
+	if _, _, err := m.livingSession(id); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
@@ -121,8 +121,8 @@ func (m *Manager) handed(id ID) (*sessionEntry, error) {
 	return e, nil
 }
 
-// closedPane is a pane that was closed by hand: no pattern adopts it again.
-type closedPane struct {
+// closedPaneKey is a pane that was closed by hand: no pattern adopts it again.
+type closedPaneKey struct {
 	server   string
 	identity ServerIdentity
 	pane     string
@@ -143,7 +143,7 @@ func NewManager(opt Options) *Manager {
 		opt.Dialogs = NoDialogs{}
 	}
 	return &Manager{
-		opt: opt, log: opt.Logger, entries: map[ID]*sessionEntry{}, closed: map[closedPane]bool{}, pending: map[string]bool{},
+		opt: opt, log: opt.Logger, entries: map[ID]*sessionEntry{}, closed: map[closedPaneKey]bool{}, pending: map[string]bool{},
 		wake: make(chan struct{}, 1),
 	}
 }
@@ -171,7 +171,7 @@ func (m *Manager) Load(ctx context.Context) error {
 		m.entries[s.ID] = m.newEntry(s)
 	}
 	for _, p := range panes {
-		m.closed[closedPane{p.Server, p.Identity, p.ID}] = true
+		m.closed[closedPaneKey{p.Server, p.Identity, p.ID}] = true
 	}
 	m.mu.Unlock()
 	m.loadPrompts(ctx, asked)
@@ -270,8 +270,8 @@ func (m *Manager) Get(idOrName string) (Session, error) {
 	return hit.Session, nil
 }
 
-// living returns a session that hasn't ended.
-func (m *Manager) living(id ID) (Session, TmuxServer, error) {
+// livingSession returns a session that hasn't ended.
+func (m *Manager) livingSession(id ID) (Session, TmuxServer, error) {
 	s, err := m.Get(string(id))
 	if err != nil {
 		return s, nil, err
@@ -279,14 +279,14 @@ func (m *Manager) living(id ID) (Session, TmuxServer, error) {
 	if s.State == StateEnded {
 		return s, nil, fmt.Errorf("%s: %w: %s", s.Name, ErrEnded, s.Reason)
 	}
-	srv := m.server(s.Pane.Server)
+	srv := m.serverNamed(s.Pane.Server)
 	if srv == nil {
 		return s, nil, fmt.Errorf("%w tmux server %q: it isn't in the configuration", ErrUnknown, s.Pane.Server)
 	}
 	return s, srv, nil
 }
 
-func (m *Manager) server(name string) TmuxServer {
+func (m *Manager) serverNamed(name string) TmuxServer {
 	for _, s := range m.opt.Servers {
 		if s.Name() == name {
 			return s
@@ -295,8 +295,8 @@ func (m *Manager) server(name string) TmuxServer {
 	return nil
 }
 
-// update changes a session in the registry and tells about it.
-func (m *Manager) update(id ID, change func(*Session)) (Session, bool) {
+// updateSession changes a session in the registry and tells about it.
+func (m *Manager) updateSession(id ID, change func(*Session)) (Session, bool) {
 	s, ok := m.changeSession(id, change)
 	if ok {
 		m.opt.Feed.PublishSession(s)
@@ -355,8 +355,8 @@ func (m *Manager) takeOutput(ev OutputEvent, now time.Time) (s Session, news out
 	}
 	e.Turn = ev.Turn
 	var turn turnNews
-	if turn, news.turn = e.turnsOf(ev); news.turn {
-		e.hear(turn)
+	if turn, news.turn = e.turnNewsOf(ev); news.turn {
+		e.noteTurn(turn)
 	}
 	if ev.State != "" {
 		e.State, e.Reason = ev.State, ev.Reason
@@ -389,7 +389,7 @@ func (m *Manager) Note(ctx context.Context, id ID, text string) error {
 // NoteElsewhere is Note for those who don't follow the session at a place, or in one of its
 // threads: it's about that place. "": it's for everybody.
 func (m *Manager) NoteElsewhere(ctx context.Context, id ID, place, text string) error {
-	if err := m.publish(ctx, id, []Line{{Kind: KindNotice, Text: text, Origin: place}}); err != nil {
+	if err := m.publishLines(ctx, id, []Line{{Kind: KindNotice, Text: text, Origin: place}}); err != nil {
 		return fmt.Errorf("write a notice: %w", err)
 	}
 	return nil
@@ -406,9 +406,9 @@ func shortLine(s string, n int) string {
 	return s
 }
 
-// publish appends lines, and tells everybody.
-func (m *Manager) publish(ctx context.Context, id ID, lines []Line) error {
-	lines, gaps, err := m.note(ctx, id, lines, nil)
+// publishLines appends lines, and tells everybody.
+func (m *Manager) publishLines(ctx context.Context, id ID, lines []Line) error {
+	lines, gaps, err := m.appendLines(ctx, id, lines, nil)
 	if err != nil {
 		return err
 	}
@@ -420,8 +420,8 @@ func (m *Manager) publish(ctx context.Context, id ID, lines []Line) error {
 	return nil
 }
 
-// note appends lines, and takes the last one's number into the registry.
-func (m *Manager) note(ctx context.Context, id ID, lines []Line, gap *Gap) ([]Line, []Gap, error) {
+// appendLines appends lines, and takes the last one's number into the registry.
+func (m *Manager) appendLines(ctx context.Context, id ID, lines []Line, gap *Gap) ([]Line, []Gap, error) {
 	now := time.Now()
 	for i := range lines {
 		lines[i].At = now

@@ -81,8 +81,8 @@ type Terminal struct {
 type Pollers interface {
 	Start(s Session) error
 	Stop(ctx context.Context, id ID) error
-	// Typed tells that text was typed: the pane is looked at now.
-	Typed(id ID, text string)
+	// NoteTyped tells that text was typed: the pane is looked at now.
+	NoteTyped(id ID, text string)
 	// ServerGone ends the pollers of all panes of a server.
 	ServerGone(server string)
 }

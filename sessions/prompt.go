@@ -133,7 +133,7 @@ func (d *Dialog) TellsAs(other *Dialog) bool {
 // for another call, and not as a part of another whole; or permission for the same call is
 // asked for in the same words, however much of it is drawn.
 func (d *Dialog) Asks(other *Dialog) bool {
-	if d.Print != other.Print && !d.reflows(other) {
+	if d.Print != other.Print && !d.isReflowOf(other) {
 		return d.sameCall(other)
 	}
 	if d.Disputed && other.Disputed && d.Call != other.Call || d.Tall != "" && other.Tall != "" && d.Tall != other.Tall {
@@ -151,15 +151,15 @@ func (d *Dialog) toldCall() string {
 	return d.Was
 }
 
-// reflows reports whether both are drawn alike but for where rows are broken, at other widths: at one
+// isReflowOf reports whether both are drawn alike but for where rows are broken, at other widths: at one
 // width other rows or blanks are another question.
-func (d *Dialog) reflows(other *Dialog) bool {
-	return d.Wide != other.Wide && d.Wide > 0 && other.Wide > 0 && d.Loose != "" && reflowed(d.Loose, other.Loose)
+func (d *Dialog) isReflowOf(other *Dialog) bool {
+	return d.Wide != other.Wide && d.Wide > 0 && other.Wide > 0 && d.Loose != "" && equalButForRows(d.Loose, other.Loose)
 }
 
-// reflowed reports whether two texts are the same but for where their rows end: where one ends, the
+// equalButForRows reports whether two texts are the same but for where their rows end: where one ends, the
 // other has an end, a blank, or goes on.
-func reflowed(a, b string) bool {
+func equalButForRows(a, b string) bool {
 	for a != "" && b != "" {
 		switch {
 		case a[0] == b[0], a[0] == '\n' && b[0] == ' ', a[0] == ' ' && b[0] == '\n':
@@ -199,7 +199,7 @@ func (d *Dialog) About() string {
 // be a command a blank that's none to a shell is shown as its number, too.
 func (d *Dialog) Legible(text string) string {
 	if d.Kind == PromptPermission {
-		return legible(text, func(before, r rune) bool { return illegible(before, r) || r != ' ' && unicode.Is(unicode.Zs, r) })
+		return legible(text, func(before, r rune) bool { return isIllegible(before, r) || r != ' ' && unicode.Is(unicode.Zs, r) })
 	}
 	return Legible(text)
 }
@@ -307,7 +307,7 @@ const (
 // of writing, are drawn as nothing, do something in a terminal, or that nobody knows are written as
 // their numbers. Lines, tabs and marks above letters stay, and what joins letters or emoji between
 // such.
-func Legible(text string) string { return legible(text, illegible) }
+func Legible(text string) string { return legible(text, isIllegible) }
 
 // legible writes those characters as numbers of which illegible says so, by the character that stands
 // before each, but for marks.
@@ -331,12 +331,12 @@ func legible(text string, illegible func(before, r rune) bool) string {
 	return b.String() + text[from:]
 }
 
-func illegible(before, r rune) bool {
+func isIllegible(before, r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return false
 	case r == zwnj || r == zwj || unicode.Is(unicode.Variation_Selector, r):
-		return !joins(before)
+		return !mayBeJoined(before)
 	case unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || r == '\u2800' || r == '\U0001d159': // no ink
 		return true
 	case unicode.IsSpace(r):
@@ -345,9 +345,9 @@ func illegible(before, r rune) bool {
 	return !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r)
 }
 
-// joins reports whether a character may be joined to the next, or be drawn in several ways: an emoji,
+// mayBeJoined reports whether a character may be joined to the next, or be drawn in several ways: an emoji,
 // or a letter of a script that's written so.
-func joins(r rune) bool {
+func mayBeJoined(r rune) bool {
 	return unicode.In(r, unicode.So, unicode.Sk, unicode.Lo, unicode.Lm) && r > unicode.MaxLatin1 &&
 		!unicode.In(r, unicode.Latin, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }

@@ -189,7 +189,7 @@ func (a *openQuestion) samePart(d *Dialog) *Dialog {
 			return d
 		}
 		switch {
-		case a.whole == nil && past <= wholeLate && d.overlaps(was): // it can only be refused
+		case a.whole == nil && past <= wholeLate && d.overlapsWith(was): // it can only be refused
 		case a.whole != nil && past <= BackWithin && a.whole.IsWholeOf(d):
 		default:
 			return d
@@ -228,7 +228,7 @@ func (m *Manager) reconcilePromptHeld(ctx context.Context, id ID) {
 	}
 	now := e.openQuestion
 	m.mu.Unlock()
-	p, d := now.prompt, m.masked(now.told())
+	p, d := now.prompt, m.maskDialog(now.toldDialog())
 	var err error
 	switch {
 	case p != nil && d != nil && p.Dialog.Asks(d):
@@ -242,7 +242,7 @@ func (m *Manager) reconcilePromptHeld(ctx context.Context, id ID) {
 			err = m.putPrompt(ctx, same)
 		}
 	case p != nil:
-		err = m.putPrompt(ctx, p.closed(now.whyGone()))
+		err = m.putPrompt(ctx, p.asClosed(now.whyGone()))
 		p = nil
 		fallthrough
 	default:
@@ -260,8 +260,8 @@ func (m *Manager) reconcilePromptHeld(ctx context.Context, id ID) {
 	}
 }
 
-// masked is a dialog of which it's known whether people are shown all of what it's about.
-func (m *Manager) masked(d *Dialog) *Dialog {
+// maskDialog is a dialog of which it's known whether people are shown all of what it's about.
+func (m *Manager) maskDialog(d *Dialog) *Dialog {
 	if d == nil || d.Kind != PromptPermission && d.Kind != PromptPlan || m.opt.Hides == nil {
 		return d
 	}
@@ -292,7 +292,7 @@ func (a *openQuestion) whyGone() string {
 	return ClosedInPane
 }
 
-func (p Prompt) closed(reason string) Prompt {
+func (p Prompt) asClosed(reason string) Prompt {
 	p.State, p.Reason, p.Answer, p.ClosedAt = PromptClosed, reason, nil, time.Now()
 	return p
 }
@@ -320,7 +320,7 @@ func (m *Manager) putPrompt(ctx context.Context, p Prompt) error {
 		}
 	}
 	m.mu.Unlock()
-	m.log.Info("prompt", "session", p.Session, "prompt", p.ID, "kind", p.Dialog.Kind, "state", p.State, "reason", p.Reason, "author", p.author())
+	m.log.Info("prompt", "session", p.Session, "prompt", p.ID, "kind", p.Dialog.Kind, "state", p.State, "reason", p.Reason, "author", p.authorName())
 	m.opt.Feed.PublishPrompt(p)
 	return nil
 }
@@ -343,9 +343,9 @@ func (m *Manager) endPrompt(ctx context.Context, id ID, reason string) {
 	if p == nil {
 		return
 	}
-	end := p.closed(reason)
+	end := p.asClosed(reason)
 	if p.State == PromptAnswering && gave {
-		end = p.answered()
+		end = p.asAnswered()
 	}
 	_ = m.putPrompt(ctx, end) // a failure to store it is logged
 }
@@ -368,10 +368,10 @@ func (m *Manager) loadPrompts(ctx context.Context, open []Prompt) {
 		}
 		m.mu.Unlock()
 		if !lives {
-			_ = m.putPrompt(ctx, p.closed("the session has ended")) // a failure to store it is logged
+			_ = m.putPrompt(ctx, p.asClosed("the session has ended")) // a failure to store it is logged
 		}
 		if before != nil { // a change that couldn't be stored
-			_ = m.opt.Store.PutPrompt(ctx, before.closed(ClosedByOther)) // nobody knows of it
+			_ = m.opt.Store.PutPrompt(ctx, before.asClosed(ClosedByOther)) // nobody knows of it
 		}
 	}
 }

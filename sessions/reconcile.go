@@ -38,21 +38,21 @@ func (m *Manager) reconcileLater(server string) {
 		m.mu.Lock()
 		delete(m.pending, server)
 		m.mu.Unlock()
-		srv := m.server(server)
+		srv := m.serverNamed(server)
 		if srv == nil {
 			return
 		}
 		m.life.Lock()
 		defer m.life.Unlock()
-		if err := m.reconcile(ctx, srv); err != nil && ctx.Err() == nil {
+		if err := m.reconcileServer(ctx, srv); err != nil && ctx.Err() == nil {
 			m.log.Warn("compare sessions with tmux", "server", server, "err", err)
 		}
 	})
 }
 
-// reconcile ends sessions of earlier runs of the server, starts pollers of
+// reconcileServer ends sessions of earlier runs of the server, starts pollers of
 // those that live, takes in their names, and adopts what the patterns say.
-func (m *Manager) reconcile(ctx context.Context, srv TmuxServer) error {
+func (m *Manager) reconcileServer(ctx context.Context, srv TmuxServer) error {
 	identity, up := srv.Identity()
 	if !up {
 		if srv.Gone() {
@@ -61,8 +61,8 @@ func (m *Manager) reconcile(ctx context.Context, srv TmuxServer) error {
 		return nil
 	}
 	m.endRuns(ctx, srv, identity, "the tmux server was started anew")
-	m.resume(srv)
-	panes, err := m.panes(ctx, srv)
+	m.resumePollers(srv)
+	panes, err := m.listPanes(ctx, srv)
 	if err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func (m *Manager) reconcile(ctx context.Context, srv TmuxServer) error {
 		return srv.Leave(ctx) // only our own hidden session is left
 	}
 	for _, p := range panes {
-		m.follow(ctx, srv.Name(), identity, p)
-		if !m.wanted(srv.Name(), identity, p) {
+		m.followRename(ctx, srv.Name(), identity, p)
+		if !m.isWanted(srv.Name(), identity, p) {
 			continue
 		}
 		if err := m.adoptWanted(ctx, srv, p); err != nil {
@@ -82,7 +82,7 @@ func (m *Manager) reconcile(ctx context.Context, srv TmuxServer) error {
 	return nil
 }
 
-func (m *Manager) panes(ctx context.Context, srv TmuxServer) ([]PaneInfo, error) {
+func (m *Manager) listPanes(ctx context.Context, srv TmuxServer) ([]PaneInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, tmuxTimeout)
 	defer cancel()
 	return srv.Panes(ctx)
@@ -118,12 +118,12 @@ func (m *Manager) endRuns(ctx context.Context, srv TmuxServer, keep ServerIdenti
 			lost = true
 		}
 		_ = m.opt.Pollers.Stop(ctx, s.ID) // waits until its last output is stored
-		m.ended(ctx, s.ID, nil, reason, &Gap{Reason: "what was printed right before may be missing"})
+		m.endSession(ctx, s.ID, nil, reason, &Gap{Reason: "what was printed right before may be missing"})
 	}
 }
 
-// resume starts the pollers of living sessions that have none.
-func (m *Manager) resume(srv TmuxServer) {
+// resumePollers starts the pollers of living sessions that have none.
+func (m *Manager) resumePollers(srv TmuxServer) {
 	for _, s := range m.List() {
 		if s.State != StateEnded && s.Pane.Server == srv.Name() {
 			_ = m.opt.Pollers.Start(s) // it has one already: fine
@@ -131,14 +131,14 @@ func (m *Manager) resume(srv TmuxServer) {
 	}
 }
 
-// wanted reports whether a pattern adopts a pane.
-func (m *Manager) wanted(server string, identity ServerIdentity, p PaneInfo) bool {
+// isWanted reports whether a pattern adopts a pane.
+func (m *Manager) isWanted(server string, identity ServerIdentity, p PaneInfo) bool {
 	if _, taken := m.sessionAt(server, identity, p.ID); taken {
 		return false
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.closed[closedPane{server, identity, p.ID}] {
+	if m.closed[closedPaneKey{server, identity, p.ID}] {
 		return false
 	}
 	if m.isLost(p) {
@@ -167,9 +167,9 @@ func (m *Manager) SetAdopt(patterns []string) {
 	}
 }
 
-// follow takes in what tmux sessions are called now. A session that's named after its
+// followRename takes in what tmux sessions are called now. A session that's named after its
 // tmux session is renamed with it; one that was given another name keeps that.
-func (m *Manager) follow(ctx context.Context, server string, identity ServerIdentity, p PaneInfo) {
+func (m *Manager) followRename(ctx context.Context, server string, identity ServerIdentity, p PaneInfo) {
 	s, ok := m.sessionAt(server, identity, p.ID)
 	if !ok || s.Pane.Session == p.Session || p.Session == "" {
 		return
@@ -183,7 +183,7 @@ func (m *Manager) follow(ctx context.Context, server string, identity ServerIden
 	case !s.Owned && s.Pane.Session == name:
 		name = p.Session
 	}
-	s, ok = m.update(s.ID, func(s *Session) { s.Name, s.Pane.Session = name, p.Session })
+	s, ok = m.updateSession(s.ID, func(s *Session) { s.Name, s.Pane.Session = name, p.Session })
 	if !ok {
 		return
 	}

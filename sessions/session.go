@@ -358,7 +358,7 @@ func (m *Manager) Choose(id ID, src Source) error {
 		return nil
 	}
 	for _, o := range m.entries {
-		if o != e && o.State != StateEnded && src.same(o.Source) {
+		if o != e && o.State != StateEnded && src.isSame(o.Source) {
 			m.mu.Unlock()
 			return fmt.Errorf("%w: %s is the text of session %s", ErrConflict, src.Transcript, o.Name)
 		}
@@ -379,7 +379,7 @@ func (m *Manager) Choose(id ID, src Source) error {
 	return nil
 }
 
-// same reports whether two sources are, or may be, one conversation.
-func (s Source) same(o Source) bool {
+// isSame reports whether two sources are, or may be, one conversation.
+func (s Source) isSame(o Source) bool {
 	return s.Transcript != "" && s.Transcript == o.Transcript && (s.Conversation == o.Conversation || s.Conversation == "" || o.Conversation == "")
 }

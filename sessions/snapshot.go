@@ -162,7 +162,7 @@ func unstyled(row string) string {
 
 // Screen shows a session's pane as it is now.
 func (m *Manager) Screen(ctx context.Context, id ID) (Screen, error) {
-	s, srv, err := m.living(id)
+	s, srv, err := m.livingSession(id)
 	if err != nil {
 		return Screen{}, err
 	}
@@ -175,7 +175,7 @@ func (m *Manager) Screen(ctx context.Context, id ID) (Screen, error) {
 // PromptScreen returns the screen on which a question stands, with its colours. If that one
 // has gone, or can't be seen, it's what's known of the question's rows.
 func (m *Manager) PromptScreen(ctx context.Context, p Prompt) Screen {
-	if s, srv, err := m.living(p.Session); err == nil && !p.Final() {
+	if s, srv, err := m.livingSession(p.Session); err == nil && !p.Final() {
 		snap, err := srv.Snapshot(ctx, s.Pane.ID, RowWindow{})
 		screen, fail := srv.Screen(ctx, s.Pane.ID)
 		if err == nil && fail == nil && snap.Server == s.Pane.Identity && screen.Shows(&snap) {

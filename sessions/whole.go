@@ -33,8 +33,8 @@ const (
 // ErrNotWhole says that a taller pane doesn't show all of a dialog, or not surely.
 var ErrNotWhole = fmt.Errorf("%w: not all of the question can be seen", ErrConflict)
 
-// told is a dialog as people are told of it: with all of it, if that was read.
-func (a *openQuestion) told() *Dialog {
+// toldDialog is a dialog as people are told of it: with all of it, if that was read.
+func (a *openQuestion) toldDialog() *Dialog {
 	d, w := a.shown, a.whole
 	if d == nil || w == nil || d.Print != w.Print || !d.Unseen || d.Disputed {
 		return d
@@ -54,7 +54,7 @@ func isPartial(d *Dialog) bool {
 // readWhole has the dialog on a session's screen read whole, if the screen shows a part of
 // it. m.mu is held.
 func (m *Manager) readWhole(e *sessionEntry) {
-	d := e.told()
+	d := e.toldDialog()
 	if m.ctx == nil || m.ctx.Err() != nil || e.hand == nil || !isPartial(d) || e.reading == d.Print {
 		return
 	}
@@ -106,7 +106,7 @@ func (m *Manager) standsInPart(id ID, part string) (d *Dialog, open bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.entries[id]
-	if e == nil || e.reading != part || e.prompt == nil || e.shown == nil || e.shown.Print != part || !isPartial(e.told()) {
+	if e == nil || e.reading != part || e.prompt == nil || e.shown == nil || e.shown.Print != part || !isPartial(e.toldDialog()) {
 		return nil, false
 	}
 	if e.giving {
@@ -189,9 +189,9 @@ func (d *Dialog) AsksLike(other *Dialog) bool {
 		})
 }
 
-// overlaps reports whether more than half of what one of two dialogs shows is shown by the other, too,
+// overlapsWith reports whether more than half of what one of two dialogs shows is shown by the other, too,
 // in order. Either may show a part.
-func (d *Dialog) overlaps(other *Dialog) bool {
+func (d *Dialog) overlapsWith(other *Dialog) bool {
 	some, others := inkRows(d.Body), inkRows(other.Body)
 	fewer := min(len(some), len(others))
 	return 2*rowsShared(some, others) > fewer

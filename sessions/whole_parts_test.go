@@ -28,7 +28,7 @@ func TestPartsOfOneTextOverlap(t *testing.T) {
 		a := part(from, from+high)
 		by := rapid.IntRange(0, min((high-1)/2, len(all)-high-from)).Draw(t, "moved by")
 		b := part(from+by, from+by+high)
-		if !a.overlaps(b) || !b.overlaps(a) {
+		if !a.overlapsWith(b) || !b.overlapsWith(a) {
 			t.Fatalf("they don't overlap:\n%s\n\n%s", a.Body, b.Body)
 		}
 		whole := &Dialog{Body: strings.Join(all, "\n")}
@@ -36,7 +36,7 @@ func TestPartsOfOneTextOverlap(t *testing.T) {
 			t.Fatalf("it isn't the whole of\n%s:\n%s", a.Body, whole.Body)
 		}
 		other := &Dialog{Body: strings.Repeat("rm -r .\n", rapid.IntRange(1, 60).Draw(t, "other")) + "... last 7 lines hidden ..."}
-		if other.overlaps(a) {
+		if other.overlapsWith(a) {
 			t.Fatalf("others overlap:\n%s\n\n%s", a.Body, other.Body)
 		}
 	})

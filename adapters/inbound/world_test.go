@@ -547,7 +547,7 @@ type pollers struct{}
 
 func (pollers) Start(sessions.Session) error            { return nil }
 func (pollers) Stop(context.Context, sessions.ID) error { return nil }
-func (pollers) Typed(sessions.ID, string)               {}
+func (pollers) NoteTyped(sessions.ID, string)           {}
 func (pollers) ServerGone(string)                       {}
 func (pollers) AppendLines(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
 	return lines, nil, nil

@@ -52,7 +52,7 @@ type waitSession struct {
 	coord *polling.PollingCoordinator
 }
 
-func (w waitSession) Poke(id sessions.ID) { w.coord.Poke(id) }
+func (w waitSession) LookNow(id sessions.ID) { w.coord.LookNow(id) }
 
 func waitOptions(cfg *config.Config, r sessions.WaitRequest, note func(sessions.WaitNote)) polling.WaitOptions {
 	timeout := r.Timeout

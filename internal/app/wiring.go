@@ -212,7 +212,7 @@ func (d *daemon) buildWatchers(prompts []*regexp.Regexp) (err error) {
 		return fmt.Errorf("read the agents' profiles: %w", err)
 	}
 	d.watchers = agent.NewWatchers(agent.Options{
-		Profiles: d.profiles, Processes: d.processes, Poke: d.coord.Poke,
+		Profiles: d.profiles, Processes: d.processes, LookNow: d.coord.LookNow,
 		Choose:  func(id sessions.ID, src sessions.Source) error { return d.manager.Choose(id, src) },
 		Made:    func(id sessions.ID, call string) { d.manager.CallMade(id, call) },
 		Reads:   d.reads,
@@ -386,7 +386,7 @@ func (d *daemon) asked(id sessions.ID, tell func(sessions.Asked)) (stop func()) 
 type pollers struct{ *daemon }
 
 func (p pollers) Stop(ctx context.Context, id sessions.ID) error { return p.coord.Stop(ctx, id) }
-func (p pollers) Typed(id sessions.ID, text string)              { p.coord.Typed(id, text) }
+func (p pollers) NoteTyped(id sessions.ID, text string)          { p.coord.NoteTyped(id, text) }
 func (p pollers) ServerGone(server string)                       { p.coord.ServerGone(server) }
 
 func (p pollers) Start(s sessions.Session) error {

@@ -241,7 +241,7 @@ func (l *codexLink) ask(m serverMessage) {
 			}
 		}
 	})
-	l.o.w.opt.Poke(l.o.session.ID)
+	l.o.w.opt.LookNow(l.o.session.ID)
 }
 
 // answer tells the server what was answered, if it takes that.
@@ -263,7 +263,7 @@ func (l *codexLink) resolved(id string) {
 	delete(l.asks, id)
 	l.o.unserve(id, a, true)
 	close(a.over)
-	l.o.w.opt.Poke(l.o.session.ID)
+	l.o.w.opt.LookNow(l.o.session.ID)
 }
 
 // end leaves what's still asked to the keys.

@@ -119,7 +119,7 @@ func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Told {
 	o.known.deciders = append(o.known.deciders, d)
 	o.known.mu.Unlock()
 	if d.several != nil || d.request != "" { // a dialog that was seen before may be its
-		w.opt.Poke(o.session.ID)
+		w.opt.LookNow(o.session.ID)
 	}
 	defer o.undecided(d)
 	undrawn := time.NewTimer(shownWithin)
@@ -221,7 +221,7 @@ func (w *Watchers) Decide(ctx context.Context, id sessions.ID, d *sessions.Dialo
 		return sessions.NotDecided
 	}
 	if d.Nth > 0 {
-		defer w.opt.Poke(id) // the next question is on no screen
+		defer w.opt.LookNow(id) // the next question is on no screen
 	}
 	f := w.profileOf(id).formOf(d)
 	request, decided := o.decide(f, d, a)

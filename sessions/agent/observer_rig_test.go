@@ -32,7 +32,7 @@ func newHost(t *testing.T) *host {
 		t.Fatal(err)
 	}
 	h := &host{T: t, home: t.TempDir(), cwd: "/srv/proj", now: time.Now(), running: map[int]Process{}, sources: map[sessions.ID]sessions.Source{}}
-	h.w = NewWatchers(Options{Profiles: set, Processes: h, Choose: h.choose, Poke: func(sessions.ID) {}})
+	h.w = NewWatchers(Options{Profiles: set, Processes: h, Choose: h.choose, LookNow: func(sessions.ID) {}})
 	return h
 }
 

@@ -89,7 +89,7 @@ func TestAProgramAsksNothingThatAnotherLeft(t *testing.T) {
 		p.print(dialog()...)
 		p.print("")
 		if !asks(first) {
-			continue // what's drawn above such a row may be a list that was left: see unreadLook.buried
+			continue // what's drawn above such a row may be a list that was left: see unreadScreen.buried
 		}
 		if random.IntN(2) == 0 {
 			if asks(helper) {

@@ -33,8 +33,8 @@ type Options struct {
 	Processes ProcessTable
 	// Choose makes something the source of a session's text: sessions.Manager's.
 	Choose func(id sessions.ID, src sessions.Source) error
-	// Poke has a session looked at now.
-	Poke func(id sessions.ID)
+	// LookNow has a session looked at now.
+	LookNow func(id sessions.ID)
 	// Made takes in that a program has carried out a call, by its record; nil: nobody asks. It
 	// doesn't block.
 	Made func(id sessions.ID, call string)
@@ -106,7 +106,7 @@ func (w *Watchers) Hook(h Hook) bool {
 	}
 	h.Input = nil
 	w.tell(o.session.ID, News{At: h.At, Hook: &h})
-	w.opt.Poke(o.session.ID)
+	w.opt.LookNow(o.session.ID)
 	return true
 }
 

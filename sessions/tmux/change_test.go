@@ -15,7 +15,7 @@ import (
 )
 
 // One control client comes while another goes: a command without the daemon, say, while
-// that stops. See turn.
+// that stops. See socketTurn.
 func TestServerSurvivesAChangeOfClients(t *testing.T) {
 	t.Parallel()
 	rounds := 15

@@ -134,7 +134,7 @@ func (c *Client) SocketPath() string {
 func (c *Client) Run(ctx context.Context) error {
 	delay := retryMin
 	for ctx.Err() == nil {
-		wasUp, err := c.session(ctx)
+		wasUp, err := c.connectOnce(ctx)
 		if ctx.Err() != nil {
 			break
 		}
@@ -165,31 +165,31 @@ var errAbsent = errors.New("no tmux server is running")
 // there if the client of a daemon that was killed is stuck in it (tmux 3.3a).
 var errLeft = fmt.Errorf("%w with sessions in it", errAbsent)
 
-// session connects, serves until the connection ends, and says what ended it.
-func (c *Client) session(ctx context.Context) (wasUp bool, err error) {
-	if err := c.probe(ctx); err != nil {
+// connectOnce connects, serves until the connection ends, and says what ended it.
+func (c *Client) connectOnce(ctx context.Context) (wasUp bool, err error) {
+	if err := c.probeSocket(ctx); err != nil {
 		return false, err
 	}
 	if err := c.checkProgram(ctx); err != nil {
 		return false, err
 	}
-	t := &turn{folder: filepath.Dir(c.SocketPath())}
-	t.take(ctx, turnToCome)
-	defer t.give()
+	t := &socketTurn{folder: filepath.Dir(c.SocketPath())}
+	t.acquire(ctx, turnToCome)
+	defer t.release()
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
 	// -N: never start a server; -E: leave the environment of sessions alone;
 	// no-output: panes are never throttled by us.
-	p, err := spawn(c.opt.Program, c.args("-N", "-C",
+	p, err := spawn(c.opt.Program, c.tmuxArgs("-N", "-C",
 		"new-session", "-A", "-E", "-s", HiddenSession, "-x", "80", "-y", "24",
 		"-f", "no-output,ignore-size", "cat", "-"), append(c.clientEnv(), daemonVariable+"="+strconv.Itoa(os.Getpid()))) // two words: no shell, which may be one that lets nobody in
 	if err != nil {
 		return false, err
 	}
-	wasUp, err = c.serve(ctx, p, t)
-	t.take(context.WithoutCancel(ctx), turnToGo)
-	if !p.end() {
+	wasUp, err = c.serveConn(ctx, p, t)
+	t.acquire(context.WithoutCancel(ctx), turnToGo)
+	if !p.endProcess() {
 		select {
 		case <-p.exited: // one client at a time, also where the server stands still
 		case <-ctx.Done():
@@ -210,7 +210,7 @@ func (c *Client) session(ctx context.Context) (wasUp bool, err error) {
 // tmux 3.3a can crash when a control client's session is destroyed, also by
 // destroy-unattached, so a plain client does it afterwards.
 func (c *Client) removeHidden() {
-	cmd := exec.Command(c.opt.Program, c.args("-N", "if-shell", "-F", "-t", "="+HiddenSession+":", //nolint:noctx // ended by tmux
+	cmd := exec.Command(c.opt.Program, c.tmuxArgs("-N", "if-shell", "-F", "-t", "="+HiddenSession+":", //nolint:noctx // ended by tmux
 		"#{==:#{session_attached},0}", "kill-session -t ="+HiddenSession)...)
 	cmd.Env = c.clientEnv()
 	if err := cmd.Start(); err != nil {
@@ -224,8 +224,8 @@ func (c *Client) removeHidden() {
 	}
 }
 
-// probe looks whether a server listens, without starting a process.
-func (c *Client) probe(ctx context.Context) error {
+// probeSocket looks whether a server listens, without starting a process.
+func (c *Client) probeSocket(ctx context.Context) error {
 	d := net.Dialer{Timeout: time.Second}
 	path := c.SocketPath()
 	conn, err := d.DialContext(ctx, "unix", path)
@@ -243,7 +243,7 @@ func (c *Client) probe(ctx context.Context) error {
 // AwaitAnswer asks the server for nothing and waits for its answer, or until the context ends. What asks is a
 // plain client, which may be killed beside a server that's stopped: tmux 3.3a has gone on after all of 120. A control client would have to be left there, see process.
 func (c *Client) AwaitAnswer(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, c.opt.Program, c.args("-N", "display-message", "-p", "")...)
+	cmd := exec.CommandContext(ctx, c.opt.Program, c.tmuxArgs("-N", "display-message", "-p", "")...)
 	cmd.Env, cmd.WaitDelay = c.clientEnv(), time.Second // a stopped server was given its output, and keeps that open
 	text, err := cmd.CombinedOutput()
 	switch said := strings.TrimSpace(string(text)); {
@@ -263,8 +263,8 @@ func (c *Client) checkProgram(ctx context.Context) error {
 	return err
 }
 
-// args are the options every tmux call starts with.
-func (c *Client) args(rest ...string) []string {
+// tmuxArgs are the options every tmux call starts with.
+func (c *Client) tmuxArgs(rest ...string) []string {
 	a := []string{"-u"} // UTF-8 replies, whatever the daemon's locale
 	if c.opt.ConfigFile != "" {
 		a = append(a, "-f", c.opt.ConfigFile)
@@ -277,45 +277,45 @@ func (c *Client) args(rest ...string) []string {
 	return append(a, rest...)
 }
 
-// serve runs the connection until it ends or ctx does. The turn is given back while it
+// serveConn runs the connection until it ends or ctx does. The turn is given back while it
 // stands.
-func (c *Client) serve(ctx context.Context, p *process, t *turn) (wasUp bool, err error) {
-	conn := newConn(p.stdin, p.stdout, c.note)
+func (c *Client) serveConn(ctx context.Context, p *process, t *socketTurn) (wasUp bool, err error) {
+	conn := newConn(p.stdin, p.stdout, c.handleNotification)
 	// The attach's own reply comes first; tmux before 3.4 loses commands that
 	// are sent before it.
 	_ = p.stdout.SetReadDeadline(time.Now().Add(connectTimeout))
-	first, _, err := conn.parser.next(func() int { return -1 })
+	first, _, err := conn.parser.nextBlock(func() int { return -1 })
 	if err == nil && first != nil && first.failed {
 		err = errors.New(strings.Join(first.lines, " "))
 	}
 	if err != nil {
-		return false, p.explain(err)
+		return false, p.explainFailure(err)
 	}
 	_ = p.stdout.SetReadDeadline(time.Time{})
 	ended := make(chan error, 1)
 	go func() { ended <- conn.run() }()
-	if err := c.greet(ctx, conn); err != nil {
-		conn.fail(err)
-		p.end()
+	if err := c.greetServer(ctx, conn); err != nil {
+		conn.failAll(err)
+		p.endProcess()
 		<-ended
 		return false, err
 	}
-	t.give()
+	t.release()
 	stop := context.AfterFunc(ctx, func() {
-		conn.fail(ctx.Err())
-		t.take(context.WithoutCancel(ctx), turnToGo)
-		p.end()
+		conn.failAll(ctx.Err())
+		t.acquire(context.WithoutCancel(ctx), turnToGo)
+		p.endProcess()
 	})
 	defer stop()
 	err = <-ended
 	return true, err
 }
 
-// greet learns who the server is and how it shows buffers.
-func (c *Client) greet(ctx context.Context, conn *serverConn) error {
+// greetServer learns who the server is and how it shows buffers.
+func (c *Client) greetServer(ctx context.Context, conn *serverConn) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	reply, err := conn.do(ctx, &commandLine{blocks: 2, line: "set-option -t =" + HiddenSession + ": destroy-unattached off ; " +
+	reply, err := conn.runCommand(ctx, &commandLine{blocks: 2, line: "set-option -t =" + HiddenSession + ": destroy-unattached off ; " +
 		"display-message -p '#{pid} #{start_time} #{version}'"})
 	if err != nil {
 		return fmt.Errorf("greet tmux: %w", err)
@@ -330,13 +330,13 @@ func (c *Client) greet(ctx context.Context, conn *serverConn) error {
 	l.version = ParseVersion(strings.Join(f[2:], " "))
 	l.leakFree = l.version.AtLeast(3, 6)
 	l.exact = exactFlags(l.version)
-	if err := l.learn(ctx); err != nil {
+	if err := l.probeEncoding(ctx); err != nil {
 		return err
 	}
 	l.buffers.Store(firstBuffer())
 	l.dropOldBuffers(ctx)
 	l.endOrphans(ctx)
-	l.shrinkAll(ctx)
+	l.shrinkAllPanes(ctx)
 	c.setUp(l)
 	return nil
 }
@@ -367,8 +367,8 @@ func (c *Client) setDown(err error) {
 	}
 }
 
-// note handles a notification.
-func (c *Client) note(line string) {
+// handleNotification handles a notification.
+func (c *Client) handleNotification(line string) {
 	name, _, _ := strings.Cut(line, " ")
 	switch name {
 	case "%sessions-changed", "%session-renamed", "%unlinked-window-add", "%unlinked-window-close", "%window-add", "%window-close":
@@ -387,7 +387,7 @@ func (c *Client) Status() Status {
 	if l == nil {
 		return s
 	}
-	if since, ok := l.waiting(); ok {
+	if since, ok := l.waitingSince(); ok {
 		s.Silent = time.Since(since)
 	}
 	l.mu.Lock()
@@ -417,13 +417,13 @@ func (c *Client) current() (*liveConn, error) {
 	return c.live, nil
 }
 
-// do sends one request over the current connection.
-func (c *Client) do(ctx context.Context, r *commandLine) ([]replyBlock, error) {
+// runCommand sends one request over the current connection.
+func (c *Client) runCommand(ctx context.Context, r *commandLine) ([]replyBlock, error) {
 	l, err := c.current()
 	if err != nil {
 		return nil, err
 	}
-	return l.do(ctx, r)
+	return l.runCommand(ctx, r)
 }
 
 // Version is a tmux version: "3.3a", "next-3.7", "3.6".

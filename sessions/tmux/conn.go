@@ -31,9 +31,9 @@ type commandLine struct {
 	reply  []replyBlock
 	err    error
 
-	written   time.Time // zero: still in the queue. Guarded by conn.mu
-	last      bool      // of its write. Guarded by conn.mu
-	abandoned bool      // nobody waits any more. Guarded by conn.mu
+	written   time.Time // zero: still in the queue. Guarded by serverConn.mu
+	last      bool      // of its write. Guarded by serverConn.mu
+	abandoned bool      // nobody waits any more. Guarded by serverConn.mu
 }
 
 // maxLinesPerWrite bounds how long the server is kept busy at a stretch.
@@ -69,17 +69,17 @@ func (c *serverConn) run() error {
 	writerDone := make(chan struct{})
 	go func() {
 		defer close(writerDone)
-		c.write()
+		c.writeLines()
 	}()
-	err := c.read()
-	c.fail(err)
+	err := c.readReplies()
+	c.failAll(err)
 	_ = c.stdin.Close() // frees a writer that's blocked on a stopped server
 	<-writerDone
 	return err
 }
 
-// fail ends the connection: every request gets err.
-func (c *serverConn) fail(err error) {
+// failAll ends the connection: every request gets err.
+func (c *serverConn) failAll(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
@@ -99,19 +99,19 @@ func (c *serverConn) fail(err error) {
 	c.inflight, c.queue = nil, nil
 }
 
-// do sends a request and waits for its reply. When ctx ends first, a request
+// runCommand sends a request and waits for its reply. When ctx ends first, a request
 // that is still in the queue is withdrawn (errNotSent); one that was written
 // runs all the same, and its reply is thrown away.
-func (c *serverConn) do(ctx context.Context, r *commandLine) ([]replyBlock, error) {
+func (c *serverConn) runCommand(ctx context.Context, r *commandLine) ([]replyBlock, error) {
 	r.done = make(chan struct{})
 	if err := c.enqueue(r); err != nil {
 		return nil, err
 	}
-	return c.wait(ctx, r)
+	return c.awaitReply(ctx, r)
 }
 
-// wait is the second half of do.
-func (c *serverConn) wait(ctx context.Context, r *commandLine) ([]replyBlock, error) {
+// awaitReply is the second half of do.
+func (c *serverConn) awaitReply(ctx context.Context, r *commandLine) ([]replyBlock, error) {
 	select {
 	case <-r.done:
 		return r.reply, r.err
@@ -139,7 +139,7 @@ var errNotSent = fmt.Errorf("%w: tmux takes no commands at the moment; nothing w
 
 // enqueue adds a request and has it written.
 func (c *serverConn) enqueue(r *commandLine) error {
-	if err := c.add(r, true); err != nil {
+	if err := c.addCommand(r, true); err != nil {
 		return err
 	}
 	select {
@@ -150,9 +150,9 @@ func (c *serverConn) enqueue(r *commandLine) error {
 }
 
 // addQuietly adds a request that's written together with the next.
-func (c *serverConn) addQuietly(r *commandLine) error { return c.add(r, false) }
+func (c *serverConn) addQuietly(r *commandLine) error { return c.addCommand(r, false) }
 
-func (c *serverConn) add(r *commandLine, pressing bool) error {
+func (c *serverConn) addCommand(r *commandLine, pressing bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
@@ -163,11 +163,11 @@ func (c *serverConn) add(r *commandLine, pressing bool) error {
 	return nil
 }
 
-// write sends what is queued, many lines in one write. It lets others run first:
+// writeLines sends what is queued, many lines in one write. It lets others run first:
 // who was woken by the same look asks in the same moment. One write is answered
 // in one burst, and each wake-up saved, here and of the tmux server, which walks
 // all its windows then, is worth more than a capture.
-func (c *serverConn) write() {
+func (c *serverConn) writeLines() {
 	for {
 		select {
 		case <-c.wake:
@@ -175,17 +175,17 @@ func (c *serverConn) write() {
 			return
 		}
 		runtime.Gosched()
-		for batch := c.take(); batch != ""; batch = c.take() {
+		for batch := c.takeQueued(); batch != ""; batch = c.takeQueued() {
 			if _, err := io.WriteString(c.stdin, batch); err != nil {
-				c.fail(fmt.Errorf("write to tmux: %w", err))
+				c.failAll(fmt.Errorf("write to tmux: %w", err))
 				return
 			}
 		}
 	}
 }
 
-// take moves queued requests to those in flight and returns their lines.
-func (c *serverConn) take() string {
+// takeQueued moves queued requests to those in flight and returns their lines.
+func (c *serverConn) takeQueued() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.pressing {
@@ -215,10 +215,10 @@ func (c *serverConn) take() string {
 	return b.String()
 }
 
-// read hands replies to their requests until the stream ends.
-func (c *serverConn) read() error {
+// readReplies hands replies to their requests until the stream ends.
+func (c *serverConn) readReplies() error {
 	for {
-		b, note, err := c.parser.next(c.expectedRows)
+		b, note, err := c.parser.nextBlock(c.expectedRows)
 		if err != nil {
 			if errors.Is(err, io.EOF) {
 				return errServerGone
@@ -232,7 +232,7 @@ func (c *serverConn) read() error {
 			}
 			c.notify(note)
 		case b.ours:
-			if err := c.deliver(*b); err != nil {
+			if err := c.deliverBlock(*b); err != nil {
 				return err
 			}
 		}
@@ -242,7 +242,7 @@ func (c *serverConn) read() error {
 // errServerGone: the tmux server ended, or threw this client out.
 var errServerGone = errors.New("the tmux server has ended the connection")
 
-func (c *serverConn) head() *commandLine {
+func (c *serverConn) firstInFlight() *commandLine {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.inflight) == 0 {
@@ -252,16 +252,16 @@ func (c *serverConn) head() *commandLine {
 }
 
 func (c *serverConn) expectedRows() int {
-	r := c.head()
+	r := c.firstInFlight()
 	if r == nil || r.rows == nil {
 		return -1
 	}
 	return r.rows(r.reply)
 }
 
-// deliver adds a block to the request at the head and closes it if that was its
+// deliverBlock adds a block to the request at the head and closes it if that was its
 // last.
-func (c *serverConn) deliver(b replyBlock) error {
+func (c *serverConn) deliverBlock(b replyBlock) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
@@ -275,7 +275,7 @@ func (c *serverConn) deliver(b replyBlock) error {
 	if b.failed {
 		r.err = &CommandError{Message: strings.Join(b.lines, " ")}
 	}
-	if b.failed || r.complete(b) {
+	if b.failed || r.isComplete(b) {
 		c.inflight = c.inflight[1:]
 		c.lastOK = time.Now()
 		if c.answered = append(c.answered, r); r.last {
@@ -295,15 +295,15 @@ func (c *serverConn) handOut() {
 	c.answered = c.answered[:0]
 }
 
-func (r *commandLine) complete(b replyBlock) bool {
+func (r *commandLine) isComplete(b replyBlock) bool {
 	if r.token != "" {
 		return len(b.lines) > 0 && strings.HasPrefix(b.lines[0], r.token)
 	}
 	return len(r.reply) >= r.blocks
 }
 
-// waiting returns since when the oldest written request has been unanswered.
-func (c *serverConn) waiting() (since time.Time, ok bool) {
+// waitingSince returns since when the oldest written request has been unanswered.
+func (c *serverConn) waitingSince() (since time.Time, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.inflight) == 0 {
@@ -332,16 +332,16 @@ func firstBuffer() uint64 {
 	return uint64(os.Getpid())<<bufferPIDShift | uint64(rand.Uint32N(1<<(bufferPIDShift-bufferConnShift)))<<bufferConnShift
 }
 
-// inUse reports whether a buffer belongs to another process that lives.
-func inUse(name string) bool {
+// isInUse reports whether a buffer belongs to another process that lives.
+func isInUse(name string) bool {
 	n, err := strconv.ParseUint(strings.TrimPrefix(name, bufferPrefix), 10, 64)
 	pid := int(n >> bufferPIDShift)
-	return err == nil && pid != os.Getpid() && runs(pid)
+	return err == nil && pid != os.Getpid() && isRunning(pid)
 }
 
-// learn sets the probe buffer and looks how it's shown.
-func (l *liveConn) learn(ctx context.Context) error {
-	reply, err := l.do(ctx, &commandLine{blocks: 3, line: "set-buffer -b " + bufferPrefix + "probe " + quote(probeText) +
+// probeEncoding sets the probe buffer and looks how it's shown.
+func (l *liveConn) probeEncoding(ctx context.Context) error {
+	reply, err := l.runCommand(ctx, &commandLine{blocks: 3, line: "set-buffer -b " + bufferPrefix + "probe " + quote(probeText) +
 		" ; show-buffer -b " + bufferPrefix + "probe ; delete-buffer -b " + bufferPrefix + "probe"})
 	if err != nil {
 		return fmt.Errorf("learn how tmux shows buffers: %w", err)
@@ -356,13 +356,13 @@ func (l *liveConn) learn(ctx context.Context) error {
 
 // dropOldBuffers deletes what an earlier client left when it was killed.
 func (l *liveConn) dropOldBuffers(ctx context.Context) {
-	reply, err := l.do(ctx, &commandLine{blocks: 1, line: "list-buffers -F '#{buffer_name}'"})
+	reply, err := l.runCommand(ctx, &commandLine{blocks: 1, line: "list-buffers -F '#{buffer_name}'"})
 	if err != nil {
 		return
 	}
 	for _, name := range reply[0].lines {
-		if strings.HasPrefix(name, bufferPrefix) && !inUse(name) {
-			_, _ = l.do(ctx, &commandLine{blocks: 1, line: "delete-buffer -b " + quote(name)})
+		if strings.HasPrefix(name, bufferPrefix) && !isInUse(name) {
+			_, _ = l.runCommand(ctx, &commandLine{blocks: 1, line: "delete-buffer -b " + quote(name)})
 		}
 	}
 }
@@ -398,11 +398,11 @@ func newParser(r io.Reader) *parser {
 	return &parser{r: bufio.NewReaderSize(r, 1<<16)}
 }
 
-// next reads up to the end of the next block, or one notification (block nil).
+// nextBlock reads up to the end of the next block, or one notification (block nil).
 // rows is asked at the start of each block of ours; a negative answer means
 // that the body ends at the guard line.
-func (p *parser) next(rows func() int) (*replyBlock, string, error) {
-	first, err := p.line()
+func (p *parser) nextBlock(rows func() int) (*replyBlock, string, error) {
+	first, err := p.readLine()
 	if err != nil {
 		return nil, "", err
 	}
@@ -419,27 +419,27 @@ func (p *parser) next(rows func() int) (*replyBlock, string, error) {
 	if b.ours {
 		want = rows()
 	}
-	err = p.body(b, guard, want)
+	err = p.readBody(b, guard, want)
 	return b, "", err
 }
 
-// body reads a block's lines and its end.
-func (p *parser) body(b *replyBlock, guard string, want int) error {
+// readBody reads a block's lines and its end.
+func (p *parser) readBody(b *replyBlock, guard string, want int) error {
 	if want > 0 {
 		b.lines = make([]string, 0, want)
 	}
 	for n := 0; ; n++ {
-		line, err := p.line()
+		line, err := p.readLine()
 		if err != nil {
 			return err
 		}
 		if want < 0 || n >= want {
 			if isGuard(line, "%end ", guard) {
-				p.flush(b)
+				p.flushLines(b)
 				return nil
 			}
 			if isGuard(line, "%error ", guard) {
-				p.flush(b)
+				p.flushLines(b)
 				b.failed = true
 				return nil
 			}
@@ -450,7 +450,7 @@ func (p *parser) body(b *replyBlock, guard string, want int) error {
 		p.pending = append(p.pending, line...)
 		p.ends = append(p.ends, len(p.pending))
 		if len(p.pending) >= chunkBytes {
-			p.flush(b)
+			p.flushLines(b)
 		}
 	}
 }
@@ -459,8 +459,8 @@ func isGuard(line []byte, word, guard string) bool {
 	return len(line) == len(word)+len(guard) && string(line[:len(word)]) == word && string(line[len(word):]) == guard
 }
 
-// flush hands the pending lines out.
-func (p *parser) flush(b *replyBlock) {
+// flushLines hands the pending lines out.
+func (p *parser) flushLines(b *replyBlock) {
 	text := string(p.pending)
 	from := 0
 	for _, end := range p.ends {
@@ -470,9 +470,9 @@ func (p *parser) flush(b *replyBlock) {
 	p.pending, p.ends = p.pending[:0], p.ends[:0]
 }
 
-// line reads one line without its end, valid until the next call. tmux ends
+// readLine reads one line without its end, valid until the next call. tmux ends
 // lines with LF alone; a CR before it belongs to the text.
-func (p *parser) line() ([]byte, error) {
+func (p *parser) readLine() ([]byte, error) {
 	line, err := p.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
 		p.long = append(p.long[:0], line...)
@@ -512,7 +512,7 @@ func learnEncoding(lines []string) (enc encoding, ok bool) {
 		return enc, true
 	}
 	for i := range body {
-		if unvis(body[i]) != content[i] {
+		if decodeVis(body[i]) != content[i] {
 			return enc, false
 		}
 	}
@@ -527,14 +527,14 @@ func (e encoding) decode(lines []string) []string {
 		return lines
 	}
 	for i, l := range lines {
-		lines[i] = unvis(l)
+		lines[i] = decodeVis(l)
 	}
 	return lines
 }
 
-// unvis undoes vis(3) in the style VIS_OCTAL|VIS_CSTYLE|VIS_TAB as tmux uses
+// decodeVis undoes vis(3) in the style VIS_OCTAL|VIS_CSTYLE|VIS_TAB as tmux uses
 // it. What isn't an escape stays as it is.
-func unvis(s string) string {
+func decodeVis(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
 	}
@@ -545,7 +545,7 @@ func unvis(s string) string {
 			b.WriteByte(s[i])
 			continue
 		}
-		if v, ok := octal(s[i+1:]); ok {
+		if v, ok := readOctal(s[i+1:]); ok {
 			b.WriteByte(v)
 			i += 3
 			continue
@@ -561,8 +561,8 @@ func unvis(s string) string {
 	return b.String()
 }
 
-// octal reads three octal digits.
-func octal(s string) (byte, bool) {
+// readOctal reads three octal digits.
+func readOctal(s string) (byte, bool) {
 	if len(s) < 3 || s[0] > '3' {
 		return 0, false
 	}

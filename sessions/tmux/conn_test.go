@@ -128,10 +128,10 @@ func TestReplyThatIsKnownIsReturnedAtTheDeadline(t *testing.T) {
 	p.settled(1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if reply, err := p.conn.wait(ctx, known); err != nil || len(reply) != 1 || reply[0].lines[0] != "1" {
+	if reply, err := p.conn.awaitReply(ctx, known); err != nil || len(reply) != 1 || reply[0].lines[0] != "1" {
 		t.Errorf("got %v, %v", reply, err)
 	}
-	if _, err := p.conn.wait(ctx, unknown); !errors.Is(err, sessions.ErrUncertain) {
+	if _, err := p.conn.awaitReply(ctx, unknown); !errors.Is(err, sessions.ErrUncertain) {
 		t.Errorf("without a reply: %v", err)
 	}
 }
@@ -142,19 +142,19 @@ func TestQuietRequestWaitsForTheNext(t *testing.T) {
 	if err := c.addQuietly(ask("quiet")); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.take(); got != "" {
+	if got := c.takeQueued(); got != "" {
 		t.Errorf("a quiet request alone: wrote %q", got)
 	}
 	if err := c.enqueue(ask("next")); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.take(); got != "quiet\nnext\n" {
+	if got := c.takeQueued(); got != "quiet\nnext\n" {
 		t.Errorf("with the next: wrote %q", got)
 	}
 	if err := c.addQuietly(ask("quiet")); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.take(); got != "" {
+	if got := c.takeQueued(); got != "" {
 		t.Errorf("a quiet request after that: wrote %q", got)
 	}
 }

@@ -39,9 +39,9 @@ func (c *Client) Paste(ctx context.Context, g sessions.PaneGuard, text string) (
 	if g.Lines {
 		brackets = ""
 	}
-	out, err := guardedLine{l, g}.run(ctx, before, "paste-buffer -d "+brackets+"-r -b "+buf+" -t "+g.Pane)
+	out, err := guardedLine{l, g}.runGuarded(ctx, before, "paste-buffer -d "+brackets+"-r -b "+buf+" -t "+g.Pane)
 	if err != nil || out != sessions.Done {
-		_ = l.discard(buf)
+		_ = l.discardBuffer(buf)
 	}
 	if err != nil {
 		return "", fmt.Errorf("paste into pane %s: %w", g.Pane, err)
@@ -56,30 +56,30 @@ func (c *Client) Press(ctx context.Context, g sessions.PaneGuard, keys ...string
 		return "", err
 	}
 	cmd := "send-keys -t " + g.Pane + " --" + quoteAll(keys)
-	out, err := guardedLine{l, g}.run(ctx, "", cmd)
+	out, err := guardedLine{l, g}.runGuarded(ctx, "", cmd)
 	if err != nil {
 		return "", fmt.Errorf("send keys to pane %s: %w", g.Pane, err)
 	}
 	return out, nil
 }
 
-// shared is what a guarded line says of a pane whose keys tmux would copy to the other panes
+// sharedOutcome is what a guarded line says of a pane whose keys tmux would copy to the other panes
 // of its window; nothing was done. Those who use a guard don't hear it.
-const shared sessions.GuardOutcome = "shared"
+const sharedOutcome sessions.GuardOutcome = "shared"
 
-// run sends `before ; if dead … else if held … else if moved … else command`
+// runGuarded sends `before ; if dead … else if held … else if moved … else command`
 // and reads which branch was taken from the token that each prints. Copy mode
 // and other modes are left first, because they swallow keys. Only copy mode knows
 // `send-keys -X cancel`.
-func (g guardedLine) run(ctx context.Context, before, command string) (sessions.GuardOutcome, error) {
-	out, err := g.once(ctx, before, command, false)
-	if err != nil || out != shared {
+func (g guardedLine) runGuarded(ctx context.Context, before, command string) (sessions.GuardOutcome, error) {
+	out, err := g.tryOnce(ctx, before, command, false)
+	if err != nil || out != sharedOutcome {
 		return out, err
 	}
 	// `synchronize-panes` of the pane itself, if it has one, and not what it has from its
 	// window: a format can't tell them apart, and one that's unset by us would be lost.
 	option := " synchronize-panes"
-	was, err := g.do(ctx, &commandLine{line: "show-options -pqv -t " + g.guard.Pane + option})
+	was, err := g.runCommand(ctx, &commandLine{line: "show-options -pqv -t " + g.guard.Pane + option})
 	if err != nil {
 		return "", err
 	}
@@ -88,12 +88,12 @@ func (g guardedLine) run(ctx context.Context, before, command string) (sessions.
 	if lines := was[0].lines; len(lines) > 0 {
 		back = set + " " + quote(lines[0])
 	}
-	return g.once(ctx, before, set+" off ; "+command+" ; "+back, true)
+	return g.tryOnce(ctx, before, set+" off ; "+command+" ; "+back, true)
 }
 
-// once is one try of run. Where tmux copies what's typed to other panes it does nothing and
+// tryOnce is one try of run. Where tmux copies what's typed to other panes it does nothing and
 // says shared, unless alone says that the command sees to that.
-func (g guardedLine) once(ctx context.Context, before, command string, alone bool) (sessions.GuardOutcome, error) {
+func (g guardedLine) tryOnce(ctx context.Context, before, command string, alone bool) (sessions.GuardOutcome, error) {
 	if g.guard.Server != (sessions.ServerIdentity{}) && g.guard.Server != g.identity {
 		return "", ErrNoPane // the pane of that id is another one's by now
 	}
@@ -129,11 +129,11 @@ func (g guardedLine) once(ctx context.Context, before, command string, alone boo
 	line += same.String()
 	closing = strings.Repeat(" } { "+say(sessions.Moved)+" }", len(g.guard.Rows)) + closing
 	if !alone {
-		line += "if-shell -F" + t + "'#{pane_synchronized}' { " + say(shared) + " } { "
+		line += "if-shell -F" + t + "'#{pane_synchronized}' { " + say(sharedOutcome) + " } { "
 		closing = " }" + closing
 	}
 	line += "if-shell -F" + t + "'#{pane_in_mode}' { copy-mode -q" + t + "} ; " + command + " ; " + say(sessions.Done) + closing
-	reply, err := g.do(ctx, &commandLine{line: line, token: token})
+	reply, err := g.runCommand(ctx, &commandLine{line: line, token: token})
 	if err != nil {
 		var refused *CommandError
 		if errors.As(err, &refused) && strings.Contains(refused.Message, "can't find pane") {

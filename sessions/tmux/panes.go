@@ -24,7 +24,7 @@ const safeField = `#{s/%/%25/;s/[\\]/%5C/;s/[|]/%7C/;s/\012/%0A/;s/[\001-\011\01
 // hidden session apart. It reads /proc for each, so it's for when panes came or
 // went, not for every tick.
 func (c *Client) Panes(ctx context.Context) ([]sessions.PaneInfo, error) {
-	reply, err := c.do(ctx, &commandLine{line: "list-panes -a -F " + formatArg(paneFormat), blocks: 1})
+	reply, err := c.runCommand(ctx, &commandLine{line: "list-panes -a -F " + formatArg(paneFormat), blocks: 1})
 	if err != nil {
 		return nil, fmt.Errorf("list panes: %w", err)
 	}
@@ -65,7 +65,7 @@ func parsePane(line string) (sessions.PaneInfo, error) {
 // whole: there are none.
 func safeText(field string) (text string, whole bool) {
 	whole = !strings.Contains(field, "%?")
-	return strings.NewReplacer("%25", "%", "%5C", "\\", "%7C", "|", "%0A", "\n", "%?", "?").Replace(unvis(field)), whole
+	return strings.NewReplacer("%25", "%", "%5C", "\\", "%7C", "|", "%0A", "\n", "%?", "?").Replace(decodeVis(field)), whole
 }
 
 // formatArg quotes a format of ours for tmux's double quotes, in which octal
@@ -81,7 +81,7 @@ func (c *Client) Mark(ctx context.Context, pane string, id sessions.ID) error {
 	if id == "" {
 		line = "set-option -pu -t " + pane + " @panebridge_id"
 	}
-	_, err := c.do(ctx, &commandLine{line: line, blocks: 1})
+	_, err := c.runCommand(ctx, &commandLine{line: line, blocks: 1})
 	if _, refused := errors.AsType[*CommandError](err); refused {
 		err = ErrNoPane
 	}
@@ -103,7 +103,7 @@ func (c *Client) Create(ctx context.Context, id sessions.ID, req sessions.PaneRe
 	if err := checkCreate(id, req); err != nil {
 		return sessions.PaneInfo{}, fmt.Errorf("create tmux session: %w", err)
 	}
-	l, info, err := c.make(ctx, id, req)
+	l, info, err := c.makeSession(ctx, id, req)
 	if err != nil {
 		return info, err
 	}
@@ -114,21 +114,21 @@ func (c *Client) Create(ctx context.Context, id sessions.ID, req sessions.PaneRe
 	return info, nil
 }
 
-// make makes the session and its pane, on a server that it starts if there's none. One that
+// makeSession makes the session and its pane, on a server that it starts if there's none. One that
 // ends before it was told anything, as it does when it has no session left, is followed by
 // another.
-func (c *Client) make(ctx context.Context, id sessions.ID, req sessions.PaneRequest) (*liveConn, sessions.PaneInfo, error) {
+func (c *Client) makeSession(ctx context.Context, id sessions.ID, req sessions.PaneRequest) (*liveConn, sessions.PaneInfo, error) {
 	c.making.RLock()
 	defer c.making.RUnlock()
 	for try := 1; ; try++ {
-		l, info, err := c.makeOnce(ctx, id, req)
+		l, info, err := c.makeSessionOnce(ctx, id, req)
 		if !errors.Is(err, errNotSent) || try == serverTries || !sleepFor(ctx, lookEvery) {
 			return l, info, err
 		}
 	}
 }
 
-func (c *Client) makeOnce(ctx context.Context, id sessions.ID, req sessions.PaneRequest) (*liveConn, sessions.PaneInfo, error) {
+func (c *Client) makeSessionOnce(ctx context.Context, id sessions.ID, req sessions.PaneRequest) (*liveConn, sessions.PaneInfo, error) {
 	if _, err := c.current(); err != nil {
 		if err := c.startServer(ctx); err != nil {
 			return nil, sessions.PaneInfo{}, err
@@ -138,11 +138,11 @@ func (c *Client) makeOnce(ctx context.Context, id sessions.ID, req sessions.Pane
 	if err != nil {
 		return nil, sessions.PaneInfo{}, err
 	}
-	withheld, err := c.withhold(ctx, "'="+req.Session+":'")
+	withheld, err := c.withholdSecrets(ctx, "'="+req.Session+":'")
 	if err != nil {
 		return nil, sessions.PaneInfo{}, fmt.Errorf("create tmux session %s: %w", req.Session, err)
 	}
-	info, err := l.create(ctx, id, req, withheld)
+	info, err := l.createPane(ctx, id, req, withheld)
 	if err != nil {
 		return nil, info, fmt.Errorf("create tmux session %s: %w", req.Session, err)
 	}
@@ -161,9 +161,9 @@ func checkCreate(id sessions.ID, req sessions.PaneRequest) error {
 	return checkStart(req)
 }
 
-// create makes the session and its pane, or nothing. withheld are commands that keep
+// createPane makes the session and its pane, or nothing. withheld are commands that keep
 // variables of the server's from the pane.
-func (l *liveConn) create(ctx context.Context, id sessions.ID, req sessions.PaneRequest, withheld []string) (sessions.PaneInfo, error) {
+func (l *liveConn) createPane(ctx context.Context, id sessions.ID, req sessions.PaneRequest, withheld []string) (sessions.PaneInfo, error) {
 	target := "'=" + req.Session + ":^'"
 	// A second window takes the place of the first: new-window -k would, too, but tmux 3.3a
 	// crashes, and all its sessions with it, where there's no terminal left for that.
@@ -172,14 +172,14 @@ func (l *liveConn) create(ctx context.Context, id sessions.ID, req sessions.Pane
 	line += startOptions(req)
 	line += " ; kill-window -t " + target + " ; move-window -r -t =" + req.Session + ":"
 	line += " ; set-option -p -t " + target + " remain-on-exit on ; set-option -p -t " + target + " @panebridge_id " + quote(string(id))
-	reply, err := l.do(ctx, &commandLine{line: line, blocks: 7 + len(withheld)})
+	reply, err := l.runCommand(ctx, &commandLine{line: line, blocks: 7 + len(withheld)})
 	if err != nil {
 		refused, _ := errors.AsType[*CommandError](err)
 		if refused != nil && strings.Contains(refused.Message, "duplicate session") {
 			return sessions.PaneInfo{}, fmt.Errorf("%w: a tmux session of that name exists", sessions.ErrConflict)
 		}
 		if refused != nil && len(reply) > 1 { // its first command has made the session
-			_, _ = l.do(context.WithoutCancel(ctx), &commandLine{line: "kill-session -t =" + req.Session + ":", blocks: 1})
+			_, _ = l.runCommand(context.WithoutCancel(ctx), &commandLine{line: "kill-session -t =" + req.Session + ":", blocks: 1})
 		}
 		return sessions.PaneInfo{}, explainScarce(err)
 	}
@@ -224,7 +224,7 @@ func (c *Client) Reach(ctx context.Context) error {
 	if _, err := c.current(); err == nil {
 		return nil
 	}
-	if err := c.probe(ctx); err != nil {
+	if err := c.probeSocket(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, reachWithin)
@@ -248,7 +248,7 @@ func (c *Client) awaitServer(ctx context.Context) error {
 			return fmt.Errorf("connect to it: %w", ctx.Err())
 		}
 		if n%probeEvery == 0 {
-			if err := c.probe(ctx); errors.Is(err, errAbsent) {
+			if err := c.probeSocket(ctx); errors.Is(err, errAbsent) {
 				return err
 			}
 		}
@@ -258,7 +258,7 @@ func (c *Client) awaitServer(ctx context.Context) error {
 // startOnce asks tmux for our hidden session, on a server that it starts if there's none. out
 // is what it says.
 func (c *Client) startOnce(ctx context.Context) (out string, err error) {
-	cmd := exec.CommandContext(ctx, c.opt.Program, c.args("new-session", "-d", "-E", "-s", HiddenSession, "-x", "80", "-y", "24", "cat", "-")...)
+	cmd := exec.CommandContext(ctx, c.opt.Program, c.tmuxArgs("new-session", "-d", "-E", "-s", HiddenSession, "-x", "80", "-y", "24", "cat", "-")...)
 	cmd.Env = c.serverEnv()
 	cmd.WaitDelay = time.Second
 	text, err := cmd.CombinedOutput()
@@ -283,7 +283,7 @@ func (c *Client) Kill(ctx context.Context, pane string) error {
 	if checkPane(pane) != nil {
 		return nil //nolint:nilerr // there's no such pane
 	}
-	_, err := c.do(ctx, &commandLine{line: "kill-pane -t " + pane, blocks: 1})
+	_, err := c.runCommand(ctx, &commandLine{line: "kill-pane -t " + pane, blocks: 1})
 	var refused *CommandError
 	if err != nil && !errors.As(err, &refused) {
 		return fmt.Errorf("end pane %s: %w", pane, err)
@@ -303,7 +303,7 @@ func (c *Client) Leave(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reply, err := l.do(ctx, &commandLine{line: "list-sessions -F '#{exit-empty} #{session_name}'", blocks: 1})
+	reply, err := l.runCommand(ctx, &commandLine{line: "list-sessions -F '#{exit-empty} #{session_name}'", blocks: 1})
 	if err != nil {
 		return err
 	}
@@ -311,7 +311,7 @@ func (c *Client) Leave(ctx context.Context) error {
 		return nil // there are others, or the server stays without any
 	}
 	c.leaving.Store(true)
-	if _, err = l.do(ctx, &commandLine{line: "detach-client", blocks: 1}); err != nil {
+	if _, err = l.runCommand(ctx, &commandLine{line: "detach-client", blocks: 1}); err != nil {
 		return err
 	}
 	for began := time.Now(); time.Since(began) < leftWithin; {

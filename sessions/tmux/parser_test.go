@@ -12,11 +12,11 @@ import (
 func TestParserCountsRowsOfHostileBody(t *testing.T) {
 	in := "%begin 1 2 1\n%end 1 2 1\n%exit\n\x00\x1b\n%end 1 2 1\n%sessions-changed\n"
 	p := newParser(strings.NewReader(in))
-	b, _, err := p.next(func() int { return 3 })
+	b, _, err := p.nextBlock(func() int { return 3 })
 	if err != nil || !slices.Equal(b.lines, []string{"%end 1 2 1", "%exit", "\x00\x1b"}) {
 		t.Fatalf("body is %q, error %v", b.lines, err)
 	}
-	if _, note, err := p.next(nil); note != "%sessions-changed" || err != nil {
+	if _, note, err := p.nextBlock(nil); note != "%sessions-changed" || err != nil {
 		t.Fatalf("notification is %q, error %v", note, err)
 	}
 }
@@ -27,7 +27,7 @@ func TestParserGivesUpWhenOutOfStep(t *testing.T) {
 		"more rows than said":  "%begin 1 2 1\na\nb\n%end 1 2 1\n",
 	} {
 		p := newParser(strings.NewReader(in))
-		if _, _, err := p.next(func() int { return 1 }); !errors.Is(err, errProtocol) {
+		if _, _, err := p.nextBlock(func() int { return 1 }); !errors.Is(err, errProtocol) {
 			t.Errorf("%s: error is %v", name, err)
 		}
 	}
@@ -40,13 +40,13 @@ func FuzzParser(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte, rows int) {
 		p := newParser(bytes.NewReader(body))
 		for {
-			if _, _, err := p.next(func() int { return rows % 50 }); err != nil {
+			if _, _, err := p.nextBlock(func() int { return rows % 50 }); err != nil {
 				break
 			}
 		}
 		lines := strings.Split(string(body), "\n")
 		p = newParser(strings.NewReader("%begin 7 8 1\n" + string(body) + "\n%end 7 8 1\n"))
-		b, _, err := p.next(func() int { return len(lines) })
+		b, _, err := p.nextBlock(func() int { return len(lines) })
 		if err != nil || b.failed || !slices.Equal(b.lines, lines) {
 			t.Fatalf("body %q came out as %+v, error %v", body, b, err)
 		}
@@ -74,11 +74,11 @@ func vis(s string) string {
 func FuzzUnvis(f *testing.F) {
 	f.Add(`a\b $HOME \\ \101`)
 	f.Fuzz(func(t *testing.T, s string) {
-		unvis(s) // never fails on what no tmux wrote
+		decodeVis(s) // never fails on what no tmux wrote
 		if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' }) {
 			return
 		}
-		if got := unvis(vis(s)); got != s {
+		if got := decodeVis(vis(s)); got != s {
 			t.Fatalf("%q came back as %q", s, got)
 		}
 	})

@@ -62,9 +62,9 @@ func spawn(program string, args, environ []string) (*process, error) {
 	return p, nil
 }
 
-// end ends the process and waits for it, but not for a server that stands
+// endProcess ends the process and waits for it, but not for a server that stands
 // still: then it ends by itself when the server goes on.
-func (p *process) end() (ended bool) {
+func (p *process) endProcess() (ended bool) {
 	p.once.Do(func() {
 		_ = p.stdin.Close()
 		select {
@@ -81,9 +81,9 @@ func (p *process) end() (ended bool) {
 	}
 }
 
-// explain turns a failed start into a sentence.
-func (p *process) explain(err error) error {
-	p.end()
+// explainFailure turns a failed start into a sentence.
+func (p *process) explainFailure(err error) error {
+	p.endProcess()
 	if msg := strings.TrimSpace(p.stderr.String()); msg != "" {
 		return fmt.Errorf("attach to tmux in control mode: %s", msg)
 	}
@@ -93,7 +93,7 @@ func (p *process) explain(err error) error {
 	return fmt.Errorf("attach to tmux in control mode: %w", err)
 }
 
-// turn has control clients come and go one at a time, over all processes of the
+// socketTurn has control clients come and go one at a time, over all processes of the
 // machine. tmux before 3.4 crashes when it has to tell a client of something that is
 // just introducing itself, and the end of another client, or of its session, is
 // something that it tells (3.3a: 4 crashes in 300 tries with one that came while another
@@ -101,7 +101,7 @@ func (p *process) explain(err error) error {
 //
 // It's a lock on the folder of the server's socket, where nothing has to be made for it.
 // Who waits too long goes on without it: somebody else may be able to lock that folder.
-type turn struct {
+type socketTurn struct {
 	folder string
 
 	mu   sync.Mutex
@@ -116,8 +116,8 @@ const (
 	turnLook   = 2 * time.Millisecond
 )
 
-// take waits for the turn, unless it's ours already.
-func (t *turn) take(ctx context.Context, most time.Duration) {
+// acquire waits for the turn, unless it's ours already.
+func (t *socketTurn) acquire(ctx context.Context, most time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.file != nil {
@@ -148,8 +148,8 @@ func (t *turn) take(ctx context.Context, most time.Duration) {
 	_ = f.Close()
 }
 
-// give lets the next one come or go.
-func (t *turn) give() {
+// release lets the next one come or go.
+func (t *socketTurn) release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.file != nil {
@@ -168,7 +168,7 @@ const daemonVariable = "PANEBRIDGE_CLIENT_OF"
 // tmux of any version survives once the client is in a session. Where there's no /proc, they
 // stay.
 func (l *liveConn) endOrphans(ctx context.Context) {
-	reply, err := l.do(ctx, &commandLine{blocks: 1, line: "list-clients -t =" + HiddenSession + " -F '#{client_pid}'"})
+	reply, err := l.runCommand(ctx, &commandLine{blocks: 1, line: "list-clients -t =" + HiddenSession + " -F '#{client_pid}'"})
 	if err != nil {
 		return
 	}
@@ -198,11 +198,11 @@ func isOrphan(pid int) bool {
 		stat, err := p.Stat()
 		return err == nil && stat.PPID != daemon
 	default:
-		return !runs(daemon)
+		return !isRunning(daemon)
 	}
 }
 
-// runs reports whether there's a process of that id.
-func runs(pid int) bool {
+// isRunning reports whether there's a process of that id.
+func isRunning(pid int) bool {
 	return pid > 0 && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }

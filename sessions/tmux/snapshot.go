@@ -50,7 +50,7 @@ func (c *Client) Glances(ctx context.Context, since int64) (panes []sessions.Gla
 }
 
 func (c *Client) glances(ctx context.Context, line string) ([]sessions.Glance, error) {
-	reply, err := c.do(ctx, &commandLine{line: line, blocks: 1})
+	reply, err := c.runCommand(ctx, &commandLine{line: line, blocks: 1})
 	if err != nil {
 		return nil, fmt.Errorf("list panes: %w", err)
 	}
@@ -92,7 +92,7 @@ func (c *Client) Snapshot(ctx context.Context, pane string, w sessions.RowWindow
 			return sessions.Snapshot{}, fmt.Errorf("capture pane %s: %w", pane, err)
 		}
 		if !w.Tall {
-			if err := c.asItIs(pane, changes); err != nil {
+			if err := c.checkNotTall(pane, changes); err != nil {
 				return sessions.Snapshot{}, err
 			}
 		}
@@ -131,14 +131,14 @@ func (c *Client) Screen(ctx context.Context, pane string) (sessions.Screen, erro
 		}
 		return -1
 	}
-	reply, err := l.do(ctx, r)
+	reply, err := l.runCommand(ctx, r)
 	if len(reply) > 0 && len(reply[0].lines) == 1 && !strings.HasPrefix(reply[0].lines[0], pane+",") {
 		return sessions.Screen{}, ErrNoPane
 	}
 	if err != nil {
 		return sessions.Screen{}, fmt.Errorf("capture pane %s: %w", pane, err)
 	}
-	if err := c.asItIs(pane, changes); err != nil {
+	if err := c.checkNotTall(pane, changes); err != nil {
 		return sessions.Screen{}, err
 	}
 	s, err := parseState(reply[0].lines[0])
@@ -177,11 +177,11 @@ func (l *liveConn) snapshot(ctx context.Context, pane string, w sessions.RowWind
 	r := &commandLine{line: line, blocks: sizeAt + 1}
 	r.rows = func(done []replyBlock) int {
 		if len(done) == styledAt {
-			return l.expected(done, w, styledAt, true)
+			return l.expectedLines(done, w, styledAt, true)
 		}
-		return l.expected(done, w, rowsAt, !l.leakFree)
+		return l.expectedLines(done, w, rowsAt, !l.leakFree)
 	}
-	reply, err := l.do(ctx, r)
+	reply, err := l.runCommand(ctx, r)
 	if len(reply) > 0 && len(reply[0].lines) == 1 && !strings.HasPrefix(reply[0].lines[0], pane+",") {
 		return sessions.Snapshot{}, ErrNoPane // a gone pane's fields are empty; the captures behind it failed
 	}
@@ -193,15 +193,15 @@ func (l *liveConn) snapshot(ctx context.Context, pane string, w sessions.RowWind
 		return s, err
 	}
 	s.At, s.Server = time.Now(), l.identity
-	s.First, _ = extent(s, w)
+	s.First, _ = windowRows(s, w)
 	s.Rows = reply[rowsAt].lines
 	if !l.leakFree {
 		s.Rows = l.enc.decode(s.Rows)
 	}
 	if styledAt > 0 {
-		s.Styled = l.styled(reply[styledAt].lines)
+		s.Styled = l.styledRows(reply[styledAt].lines)
 	}
-	if err := l.wraps(ctx, &s, buf, reply[sizeAt].lines); err != nil {
+	if err := l.findWrapped(ctx, &s, buf, reply[sizeAt].lines); err != nil {
 		return s, err
 	}
 	s.Marks = sessions.CutMarks(s.Rows)
@@ -219,8 +219,8 @@ func exactFlags(v Version) string {
 	return "N"
 }
 
-// styled are the rows of a capture with styles.
-func (l *liveConn) styled(rows []string) []string {
+// styledRows are the rows of a capture with styles.
+func (l *liveConn) styledRows(rows []string) []string {
 	rows = l.enc.decode(rows)
 	sessions.CutMarks(rows)
 	return selfContained(rows)
@@ -235,8 +235,8 @@ func captureRange(w sessions.RowWindow) string {
 	return rng
 }
 
-// extent says which grid rows a window covers: the first, and how many.
-func extent(s sessions.Snapshot, w sessions.RowWindow) (first, n int) {
+// windowRows says which grid rows a window covers: the first, and how many.
+func windowRows(s sessions.Snapshot, w sessions.RowWindow) (first, n int) {
 	last := s.HistorySize + s.Height - 1
 	first = max(0, s.HistorySize+min(0, w.Start))
 	if w.Rows > 0 {
@@ -248,9 +248,9 @@ func extent(s sessions.Snapshot, w sessions.RowWindow) (first, n int) {
 	return first, last - first + 1
 }
 
-// expected is how many lines the next block's body has. shown: the rows there come out
+// expectedLines is how many lines the next block's body has. shown: the rows there come out
 // of a buffer.
-func (l *liveConn) expected(done []replyBlock, w sessions.RowWindow, rowsAt int, shown bool) int {
+func (l *liveConn) expectedLines(done []replyBlock, w sessions.RowWindow, rowsAt int, shown bool) int {
 	switch len(done) {
 	case 0:
 		return 1
@@ -259,7 +259,7 @@ func (l *liveConn) expected(done []replyBlock, w sessions.RowWindow, rowsAt int,
 		if err != nil {
 			return -1 // the pane is gone: this block is tmux's error
 		}
-		_, n := extent(s, w)
+		_, n := windowRows(s, w)
 		if shown {
 			n += l.enc.extra
 		}
@@ -268,9 +268,9 @@ func (l *liveConn) expected(done []replyBlock, w sessions.RowWindow, rowsAt int,
 	return -1 // empty, or a number of ours
 }
 
-// wraps fills s.Wrapped. Total size of the joined capture = bytes of all rows +
+// findWrapped fills s.Wrapped. Total size of the joined capture = bytes of all rows +
 // one line end per row that isn't wrapped.
-func (l *liveConn) wraps(ctx context.Context, s *sessions.Snapshot, buf string, size []string) error {
+func (l *liveConn) findWrapped(ctx context.Context, s *sessions.Snapshot, buf string, size []string) error {
 	s.Wrapped = make([]bool, len(s.Rows))
 	joined, err := strconv.Atoi(strings.Join(size, ""))
 	if err != nil {
@@ -282,7 +282,7 @@ func (l *liveConn) wraps(ctx context.Context, s *sessions.Snapshot, buf string, 
 	}
 	lines := joined - bytes
 	if lines >= len(s.Rows) || lines < 0 {
-		return l.discard(buf)
+		return l.discardBuffer(buf)
 	}
 	r := &commandLine{line: "show-buffer -b " + buf + " ; delete-buffer -b " + buf, blocks: 2}
 	r.rows = func(done []replyBlock) int {
@@ -291,7 +291,7 @@ func (l *liveConn) wraps(ctx context.Context, s *sessions.Snapshot, buf string, 
 		}
 		return -1
 	}
-	reply, err := l.do(ctx, r)
+	reply, err := l.runCommand(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -299,8 +299,8 @@ func (l *liveConn) wraps(ctx context.Context, s *sessions.Snapshot, buf string, 
 	return nil
 }
 
-// discard deletes a buffer with the next command: there's one each tick.
-func (l *liveConn) discard(buf string) error {
+// discardBuffer deletes a buffer with the next command: there's one each tick.
+func (l *liveConn) discardBuffer(buf string) error {
 	return l.addQuietly(&commandLine{line: "delete-buffer -b " + buf, blocks: 1, done: make(chan struct{})})
 }
 
@@ -392,12 +392,12 @@ func (l *liveConn) savedScreen(ctx context.Context, pane string, above int) (ses
 		if err != nil || !s.Alternate && len(done) == savedAt {
 			return -1
 		}
-		if _, n := extent(s, window); len(done) == historyAt {
+		if _, n := windowRows(s, window); len(done) == historyAt {
 			return n + l.enc.extra
 		}
 		return s.Height + l.enc.extra
 	}
-	reply, err := l.do(ctx, r)
+	reply, err := l.runCommand(ctx, r)
 	if len(reply) > 0 && len(reply[0].lines) == 1 && !strings.HasPrefix(reply[0].lines[0], pane+",") {
 		return sessions.Snapshot{}, ErrNoPane
 	}
@@ -409,14 +409,14 @@ func (l *liveConn) savedScreen(ctx context.Context, pane string, above int) (ses
 		}
 	}
 	if !s.Alternate && s.Pane != "" {
-		return s, l.discard(buf)
+		return s, l.discardBuffer(buf)
 	}
 	if err != nil {
 		return s, err
 	}
 	s.At, s.Server = time.Now(), l.identity
 	history := l.enc.decode(reply[historyAt].lines)
-	s.First, _ = extent(s, window)
+	s.First, _ = windowRows(s, window)
 	s.Rows = append(history[:min(len(history), s.HistorySize-s.First)], l.enc.decode(reply[savedAt].lines)...)
 	s.Wrapped = make([]bool, len(s.Rows))
 	s.Marks = sessions.CutMarks(s.Rows)

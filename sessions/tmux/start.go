@@ -52,8 +52,8 @@ const (
 	notEnteredStatus = 125
 )
 
-// scripted wraps a program's arguments in startScript.
-func scripted(command []string) []string {
+// withStartScript wraps a program's arguments in startScript.
+func withStartScript(command []string) []string {
 	return append([]string{"sh", "-c", startScript, "sh"}, command...)
 }
 
@@ -114,7 +114,7 @@ func startOptions(req sessions.PaneRequest) string {
 		b.WriteString(" -e " + quote(folderVariable+"="+req.Cwd))
 	}
 	if len(req.Command) > 0 {
-		b.WriteString(" --" + quoteAll(scripted(req.Command)))
+		b.WriteString(" --" + quoteAll(withStartScript(req.Command)))
 	}
 	return b.String()
 }
@@ -214,12 +214,12 @@ func (c *Client) respawn(ctx context.Context, pane string, req sessions.PaneRequ
 	if err != nil {
 		return err
 	}
-	withheld, err := c.withhold(ctx, pane)
+	withheld, err := c.withholdSecrets(ctx, pane)
 	if err != nil {
 		return err
 	}
 	// A command that was kept by tmux since before there was folderVariable knows none.
-	reply, err := l.do(ctx, &commandLine{blocks: 2 + len(withheld), line: strings.Join(withheld, "") + "respawn-pane -k -t " + pane + startOptions(req) +
+	reply, err := l.runCommand(ctx, &commandLine{blocks: 2 + len(withheld), line: strings.Join(withheld, "") + "respawn-pane -k -t " + pane + startOptions(req) +
 		" ; display-message -p -t " + pane + " '#{pane_pid} #{m:*" + folderVariable + "*,#{pane_start_command}}'"})
 	if err != nil {
 		return explainScarce(err)
@@ -305,9 +305,9 @@ func hasPassword(address string) bool {
 	return has
 }
 
-// split parts an environment into the variables without secrets, and the names of
+// splitSecrets parts an environment into the variables without secrets, and the names of
 // those with one.
-func (c *Client) split(environ []string) (clean, secret []string) {
+func (c *Client) splitSecrets(environ []string) (clean, secret []string) {
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
 		if c.opt.Secret != nil && c.opt.Secret(value) {
@@ -325,7 +325,7 @@ func (c *Client) serverEnv() []string {
 	if environ == nil {
 		environ = LoginEnvironment(os.Environ(), nil)
 	}
-	clean, secret := c.split(environ)
+	clean, secret := c.splitSecrets(environ)
 	if len(secret) > 0 {
 		c.log.Warn("variables that have secrets aren't passed to the tmux server", "server", c.Name(), "variables", secret)
 	}
@@ -334,7 +334,7 @@ func (c *Client) serverEnv() []string {
 
 // clientEnv is the environment of a client process.
 func (c *Client) clientEnv() []string {
-	clean, _ := c.split(clientEnv(os.Environ()))
+	clean, _ := c.splitSecrets(clientEnv(os.Environ()))
 	return clean
 }
 
@@ -361,18 +361,18 @@ func (c *Client) SecretVariables(ctx context.Context) ([]string, error) {
 	if c.opt.Secret == nil {
 		return nil, nil
 	}
-	reply, err := c.do(ctx, &commandLine{line: "show-environment -g -s", blocks: 1})
+	reply, err := c.runCommand(ctx, &commandLine{line: "show-environment -g -s", blocks: 1})
 	if err != nil {
 		return nil, fmt.Errorf("read the tmux server's environment: %w", err)
 	}
-	_, names := c.split(parseEnvironment(reply[0].lines))
+	_, names := c.splitSecrets(parseEnvironment(reply[0].lines))
 	return names, nil
 }
 
-// withhold returns the commands that keep variables with secrets from the panes that are
+// withholdSecrets returns the commands that keep variables with secrets from the panes that are
 // made from then on in the session of a target, quoted as it has to be. Those of other
 // sessions, which aren't ours, stay as they are.
-func (c *Client) withhold(ctx context.Context, target string) ([]string, error) {
+func (c *Client) withholdSecrets(ctx context.Context, target string) ([]string, error) {
 	names, err := c.SecretVariables(ctx)
 	if err != nil || len(names) == 0 {
 		return nil, err

@@ -21,10 +21,10 @@ const tallOption = "@panebridge_tall"
 // errTall says that a pane isn't shown as it is, because it's taller for a moment.
 var errTall = fmt.Errorf("%w: its pane is taller for a moment, so that a question can be read whole", sessions.ErrUnavailable)
 
-// tall is how a window was before it was made taller: its size, and its own value of the
+// tallMark is how a window was before it was made taller: its size, and its own value of the
 // option window-size, "" for none. It's what tallOption says, with a number that tells it
 // from others.
-type tall struct {
+type tallMark struct {
 	mark          string
 	width, height int
 	own           string
@@ -33,12 +33,12 @@ type tall struct {
 var tallMarks = regexp.MustCompile(`^[0-9a-f]{16} ([0-9]{1,5}) ([0-9]{1,5}) (none|largest|smallest|latest|manual)$`)
 
 // parseTall reads a tallOption. Anybody who may use the server may have written it.
-func parseTall(mark string) (tall, bool) {
+func parseTall(mark string) (tallMark, bool) {
 	f := tallMarks.FindStringSubmatch(mark)
 	if f == nil {
-		return tall{}, false
+		return tallMark{}, false
 	}
-	t := tall{mark: mark, own: strings.TrimSuffix(f[3], "none")}
+	t := tallMark{mark: mark, own: strings.TrimSuffix(f[3], "none")}
 	t.width, _ = strconv.Atoi(f[1])
 	t.height, _ = strconv.Atoi(f[2])
 	return t, t.width > 0 && t.height > 0 && t.width <= maxWindow && t.height <= maxWindow
@@ -47,9 +47,9 @@ func parseTall(mark string) (tall, bool) {
 // maxWindow is how many cells a window is wide or high at most, by tmux.
 const maxWindow = 10000
 
-// undo is a command that makes a window as it was, if the option still says that it was made
+// undoCommand is a command that makes a window as it was, if the option still says that it was made
 // taller then. hash is "#", or what becomes of it where the command is expanded once more.
-func (t *tall) undo(window, hash string) string {
+func (t *tallMark) undoCommand(window, hash string) string {
 	size := "set-option -wu -t " + window + " window-size"
 	if t.own != "" {
 		size = "set-option -w -t " + window + " window-size " + t.own
@@ -79,22 +79,22 @@ func (c *Client) Grow(ctx context.Context, pane string, server sessions.ServerId
 			c.markTall(pane, false)
 		}
 	}()
-	if before, err = l.grow(ctx, pane, rows, most); err != nil {
+	if before, err = l.growPane(ctx, pane, rows, most); err != nil {
 		return before, fmt.Errorf("make pane %s taller: %w", pane, err)
 	}
 	return before, nil
 }
 
-// alone is true in tmux where a pane's window is seen by nobody, and has it alone.
-const alone = "#{&&:#{&&:#{==:#{session_attached},0},#{==:#{window_linked_sessions},1}}," +
+// aloneFormat is true in tmux where a pane's window is seen by nobody, and has it alone.
+const aloneFormat = "#{&&:#{&&:#{==:#{session_attached},0},#{==:#{window_linked_sessions},1}}," +
 	"#{&&:#{==:#{window_panes},1},#{==:#{pane_in_mode}#{pane_dead}#{window_zoomed_flag}" + "#{" + tallOption + "},000}}}"
 
-func (l *liveConn) grow(ctx context.Context, pane string, rows int, most time.Duration) (before sessions.Snapshot, err error) {
-	reply, err := l.do(ctx, &commandLine{blocks: 2, line: "display-message -p -t " + pane + " '#{pane_id} #{window_id} #{window_width} #{window_height}' ; show-options -wqv -t " + pane + " window-size"})
+func (l *liveConn) growPane(ctx context.Context, pane string, rows int, most time.Duration) (before sessions.Snapshot, err error) {
+	reply, err := l.runCommand(ctx, &commandLine{blocks: 2, line: "display-message -p -t " + pane + " '#{pane_id} #{window_id} #{window_width} #{window_height}' ; show-options -wqv -t " + pane + " window-size"})
 	if err != nil {
 		return before, noPane(err)
 	}
-	t := tall{own: strings.Join(reply[1].lines, " ")}
+	t := tallMark{own: strings.Join(reply[1].lines, " ")}
 	own := t.own
 	if own == "" {
 		own = "none"
@@ -110,12 +110,12 @@ func (l *liveConn) grow(ctx context.Context, pane string, rows int, most time.Du
 	const token = "panebridge-tall"
 	buf := bufferPrefix + strconv.FormatUint(l.buffers.Add(1), 10)
 	same := fmt.Sprintf("#{==:#{window_id} #{window_width} #{window_height},%s %d %d}", window, t.width, t.height)
-	line := "if-shell -F -t " + pane + " " + quote("#{&&:"+alone+","+same+"}") + " { set-option -w -t " + window + " " + tallOption + " '" + t.mark + "'" +
-		" ; run-shell -b -d " + strconv.FormatFloat(most.Seconds(), 'f', 1, 64) + " -C " + quote(t.undo(window, "##")) +
+	line := "if-shell -F -t " + pane + " " + quote("#{&&:"+aloneFormat+","+same+"}") + " { set-option -w -t " + window + " " + tallOption + " '" + t.mark + "'" +
+		" ; run-shell -b -d " + strconv.FormatFloat(most.Seconds(), 'f', 1, 64) + " -C " + quote(t.undoCommand(window, "##")) +
 		" ; resize-window -t " + window + " -y " + strconv.Itoa(rows) +
 		" ; capture-pane -" + l.exact + " -t " + pane + " -b " + buf +
 		" ; display-message -p -t " + pane + " '" + token + " " + stateFormat + "' } { display-message -p '" + token + " held' }"
-	if reply, err = l.do(ctx, &commandLine{line: line, token: token}); err != nil {
+	if reply, err = l.runCommand(ctx, &commandLine{line: line, token: token}); err != nil {
 		return before, noPane(err)
 	}
 	state := strings.TrimPrefix(reply[len(reply)-1].lines[0], token+" ")
@@ -123,7 +123,7 @@ func (l *liveConn) grow(ctx context.Context, pane string, rows int, most time.Du
 		return before, fmt.Errorf("%w: somebody is at the terminal, or the pane shares its window; look at it there", sessions.ErrConflict)
 	}
 	if before, err = l.readGrown(ctx, state, buf); err != nil {
-		return before, errors.Join(err, l.shrink(context.WithoutCancel(ctx), pane))
+		return before, errors.Join(err, l.shrinkPane(context.WithoutCancel(ctx), pane))
 	}
 	return before, nil
 }
@@ -141,7 +141,7 @@ func (l *liveConn) readGrown(ctx context.Context, state, buf string) (sessions.S
 		}
 		return -1
 	}
-	reply, err := l.do(ctx, r)
+	reply, err := l.runCommand(ctx, r)
 	if err != nil {
 		return s, err
 	}
@@ -169,15 +169,15 @@ func (c *Client) Shrink(ctx context.Context, pane string) error {
 	if err != nil {
 		return err
 	}
-	if err := l.shrink(ctx, pane); err != nil {
+	if err := l.shrinkPane(ctx, pane); err != nil {
 		return fmt.Errorf("make pane %s as high as it was: %w", pane, err)
 	}
 	return nil
 }
 
-// shrink undoes what the option of a pane's window says.
-func (l *liveConn) shrink(ctx context.Context, target string) error {
-	reply, err := l.do(ctx, &commandLine{blocks: 1, line: "display-message -p -t " + target + " '#{window_id} #{" + tallOption + "}'"})
+// shrinkPane undoes what the option of a pane's window says.
+func (l *liveConn) shrinkPane(ctx context.Context, target string) error {
+	reply, err := l.runCommand(ctx, &commandLine{blocks: 1, line: "display-message -p -t " + target + " '#{window_id} #{" + tallOption + "}'"})
 	if err != nil {
 		return noPane(err)
 	}
@@ -187,23 +187,23 @@ func (l *liveConn) shrink(ctx context.Context, target string) error {
 		return nil // it's gone, or tmux itself has made it so
 	}
 	const token = "panebridge-tall"
-	_, err = l.do(ctx, &commandLine{line: t.undo(window, "#") + " ; display-message -p '" + token + " done'", token: token})
+	_, err = l.runCommand(ctx, &commandLine{line: t.undoCommand(window, "#") + " ; display-message -p '" + token + " done'", token: token})
 	return noPane(err)
 }
 
 // Settle lets a pane be looked at again as it is.
 func (c *Client) Settle(pane string) { c.markTall(pane, false) }
 
-// shrinkAll makes all windows as high as they were that a client which was killed has left
+// shrinkAllPanes makes all windows as high as they were that a client which was killed has left
 // taller.
-func (l *liveConn) shrinkAll(ctx context.Context) {
-	reply, err := l.do(ctx, &commandLine{blocks: 1, line: "list-windows -a -f '#{!=:#{" + tallOption + "},}' -F '#{window_id}'"})
+func (l *liveConn) shrinkAllPanes(ctx context.Context) {
+	reply, err := l.runCommand(ctx, &commandLine{blocks: 1, line: "list-windows -a -f '#{!=:#{" + tallOption + "},}' -F '#{window_id}'"})
 	if err != nil {
 		return
 	}
 	for _, window := range reply[0].lines {
 		if windowIDs.MatchString(window) {
-			_ = l.shrink(ctx, window) // tmux does it later
+			_ = l.shrinkPane(ctx, window) // tmux does it later
 		}
 	}
 }
@@ -229,8 +229,8 @@ func (c *Client) tallChanges(pane string) int {
 	return c.tall[pane]
 }
 
-// asItIs returns errTall if a pane is taller than it is, or has been since so many changes.
-func (c *Client) asItIs(pane string, changes int) error {
+// checkNotTall returns errTall if a pane is taller than it is, or has been since so many changes.
+func (c *Client) checkNotTall(pane string, changes int) error {
 	if changes%2 == 1 || c.tallChanges(pane) != changes {
 		return fmt.Errorf("look at pane %s: %w", pane, errTall)
 	}

@@ -126,7 +126,7 @@ func (g *answering) nextStep(ctx context.Context) (paneStep, error) {
 	for ; g.looks < giveSteps; g.looks++ {
 		var err error
 		if g.now, err = g.awaitDialog(ctx); err != nil {
-			return g.endWith(g.unseen(err))
+			return g.endWith(g.explainUnseen(err))
 		}
 		d := g.now.dialog
 		if d == nil || !d.Asks(g.dialog) {
@@ -140,7 +140,7 @@ func (g *answering) nextStep(ctx context.Context) (paneStep, error) {
 		}
 		if g.now.unread > 0 { // of the pane's own keyboard, say: what it does has to be seen first
 			if err := sessions.Pause(ctx, lookEvery); err != nil {
-				return g.endWith(g.unseen(err))
+				return g.endWith(g.explainUnseen(err))
 			}
 			continue
 		}
@@ -156,7 +156,7 @@ func (g *answering) nextStep(ctx context.Context) (paneStep, error) {
 		}
 		if young := sessions.DrawnFor - time.Since(g.prompt.OpenedAt); young > 0 {
 			if err := sessions.Pause(ctx, young); err != nil {
-				return g.endWith(g.unseen(err))
+				return g.endWith(g.explainUnseen(err))
 			}
 			continue
 		}
@@ -192,7 +192,7 @@ func (g *answering) afterStep(ctx context.Context, _ paneStep, out sessions.Guar
 	if out == sessions.Done || errors.Is(err, sessions.ErrUncertain) {
 		g.pressed = true
 		g.desk.NoteGiven(g.due.Last && out == sessions.Done)
-		g.desk.Typed("")
+		g.desk.NoteTyped("")
 	}
 	g.looks++
 	switch {
@@ -204,7 +204,7 @@ func (g *answering) afterStep(ctx context.Context, _ paneStep, out sessions.Guar
 		return false, err
 	case out != sessions.Done:
 		if err := sessions.Pause(ctx, lookEvery); err != nil {
-			_, err = g.endWith(g.unseen(err))
+			_, err = g.endWith(g.explainUnseen(err))
 			return false, err
 		}
 		return false, nil
@@ -233,14 +233,14 @@ func (g *giver) watchStep(ctx context.Context, step sessions.DialogStep, before 
 		if err != nil {
 			break
 		}
-		now, err := g.see(ctx)
+		now, err := g.lookAtDialog(ctx)
 		switch {
 		case errors.Is(err, errMoving):
 			continue
 		case step.Last && (errors.Is(err, sessions.ErrEnded) || errors.Is(err, sessions.ErrUnknown)):
 			return sessions.AnswerResult{State: sessions.PromptAnswered}, true // that was what ended it
 		case err != nil:
-			return g.unseen(err), true
+			return g.explainUnseen(err), true
 		}
 		if now.unread > 0 {
 			read = time.Now()
@@ -253,7 +253,7 @@ func (g *giver) watchStep(ctx context.Context, step sessions.DialogStep, before 
 			if now.dialog == nil || !now.dialog.Asks(before.dialog) {
 				return g.answeredBy(singleKey(step)), true //nolint:contextcheck // the look for the key outlives the answer
 			}
-		} else if reacted(step, before, &now, since) && (step.Text == "" || since >= settleFor) {
+		} else if hasReacted(step, before, &now, since) && (step.Text == "" || since >= settleFor) {
 			return sessions.AnswerResult{}, false
 		}
 	}
@@ -268,11 +268,11 @@ func (g *giver) watchStep(ctx context.Context, step sessions.DialogStep, before 
 	return end, true
 }
 
-// reacted reports whether a dialog shows a step that was done since ago. That its rows
+// hasReacted reports whether a dialog shows a step that was done since ago. That its rows
 // changed alone may be anything, a clock say; the mark may move a moment later, or before: Gemini CLI
 // 0.61.0 moves it to an option up to 0.2 s before it draws its check, and a key that's pressed again
 // in between takes the check away.
-func reacted(step sessions.DialogStep, before, now *dialogSnapshot, since time.Duration) bool {
+func hasReacted(step sessions.DialogStep, before, now *dialogSnapshot, since time.Duration) bool {
 	a, b := before.dialog, now.dialog
 	if i := step.Toggles - 1; b != nil && i >= 0 && i < min(len(a.Options), len(b.Options)) && since < settleFor {
 		return a.Options[i].Checked != b.Options[i].Checked
@@ -280,11 +280,11 @@ func reacted(step sessions.DialogStep, before, now *dialogSnapshot, since time.D
 	if b == nil || a.Print != b.Print || a.Marked != b.Marked || !slices.Equal(a.Options, b.Options) || a.Typed != b.Typed {
 		return true
 	}
-	return since >= settleFor && !slices.Equal(before.rows(), now.rows())
+	return since >= settleFor && !slices.Equal(before.dialogRows(), now.dialogRows())
 }
 
-// rows are those that the dialog stands in, with colours if they were looked at.
-func (s *dialogSnapshot) rows() []string {
+// dialogRows are those that the dialog stands in, with colours if they were looked at.
+func (s *dialogSnapshot) dialogRows() []string {
 	from := s.snap.Rows
 	if s.styled != nil {
 		from = s.styled.Rows
@@ -295,7 +295,7 @@ func (s *dialogSnapshot) rows() []string {
 // awaitDialog looks until the dialog is seen, or surely isn't there.
 func (g *giver) awaitDialog(ctx context.Context) (dialogSnapshot, error) {
 	for looks := 0; ; {
-		now, err := g.see(ctx)
+		now, err := g.lookAtDialog(ctx)
 		switch {
 		case err == nil && now.dialog != nil && now.dialog.Asks(g.dialog):
 			return now, nil
@@ -312,19 +312,19 @@ func (g *giver) awaitDialog(ctx context.Context) (dialogSnapshot, error) {
 	}
 }
 
-// see takes one look at the screen.
-func (g *giver) see(ctx context.Context) (dialogSnapshot, error) {
-	now, err := g.read(ctx)
+// lookAtDialog takes one look at the screen.
+func (g *giver) lookAtDialog(ctx context.Context) (dialogSnapshot, error) {
+	now, err := g.readDialog(ctx)
 	if err == nil {
 		g.checks.recallChecks(now.dialog)
 	}
 	return now, err
 }
 
-// read is see without what was seen before.
-func (g *giver) read(ctx context.Context) (dialogSnapshot, error) {
+// readDialog is see without what was seen before.
+func (g *giver) readDialog(ctx context.Context) (dialogSnapshot, error) {
 	if g.tall != nil {
-		return g.tall.read(ctx, g.marks)
+		return g.tall.readDialog(ctx, g.marks)
 	}
 	now, err := g.seeDialog(ctx, g.srv, g.pane, sessions.RowWindow{})
 	if err != nil {
@@ -379,8 +379,8 @@ func (g *giver) closeAsGone(now *sessions.Dialog) sessions.AnswerResult {
 	return sessions.AnswerResult{State: sessions.PromptClosed, Reason: sessions.ClosedMeantime, Err: fmt.Errorf("%w: the question went while the answer was being given; look at the session", sessions.ErrConflict)}
 }
 
-// unseen is what comes of a screen that can't be looked at.
-func (g *giver) unseen(err error) sessions.AnswerResult {
+// explainUnseen is what comes of a screen that can't be looked at.
+func (g *giver) explainUnseen(err error) sessions.AnswerResult {
 	switch {
 	case errors.Is(err, sessions.ErrEnded), errors.Is(err, sessions.ErrUnknown):
 		return sessions.AnswerResult{State: sessions.PromptClosed, Reason: "the session has ended", Err: fmt.Errorf("%w: the question is gone", sessions.ErrEnded)}
@@ -398,7 +398,7 @@ func (g *giver) explainFailure(err error) sessions.AnswerResult {
 	if errors.Is(err, sessions.ErrUncertain) {
 		return g.reopenPrompt(fmt.Errorf("%w: the connection to tmux was lost while it was answered; look at the session before you answer again: %w", sessions.ErrUnavailable, err))
 	}
-	return g.unseen(err)
+	return g.explainUnseen(err)
 }
 
 // A key that was read behind another, which answered the question, may come to stand in the input box
@@ -441,7 +441,7 @@ func (g *giver) takeOutLateKey(ctx context.Context, step sessions.DialogStep, no
 		if look == lateLooks || sessions.Pause(ctx, lookEvery) != nil {
 			return false
 		}
-		again, err := g.see(ctx)
+		again, err := g.lookAtDialog(ctx)
 		if err != nil || again.dialog != nil {
 			return false
 		}

@@ -76,7 +76,7 @@ func TestACheckIsSeenBeforeTheNextKey(t *testing.T) {
 		}
 		since := time.Duration(rapid.IntRange(0, 1000).Draw(rt, "milliseconds")) * time.Millisecond
 		want := checked || moved && since >= settleFor // long after the key it may be drawn another way
-		if got := reacted(sessions.DialogStep{Toggles: which + 1}, before, now, since); got != want {
+		if got := hasReacted(sessions.DialogStep{Toggles: which + 1}, before, now, since); got != want {
 			rt.Fatalf("it has reacted: %t", got)
 		}
 	})

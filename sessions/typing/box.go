@@ -72,8 +72,8 @@ type paneSize struct {
 	count         int               // of changes
 }
 
-// see takes in a look.
-func (p *paneSize) see(s *sessions.Snapshot, at time.Time) {
+// noteSize takes in a look.
+func (p *paneSize) noteSize(s *sessions.Snapshot, at time.Time) {
 	switch {
 	case p.width == 0:
 		p.width, p.height = s.Width, s.Height
@@ -107,8 +107,8 @@ func sameScreen(a, b *sessions.Snapshot) bool {
 		a.Alternate == b.Alternate && slices.Equal(a.Rows, b.Rows)
 }
 
-// broken reports whether the screen is one that nobody has drawn.
-func (p *paneSize) broken() bool { return !p.changed.IsZero() }
+// isBroken reports whether the screen is one that nobody has drawn.
+func (p *paneSize) isBroken() bool { return !p.changed.IsZero() }
 
 // lineState says what stands in the line or box that a text was typed into.
 type lineState int
@@ -253,7 +253,7 @@ var asksLinePattern = regexp.MustCompile(`[:?\])…]\s*$`)
 func (h *Hand) isBare(before string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.ContainsFunc(h.bare, func(known barePart) bool { return known.of(before) })
+	return slices.ContainsFunc(h.bare, func(known barePart) bool { return known.matches(before) })
 }
 
 // beganCommand reports whether the command that a shell's line goes on with is what was
@@ -305,8 +305,8 @@ func barePartOf(before string) barePart {
 	return barePart{text: withoutDigits(row), all: true}
 }
 
-// of reports whether a row is such a prompt.
-func (p barePart) of(before string) bool {
+// matches reports whether a row is such a prompt.
+func (p barePart) matches(before string) bool {
 	row := strings.TrimRight(before, " ")
 	if p.all {
 		return withoutDigits(row) == p.text

@@ -299,7 +299,7 @@ func (t *typist) takeInEffect(ctx context.Context, e *effect, s *sessions.Snapsh
 	stands := t.lineState(s)
 	t.stands = stands == lineHasIt || stands == lineHasMore
 	changed := !sameScreen(&e.before, s)
-	if e.frozen && changed && !t.size.broken() && !t.sameBox(&e.before, s) {
+	if e.frozen && changed && !t.size.isBroken() && !t.sameBox(&e.before, s) {
 		e.frozen, e.read = false, time.Now() // it goes on, and takes its time from here
 	}
 	switch {
@@ -365,7 +365,7 @@ func (t *typist) standsAlone(ctx context.Context) error {
 			t.holdBack(ctx, heldNoBox, sessions.ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
 			pause = heldEvery
 		case !b.Open:
-		case without && t.size.broken():
+		case without && t.size.isBroken():
 			gone = 0
 		case without: // a screen that's half drawn may show a box without it
 			if gone++; gone > 1 {
@@ -400,7 +400,7 @@ const awayFor = 500 * time.Millisecond
 func (t *typist) hasLeft(s *sessions.Snapshot) bool {
 	b := t.readInputBox(s)
 	t.queued = t.queued || b.Queued
-	if b.Torn || t.size.broken() {
+	if b.Torn || t.size.isBroken() {
 		t.away, t.empty = time.Time{}, 0
 		return false
 	}

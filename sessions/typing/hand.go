@@ -63,8 +63,8 @@ func (h *Hand) frontOf(s *sessions.Snapshot) sessions.Program {
 	return h.opt.Front(s)
 }
 
-// id is the session's; "": there's none.
-func (h *Hand) id() sessions.ID {
+// sessionID is the session's; "": there's none.
+func (h *Hand) sessionID() sessions.ID {
 	if h.desk == nil {
 		return ""
 	}
@@ -83,7 +83,7 @@ func (h *Hand) shownDialog() *sessions.Dialog {
 // noteTyped has the session looked at now, into which a text was typed; "": Enter or other keys.
 func (h *Hand) noteTyped(text string) {
 	if h.desk != nil {
-		h.desk.Typed(text)
+		h.desk.NoteTyped(text)
 	}
 }
 
@@ -181,7 +181,7 @@ type pressing struct {
 
 func (w *pressing) nextStep(ctx context.Context) (paneStep, error) {
 	s := paneStep{srv: w.srv, guard: sessions.PaneGuard{Pane: w.pane.ID, Server: w.pane.Identity}, keys: w.keys.Keys}
-	if refuses(w.keys.Keys) {
+	if onlyRefuse(w.keys.Keys) {
 		return s, nil
 	}
 	snap, err := w.srv.Snapshot(ctx, w.pane.ID, sessions.RowWindow{})
@@ -196,15 +196,15 @@ func (w *pressing) nextStep(ctx context.Context) (paneStep, error) {
 
 func (w *pressing) afterStep(ctx context.Context, _ paneStep, out sessions.GuardOutcome, err error) (done bool, failed error) {
 	w.out = out
-	if w.tries++; err != nil || refuses(w.keys.Keys) || out != sessions.Moved && (out != sessions.Held || !w.keys.Answers) {
+	if w.tries++; err != nil || onlyRefuse(w.keys.Keys) || out != sessions.Moved && (out != sessions.Held || !w.keys.Answers) {
 		return true, err
 	}
 	err = sessions.Pause(ctx, lookEvery)
 	return w.tries == keysTries, err
 }
 
-// refuses reports whether keys can only refuse what's asked.
-func refuses(keys []string) bool {
+// onlyRefuse reports whether keys can only refuse what's asked.
+func onlyRefuse(keys []string) bool {
 	return !slices.ContainsFunc(keys, func(k string) bool { return k != "Escape" && k != "C-c" })
 }
 

@@ -27,7 +27,7 @@ const (
 // recognised there. Of a program whose input box is known, and isn't on the screen, it
 // isn't taken as quoted: that's rather a dialog of a form that nobody knows yet.
 func (t *typist) isPhraseQuoted(s *sessions.Snapshot) bool {
-	return t.opt.Dialog(s.Rows) != "" && !t.readInputBox(s).Known && t.opt.Dialogs.Read(t.id(), s, nil) == nil && (t.desk == nil || !t.desk.AsksNow())
+	return t.opt.Dialog(s.Rows) != "" && !t.readInputBox(s).Known && t.opt.Dialogs.Read(t.sessionID(), s, nil) == nil && (t.desk == nil || !t.desk.AsksNow())
 }
 
 // holdForDialog says what keeps a text back (ReceiptHeld), or its Enter (ReceiptTyped): a
@@ -460,6 +460,6 @@ func (t *reviving) afterStep(_ context.Context, s paneStep, out sessions.GuardOu
 		t.typed = time.Now()
 		return false, err
 	}
-	t.desk.Typed(t.line)
+	t.desk.NoteTyped(t.line)
 	return true, err
 }

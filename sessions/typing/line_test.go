@@ -23,7 +23,7 @@ func TestEmptyPromptsAreKnownAgain(t *testing.T) {
 		{"", "x", false},
 	} {
 		part := barePartOf(c.seen)
-		if got := part != (barePart{}) && part.of(c.row); got != c.known {
+		if got := part != (barePart{}) && part.matches(c.row); got != c.known {
 			t.Errorf("with %q seen, %q is empty: %v", c.seen, c.row, got)
 		}
 	}

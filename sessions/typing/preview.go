@@ -175,7 +175,7 @@ func (e *unseenError) Error() string { return e.err.Error() }
 
 func (e *unseenError) Unwrap() error { return e.err }
 
-func (t *preview) unseen(_ context.Context, err error) error { return &unseenError{err} }
+func (t *preview) handleUnseen(_ context.Context, err error) error { return &unseenError{err} }
 
 // errStop ends waiting for others.
 var errStop = errors.New("stopping")
@@ -212,9 +212,9 @@ func (t *preview) allowPaste(_ context.Context, tries *int) (g sessions.PaneGuar
 	return t.pasteGuard(g, box.Shell || t.text.Shell(s), *tries), true, nil
 }
 
-func (t *preview) pasted(context.Context) error { return nil }
+func (t *preview) notePasted(context.Context) error { return nil }
 
-func (t *preview) notPasted(ctx context.Context, out sessions.GuardOutcome, err error, tries int) error {
+func (t *preview) handleNotPasted(ctx context.Context, out sessions.GuardOutcome, err error, tries int) error {
 	t.isUncertain = errors.Is(err, sessions.ErrUncertain)
 	switch {
 	case err != nil:

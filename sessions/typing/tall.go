@@ -43,7 +43,7 @@ func (h *Hand) ReadWhole(ctx context.Context, part *sessions.Dialog, high bool) 
 	}
 	t := &taller{Hand: h, srv: srv, pane: s.Pane}
 	defer t.settlePane(ctx)
-	now, err := t.read(ctx, false)
+	now, err := t.readDialog(ctx, false)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ type taller struct {
 	touched bool
 }
 
-// read looks at the pane, however high it is.
-func (t *taller) read(ctx context.Context, styled bool) (dialogSnapshot, error) {
+// readDialog looks at the pane, however high it is.
+func (t *taller) readDialog(ctx context.Context, styled bool) (dialogSnapshot, error) {
 	now, err := t.seeDialog(ctx, t.srv, t.pane, sessions.RowWindow{Tall: true, Styled: styled})
 	if err != nil || now.dialog == nil || !styled {
 		return now, err
@@ -113,7 +113,7 @@ func (t *taller) growPane(ctx context.Context, rows int, part *sessions.Dialog, 
 		if err := sessions.Pause(ctx, lookEvery); err != nil {
 			return nil, err
 		}
-		now, err := t.read(ctx, false)
+		now, err := t.readDialog(ctx, false)
 		if d := now.dialog; part == nil || d != nil && d.AsksLike(part) && (d.Unseen || accept(d)) {
 			like = time.Now()
 		}
@@ -126,7 +126,7 @@ func (t *taller) growPane(ctx context.Context, rows int, part *sessions.Dialog, 
 			last, since = dialogSnapshot{}, time.Time{}
 		case was != nil && was.Print == now.dialog.Print:
 			last, since = dialogSnapshot{}, time.Time{}
-		case last.dialog == nil || !slices.Equal(last.rows(), now.rows()):
+		case last.dialog == nil || !slices.Equal(last.dialogRows(), now.dialogRows()):
 			last, since = now, time.Now()
 		case time.Since(since) >= wholeStands:
 			return now.dialog, nil
@@ -157,7 +157,7 @@ func (t *taller) shrinkPane(ctx context.Context, part *sessions.Dialog) (*sessio
 	var since time.Time
 	like := time.Now() // when what stood there was last like part
 	for end := time.Now().Add(sessions.BackWithin); time.Now().Before(end); {
-		now, err := t.read(ctx, false)
+		now, err := t.readDialog(ctx, false)
 		if err != nil {
 			return nil, err
 		}
@@ -229,7 +229,7 @@ func (g *giver) growPane(ctx context.Context) (end sessions.AnswerResult, over b
 	if errors.Is(err, sessions.ErrNotWhole) { // another may stand there by now, whose part looks the same
 		return sessions.AnswerResult{State: sessions.PromptClosed, Reason: sessions.ClosedByOther, Err: fmt.Errorf("%w: the question isn't the one that was shown; nothing was answered", sessions.ErrConflict)}, true
 	}
-	return g.unseen(err), true
+	return g.explainUnseen(err), true
 }
 
 // shrinkPane makes the pane as it was before the answer.

@@ -79,8 +79,8 @@ func (t *personal) continueAfter(ctx context.Context, err error) bool {
 
 func (t *personal) findPane() (sessions.Session, sessions.TmuxServer, error) { return t.desk.Living() }
 
-// unseen waits until the connection comes back, or the session ends.
-func (t *personal) unseen(ctx context.Context, _ error) error { return t.wait(ctx, heldEvery) }
+// handleUnseen waits until the connection comes back, or the session ends.
+func (t *personal) handleUnseen(ctx context.Context, _ error) error { return t.wait(ctx, heldEvery) }
 
 // wait fails when the receipt was closed meanwhile.
 func (t *personal) wait(ctx context.Context, d time.Duration) error {
@@ -150,21 +150,21 @@ func (t *personal) isClear(ctx context.Context) bool {
 	return true
 }
 
-func (t *personal) pasted(ctx context.Context) error {
+func (t *personal) notePasted(ctx context.Context) error {
 	if t.letGo {
 		t.receipt.To = t.goesTo
 		t.desk.Address(ctx, t.goesTo)
 	}
 	t.answerAhead(nil)
-	t.desk.Typed(t.receipt.Text)
+	t.desk.NoteTyped(t.receipt.Text)
 	if t.receipt.Submit && !t.setState(ctx, sessions.ReceiptTyped, "") {
 		return errDone
 	}
 	return nil
 }
 
-// notPasted takes up what surely didn't reach the pane again.
-func (t *personal) notPasted(ctx context.Context, out sessions.GuardOutcome, err error, _ int) error {
+// handleNotPasted takes up what surely didn't reach the pane again.
+func (t *personal) handleNotPasted(ctx context.Context, out sessions.GuardOutcome, err error, _ int) error {
 	switch {
 	case errors.Is(err, sessions.ErrUncertain):
 		return fmt.Errorf("the connection to tmux was lost while it was being typed; look at the session before you send it again: %w", err)
@@ -290,7 +290,7 @@ func (t *personal) findObstacle(s *sessions.Snapshot) obstacle {
 		return obstacle{why: notReady, state: sessions.ReceiptHeld, unsure: true}
 	case time.Since(t.drawn) < blankFor: // its box may be yet to come, or was there between two looks
 		return obstacle{why: notReady, state: sessions.ReceiptStored}
-	case t.opt.Dialogs.Read(t.id(), s, nil) != nil:
+	case t.opt.Dialogs.Read(t.sessionID(), s, nil) != nil:
 		return obstacle{why: "its screen looks like a question; it's typed when that's answered", state: sessions.ReceiptHeld}
 	}
 	return obstacle{}
@@ -479,7 +479,7 @@ func (t *typist) whereItStands(ctx context.Context) (lineState, error) {
 // showsWithin is how long after it was typed a text may come to stand in its box: one that
 // draws nothing may be at work.
 func (t *typist) showsWithin(first *sessions.Snapshot) time.Duration {
-	if sameScreen(first, &t.before) || t.size.broken() {
+	if sameScreen(first, &t.before) || t.size.isBroken() {
 		return frozenWithin
 	}
 	return shownWithin

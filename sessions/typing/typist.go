@@ -54,7 +54,7 @@ type typist struct {
 	heldFor holdCause         // what Enter waited for last
 	waits   bool              // it waits for that now
 	// Of a text that only a dialog's phrase holds:
-	stood   string             // the screen at the last look, see print
+	stood   string             // the screen at the last look, see printScreen
 	ahead   *sessions.GoAhead  // that was taken, and not answered yet; nil: none
 	refused int                // go-aheads that came to nothing
 	by      string             // who sent it anyway; "": nobody
@@ -63,21 +63,21 @@ type typist struct {
 
 // policy is what a person's text and a preview differ in. Its methods may block, and do I/O.
 type policy interface {
-	// living returns the session and its tmux server.
+	// findPane returns the session and its tmux server.
 	findPane() (sessions.Session, sessions.TmuxServer, error)
-	// unseen says what's to be done when the pane can't be looked at: nil, look again.
-	unseen(ctx context.Context, err error) error
+	// handleUnseen says what's to be done when the pane can't be looked at: nil, look again.
+	handleUnseen(ctx context.Context, err error) error
 	// wait waits; it fails when the text isn't to be typed any more.
 	wait(ctx context.Context, d time.Duration) error
-	// allow says by which guard the text may be pasted on the screen that was just seen. If it
-	// may not be now, allow has waited. tries are looks at a screen that may not stand still.
+	// allowPaste says by which guard the text may be pasted on the screen that was just seen. If it
+	// may not be now, allowPaste has waited. tries are looks at a screen that may not stand still.
 	allowPaste(ctx context.Context, tries *int) (g sessions.PaneGuard, ok bool, err error)
-	// pasted is called when the text is in the pane, notPasted when it surely isn't, which may
-	// wait, or end the typing.
-	pasted(ctx context.Context) error
-	notPasted(ctx context.Context, out sessions.GuardOutcome, err error, tries int) error
-	// keep stores a change of the receipt, if change says so; false: it isn't waited for any more, or
-	// couldn't be stored, see Desk.SetReceipt.
+	// notePasted is called when the text is in the pane, handleNotPasted when it surely isn't, which
+	// may wait, or end the typing.
+	notePasted(ctx context.Context) error
+	handleNotPasted(ctx context.Context, out sessions.GuardOutcome, err error, tries int) error
+	// keepReceipt stores a change of the receipt, if change says so; false: it isn't waited for any more,
+	// or couldn't be stored, see Desk.SetReceipt.
 	keepReceipt(ctx context.Context, change func(*sessions.Receipt) bool) (sessions.Receipt, bool)
 }
 
@@ -237,14 +237,14 @@ func (t *typist) lookAtPane(ctx context.Context) (sessions.Snapshot, error) {
 			if ended := snap.Ended(s.Pane.Identity); ended != nil {
 				return snap, ended
 			}
-			t.size.see(&snap, t.asked)
+			t.size.noteSize(&snap, t.asked)
 			if t.term, err = srv.Terminal(snap.TTY); err == nil {
 				return snap, nil
 			}
 		case errors.Is(err, sessions.ErrUnknown), ctx.Err() != nil:
 			return snap, err
 		}
-		if err := t.policy.unseen(ctx, err); err != nil {
+		if err := t.policy.handleUnseen(ctx, err); err != nil {
 			return snap, err
 		}
 	}
@@ -284,10 +284,10 @@ func (t *pasting) nextStep(ctx context.Context) (paneStep, error) {
 
 func (t *pasting) afterStep(ctx context.Context, _ paneStep, out sessions.GuardOutcome, err error) (done bool, failed error) {
 	if out == sessions.Done && err == nil {
-		return true, t.policy.pasted(ctx)
+		return true, t.policy.notePasted(ctx)
 	}
 	t.tries++
-	return false, t.policy.notPasted(ctx, out, err, t.tries)
+	return false, t.policy.handleNotPasted(ctx, out, err, t.tries)
 }
 
 // noteTarget notes into what the text is about to be pasted.
@@ -368,7 +368,7 @@ func (t *typist) awaitShown(ctx context.Context) error {
 				pause = heldEvery
 			}
 		}
-		frozen, drawn = frozen && (t.size.broken() || sameScreen(&t.before, &s)), s.Activity
+		frozen, drawn = frozen && (t.size.isBroken() || sameScreen(&t.before, &s)), s.Activity
 		if err := t.waitForOthers(ctx, heldUnshown, pause); err != nil {
 			return err
 		}
@@ -453,7 +453,7 @@ func (t *typist) guardScreen(s *sessions.Snapshot) (g sessions.PaneGuard, dialog
 // screen are those of the text that was just pasted there: none stood there before.
 func (t *typist) guardOwnPhrases(s *sessions.Snapshot) (g sessions.PaneGuard, dialog bool) {
 	g = sessions.PaneGuard{Pane: t.pane, Server: s.Server, Saw: s, Front: s.Front}
-	if t.boxed || t.readInputBox(s).Known || t.opt.Dialogs.Read(t.id(), s, nil) != nil {
+	if t.boxed || t.readInputBox(s).Known || t.opt.Dialogs.Read(t.sessionID(), s, nil) != nil {
 		return g, true
 	}
 	if !t.onlyOwn(s.Rows) {
