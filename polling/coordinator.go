@@ -360,7 +360,7 @@ func (w *serverWatch) lookAtPanes(ctx context.Context) error {
 		w.looks++
 	}
 	if w.wakeChanged(panes, all) {
-		w.owner.NewPanes(w.name)
+		w.owner.Reconcile(w.name)
 	}
 	return nil
 }

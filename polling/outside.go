@@ -28,9 +28,9 @@ type Owner interface {
 	// Ended is called once, when a poller has read its last: the pane is gone
 	// or its program has ended. All output was handed on before.
 	Ended(id sessions.ID, exit *sessions.Exit, reason string)
-	// NewPanes is called when a look at server found panes that no look before
+	// Reconcile is called when a look at server found panes that no look before
 	// had found.
-	NewPanes(server string)
+	Reconcile(server string)
 }
 
 // Log is the output log as a poller needs it. Methods may do disk I/O. They're

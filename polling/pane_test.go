@@ -134,7 +134,7 @@ func (o *owner) Output(ev sessions.OutputEvent) {
 }
 
 func (o *owner) Ended(_ sessions.ID, _ *sessions.Exit, reason string) { o.ended <- reason }
-func (o *owner) NewPanes(string)                                      {}
+func (o *owner) Reconcile(string)                                     {}
 
 // all are the events so far.
 func (o *owner) all() []sessions.OutputEvent {

@@ -153,7 +153,7 @@ func (w *waitRun) followRows() *Need {
 		return w.refillRows()
 	case found, weak, deeper:
 		w.out.unsure = w.wasWiped()
-		w.engineRun.followAnchor(p)
+		w.followAnchor(p)
 	}
 	if need := w.needNext(); need != nil {
 		return need

@@ -71,14 +71,13 @@ func (m *Manager) claimPrompt(ctx context.Context, id string, a Answer) (Prompt,
 	if err := m.putPrompt(ctx, claimed); err != nil {
 		return p, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e := m.entries[p.Session]; e != nil {
+	m.withEntry(p.Session, func(e *sessionEntry) bool {
 		e.giving, e.gave, e.doubt, e.swaps = true, false, "", 0
 		if e.endReading != nil {
 			e.endReading()
 		}
-	}
+		return true
+	})
 	return claimed, nil
 }
 
@@ -88,7 +87,6 @@ const (
 	turnEvery      = 50 * time.Millisecond
 )
 
-// giveAnswer has the answer given that counts.
 func (m *Manager) giveAnswer(ctx context.Context, p Prompt) AnswerResult {
 	e, err := m.entryWithHand(p.Session)
 	if err != nil {
@@ -116,7 +114,8 @@ func (m *Manager) awaitTurn(ctx context.Context, p Prompt, keys Keyboard) (end A
 		if shown, known := m.shownOf(p.Session); known && (shown == nil || !shown.Asks(&p.Dialog)) {
 			return GoneBefore(shown), true
 		}
-		if ctx.Err() != nil || time.Now().After(until) && !m.isRead(p.Session) {
+		isRead := m.withEntry(p.Session, func(e *sessionEntry) bool { return e.endReading != nil })
+		if ctx.Err() != nil || time.Now().After(until) && !isRead {
 			return AnswerResult{State: PromptOpen, Err: err}, true
 		}
 	}
@@ -187,11 +186,7 @@ func (m *Manager) settleAnswer(ctx context.Context, p Prompt, end AnswerResult) 
 // reopenPrompt takes a claim back that couldn't be taken back on the disk: who reads it there
 // compares it with what's shown.
 func (m *Manager) reopenPrompt(p Prompt) {
-	m.mu.Lock()
-	if e := m.entries[p.Session]; e != nil {
-		e.prompt = &p
-	}
-	m.mu.Unlock()
+	m.withEntry(p.Session, func(e *sessionEntry) bool { e.prompt = &p; return true })
 	m.opt.Feed.PublishPrompt(p)
 }
 
@@ -221,18 +216,11 @@ func (m *Manager) lookForAgain(ctx context.Context, id ID, done string) {
 		if Pause(ctx, lookAgainAfter) != nil {
 			return
 		}
-		if !m.stillDone(id, done) || m.askAgain(ctx, id, done) {
+		showsNothingElse := m.withEntry(id, func(e *sessionEntry) bool { return e.done == done })
+		if !showsNothingElse || m.askAgain(ctx, id, done) {
 			return
 		}
 	}
-}
-
-// stillDone reports whether the poller hasn't shown anything else.
-func (m *Manager) stillDone(id ID, done string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	return e != nil && e.done == done
 }
 
 // askAgain looks, and reports whether what was answered stands there, and is asked again.
@@ -253,11 +241,12 @@ func (m *Manager) askAgain(ctx context.Context, id ID, done string) bool {
 	}
 	m.asks.Lock()
 	defer m.asks.Unlock()
-	m.mu.Lock()
-	if e := m.entries[id]; e != nil && e.done == done {
-		e.done = ""
-	}
-	m.mu.Unlock()
+	m.withEntry(id, func(e *sessionEntry) bool {
+		if e.done == done {
+			e.done = ""
+		}
+		return true
+	})
 	m.reconcilePromptHeld(ctx, id)
 	return true
 }
@@ -399,11 +388,7 @@ type refusedPrompt struct {
 // refused here in this turn, the refusal came too late: a key at the pane was read already, and not
 // shown yet. That's said then. It returns at once.
 func (m *Manager) CallMade(id ID, call string) {
-	m.mu.Lock()
-	e := m.entries[id]
-	late := e != nil && e.refused != nil && e.refused.prompt.Dialog.toldCall() == call
-	m.mu.Unlock()
-	if late {
+	if m.withEntry(id, func(e *sessionEntry) bool { return e.refused != nil && e.refused.prompt.Dialog.toldCall() == call }) {
 		m.runLater(func(ctx context.Context) { m.takeRefusalBack(ctx, id, call) })
 	}
 }
@@ -411,15 +396,16 @@ func (m *Manager) CallMade(id ID, call string) {
 func (m *Manager) takeRefusalBack(ctx context.Context, id ID, call string) {
 	m.asks.Lock()
 	defer m.asks.Unlock()
-	m.mu.Lock()
-	e := m.entries[id]
-	if e == nil || e.refused == nil || e.refused.prompt.Dialog.toldCall() != call || e.refused.turn != e.Turn.Number {
-		m.mu.Unlock()
+	var p Prompt
+	if !m.withEntry(id, func(e *sessionEntry) bool {
+		if e.refused == nil || e.refused.prompt.Dialog.toldCall() != call || e.refused.turn != e.Turn.Number {
+			return false
+		}
+		p, e.refused = e.refused.prompt, nil
+		return true
+	}) {
 		return
 	}
-	p := e.refused.prompt
-	e.refused = nil
-	m.mu.Unlock()
 	said := fmt.Sprintf("%q came too late: somebody at the pane was first, and it was done: %s", p.Chosen(), shortLine(p.Dialog.About(), 200))
 	p.State, p.Reason, p.Answer = PromptClosed, closedFirst, nil
 	if err := m.opt.Store.PutPrompt(ctx, p); err != nil {

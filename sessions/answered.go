@@ -107,50 +107,36 @@ func (m *Manager) followAsked(id ID) {
 	if m.opt.Asked == nil {
 		return
 	}
-	m.mu.Lock()
-	e := m.entries[id]
-	wanted := false
-	if e != nil {
-		e.pruneOld(time.Now())
-		wanted = len(e.typed) > 0 || slices.ContainsFunc(e.awaited, func(a *awaited) bool { return a.queued && a.taken.IsZero() })
-	}
+	begin := false
 	var stop func()
-	switch {
-	case e == nil:
-	case wanted && e.stop == nil:
-		e.stop = func() {} // nobody else begins it
-	case !wanted && e.stop != nil:
-		stop, e.stop = e.stop, nil
-		wanted = false
-	default:
-		wanted = false
+	m.withEntry(id, func(e *sessionEntry) bool {
+		e.pruneOld(time.Now())
+		wanted := len(e.typed) > 0 || slices.ContainsFunc(e.awaited, func(a *awaited) bool { return a.queued && a.taken.IsZero() })
+		if begin = wanted && e.stop == nil; begin {
+			e.stop = func() {} // nobody else begins it
+		} else if !wanted {
+			stop, e.stop = e.stop, nil
+		}
+		return true
+	})
+	if begin {
+		begun := m.opt.Asked(id, func(a Asked) { m.handleAsked(id, a) })
+		if !m.withEntry(id, func(e *sessionEntry) bool {
+			if e.stop != nil {
+				e.stop = begun
+			}
+			return e.stop != nil
+		}) {
+			stop = begun // it isn't wanted any more
+		}
 	}
-	m.mu.Unlock()
 	if stop != nil {
-		stop()
-	}
-	if !wanted {
-		return
-	}
-	stop = m.opt.Asked(id, func(a Asked) { m.handleAsked(id, a) })
-	m.mu.Lock()
-	if e.stop != nil {
-		e.stop, stop = stop, nil
-	}
-	m.mu.Unlock()
-	if stop != nil { // it isn't wanted any more
 		stop()
 	}
 }
 
-// handleTurn takes in what was told of a session's turns.
 func (m *Manager) handleTurn(id ID, n turnNews) {
-	m.mu.Lock()
-	e := m.entries[id]
-	if e != nil {
-		e.noteTurn(n)
-	}
-	m.mu.Unlock()
+	m.withEntry(id, func(e *sessionEntry) bool { e.noteTurn(n); return true })
 	m.runLater(func(ctx context.Context) { m.settleAnswers(ctx, id) })
 }
 
@@ -194,7 +180,6 @@ func (a *answers) noteTurn(n turnNews) {
 	}
 }
 
-// turnEnds takes in the end of a turn.
 func (w *awaited) turnEnds(n turnNews) {
 	switch {
 	case w.turn > w.behind && n.turn >= w.turn,
@@ -289,23 +274,19 @@ func (m *Manager) settleAnswers(ctx context.Context, id ID) {
 
 // endAnswers is for a session that has ended: no turn of it will answer anything.
 func (m *Manager) endAnswers(id ID) {
-	m.mu.Lock()
 	var stop func()
-	if e := m.entries[id]; e != nil {
+	m.withEntry(id, func(e *sessionEntry) bool {
 		if e.timer != nil {
 			e.timer.Stop()
 		}
-		stop = e.stop
-		e.answers = answers{}
-		e.proofs = proofs{}
-	}
-	m.mu.Unlock()
+		stop, e.answers, e.proofs = e.stop, answers{}, proofs{}
+		return true
+	})
 	if stop != nil {
 		stop()
 	}
 }
 
-// loadUnanswered takes up the texts of the last run that were submitted.
 func (m *Manager) loadUnanswered(ctx context.Context) error {
 	all, err := m.opt.Store.UnansweredReceipts(ctx, time.Now().Add(-answerFor))
 	if err != nil {
@@ -358,7 +339,6 @@ type proofs struct {
 	typed []*proof
 }
 
-// pruneOld drops what's too old.
 func (p *proofs) pruneOld(now time.Time) {
 	p.typed = slices.DeleteFunc(p.typed, func(t *proof) bool { return now.Sub(t.from) > proofFor })
 	p.typed = p.typed[max(0, len(p.typed)-maxProofs):]
@@ -387,7 +367,6 @@ func (p *proofs) matchAsked(a Asked, now time.Time) (proved []string) {
 	return proved
 }
 
-// isProved reports whether a text is known to be one that the agent was asked.
 func (p *proofs) isProved(receipt string) bool {
 	return slices.ContainsFunc(p.typed, func(t *proof) bool { return t.receipt == receipt && (t.heard || t.read) })
 }
@@ -397,34 +376,28 @@ func (m *Manager) awaitProof(r Receipt, from time.Time) {
 	if m.opt.Asked == nil || Letters(r.Text) == "" {
 		return
 	}
-	m.mu.Lock()
-	if e := m.entries[r.Session]; e != nil && !slices.ContainsFunc(e.typed, func(t *proof) bool { return t.receipt == r.ID }) {
-		e.typed = append(e.typed, &proof{receipt: r.ID, text: r.Text, from: from})
-		e.pruneOld(time.Now())
-	}
-	m.mu.Unlock()
+	m.withEntry(r.Session, func(e *sessionEntry) bool {
+		if !slices.ContainsFunc(e.typed, func(t *proof) bool { return t.receipt == r.ID }) {
+			e.typed = append(e.typed, &proof{receipt: r.ID, text: r.Text, from: from})
+			e.pruneOld(time.Now())
+		}
+		return true
+	})
 	m.followAsked(r.Session)
 	time.AfterFunc(proofFor+time.Second, func() { m.runLater(func(context.Context) { m.followAsked(r.Session) }) })
 }
 
-// dropReceipt drops a text of which all is known.
 func (p *proofs) dropReceipt(receipt string) {
 	p.typed = slices.DeleteFunc(p.typed, func(t *proof) bool { return t.receipt == receipt })
 }
 
-// handleAsked takes in what a session's agent was asked.
 func (m *Manager) handleAsked(id ID, a Asked) {
-	m.mu.Lock()
 	var proved []string
-	e := m.entries[id]
-	if e != nil {
-		proved = e.matchAsked(a, time.Now())
-	}
-	m.mu.Unlock()
+	known := m.withEntry(id, func(e *sessionEntry) bool { proved = e.matchAsked(a, time.Now()); return true })
 	for _, r := range proved {
 		m.runLater(func(ctx context.Context) { m.proveReceipt(ctx, id, r) })
 	}
-	if e != nil && !a.Hook {
+	if known && !a.Hook {
 		m.handleTurn(id, turnNews{at: time.Now(), what: turnAsked, text: a.Text})
 	}
 }
@@ -447,20 +420,15 @@ func (m *Manager) proveReceipt(ctx context.Context, id ID, receipt string) {
 		m.log.Error("store that a text was delivered after all", "session", id, "receipt", receipt, "err", err)
 		return
 	}
-	m.mu.Lock()
-	if e := m.entries[id]; e != nil {
-		for _, q := range e.queue {
-			if q.ID == receipt {
-				*q = r
-			}
-		}
+	m.withEntry(id, func(e *sessionEntry) bool {
+		e.replaceReceipt(r)
 		for _, w := range e.awaited {
 			if w.receipt.ID == receipt {
 				w.receipt = r
 			}
 		}
-	}
-	m.mu.Unlock()
+		return true
+	})
 	m.opt.Feed.PublishReceipt(r)
 	m.writing.Unlock()
 	if before.State == ReceiptFailed {

@@ -467,7 +467,7 @@ func newDesk(tb testing.TB, pane *asker, db sessions.Store, changes ...func(*opt
 	for _, change := range changes {
 		change(&o)
 	}
-	pane.drew = func() { pollers{d}.Typed("", "") }
+	pane.drew = func() { pollers{d}.NoteTyped("", "") }
 	d.manager = o.manager()
 	if err := d.manager.Load(context.Background()); err != nil {
 		tb.Fatal(err)

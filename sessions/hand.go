@@ -79,14 +79,7 @@ type Desk struct {
 	id ID
 }
 
-// withEntry reports whether the session is known, and something holds of it. f is called with the registry
-// locked, and may change what it's given.
-func (d *Desk) withEntry(f func(e *sessionEntry) bool) bool {
-	d.m.mu.Lock()
-	defer d.m.mu.Unlock()
-	e := d.m.entries[d.id]
-	return e != nil && f(e)
-}
+func (d *Desk) withEntry(f func(e *sessionEntry) bool) bool { return d.m.withEntry(d.id, f) }
 
 // ID is the session's.
 func (d *Desk) ID() ID { return d.id }
@@ -98,7 +91,10 @@ func (d *Desk) Log() *slog.Logger { return d.m.log.With("session", d.id) }
 func (d *Desk) Living() (Session, TmuxServer, error) { return d.m.livingSession(d.id) }
 
 // Keyboard returns who may type into the session; nil: there's no such session any more.
-func (d *Desk) Keyboard() Keyboard { return d.m.keyboardOf(d.id) }
+func (d *Desk) Keyboard() (k Keyboard) {
+	d.withEntry(func(e *sessionEntry) bool { k = e.keyboard; return true })
+	return k
+}
 
 // NoteTyped tells the session's poller that a text was typed; "": Enter or other keys.
 func (d *Desk) NoteTyped(text string) { d.m.opt.Pollers.NoteTyped(d.id, text) }
@@ -251,8 +247,6 @@ func (d *Desk) LookLater(f func(ctx context.Context)) { d.m.lookLater(d.id, f) }
 // come at once, as from the pane's own keyboard, and the guards see to the rest.
 type Keyboard chan struct{}
 
-func newKeyboard() Keyboard { return make(Keyboard, 1) }
-
 // Take waits until nobody else has it.
 func (k Keyboard) Take(ctx context.Context) error {
 	select {
@@ -275,16 +269,6 @@ func (k Keyboard) TakeWithin(ctx context.Context, d time.Duration) error {
 
 // GiveBack lets the next have it.
 func (k Keyboard) GiveBack() { <-k }
-
-// keyboardOf is the keyboard of a session; nil: there's no such session any more.
-func (m *Manager) keyboardOf(id ID) Keyboard {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e := m.entries[id]; e != nil {
-		return e.keyboard
-	}
-	return nil
-}
 
 // previewKeyboard is how long a preview, or the reading of a dialog, waits until nobody else types.
 const previewKeyboard = 2 * time.Second
@@ -378,7 +362,6 @@ type KeyPress struct {
 	Seen time.Time
 }
 
-// maxKeys bounds one KeyPress.
 const maxKeys = 100
 
 // ErrNotToAnswer says that keys would answer a dialog, which isn't that person's to do.

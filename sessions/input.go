@@ -2,8 +2,6 @@ package sessions
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,7 +30,7 @@ func (m *Manager) Input(ctx context.Context, id ID, req InputRequest) (Receipt, 
 	}
 	now := time.Now()
 	r := &Receipt{
-		ID: newReceiptID(), Session: s.ID, Text: req.Text, Submit: req.Submit, Author: req.Author,
+		ID: randomID("in_"), Session: s.ID, Text: req.Text, Submit: req.Submit, Author: req.Author,
 		Name: req.Name, Origin: req.Origin, Key: req.Key, State: ReceiptStored, CreatedAt: now, UpdatedAt: now,
 		To: s.Addressee,
 	}
@@ -49,7 +47,6 @@ func (m *Manager) Input(ctx context.Context, id ID, req InputRequest) (Receipt, 
 	return out, nil
 }
 
-// enqueue stores a new receipt and has it wait.
 func (m *Manager) enqueue(ctx context.Context, r *Receipt) error {
 	m.writing.Lock()
 	defer m.writing.Unlock()
@@ -58,20 +55,10 @@ func (m *Manager) enqueue(ctx context.Context, r *Receipt) error {
 		return err
 	}
 	told := *r
-	m.mu.Lock()
-	if e := m.entries[r.Session]; e != nil {
-		e.queue = append(e.queue, r)
-	}
-	m.mu.Unlock()
+	m.withEntry(r.Session, func(e *sessionEntry) bool { e.queue = append(e.queue, r); return true })
 	m.opt.Feed.PublishReceipt(told)
 	m.tellBehind(ctx, r.Session)
 	return nil
-}
-
-func newReceiptID() string {
-	var b [6]byte
-	_, _ = rand.Read(b[:]) // documented never to fail
-	return "in_" + hex.EncodeToString(b[:])
 }
 
 // checkText refuses what can't be typed exactly as written. ESC would let a
@@ -114,18 +101,15 @@ func (m *Manager) Receipt(ctx context.Context, id string) (Receipt, error) {
 
 // Waiting returns a session's inputs that aren't done, in their order.
 func (m *Manager) Waiting(id ID) []Receipt {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	if e == nil {
-		return nil
-	}
 	var out []Receipt
-	for _, r := range e.queue {
-		if !r.Final() {
-			out = append(out, *r)
+	m.withEntry(id, func(e *sessionEntry) bool {
+		for _, r := range e.queue {
+			if !r.Final() {
+				out = append(out, *r)
+			}
 		}
-	}
+		return true
+	})
 	return out
 }
 
@@ -175,7 +159,7 @@ func (m *Manager) putReceipt(ctx context.Context, session ID, id string, change 
 	if err := m.opt.Store.PutReceipt(context.WithoutCancel(ctx), r); err != nil {
 		m.log.Error("store a receipt", "session", session, "receipt", id, "state", r.State, "err", err)
 		if r.State == ReceiptTyping || r.State == ReceiptCancelled || r.Pressed && !before.Pressed {
-			m.restoreReceipt(before)
+			m.withEntry(session, func(e *sessionEntry) bool { e.replaceReceipt(before); return true })
 			return before, before, false, err
 		}
 	}
@@ -207,21 +191,6 @@ func (m *Manager) changeReceipt(session ID, id string, change func(*Receipt) boo
 	return before, *hit, true
 }
 
-// restoreReceipt takes back what couldn't be stored.
-func (m *Manager) restoreReceipt(before Receipt) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[before.Session]
-	if e == nil {
-		return
-	}
-	for _, r := range e.queue {
-		if r.ID == before.ID {
-			*r = before
-		}
-	}
-}
-
 // waitingReceipt is a receipt in the registry that isn't final; nil: there's none of that
 // id. m.mu is held.
 func (m *Manager) waitingReceipt(session ID, id string) *Receipt {
@@ -237,18 +206,9 @@ func (m *Manager) waitingReceipt(session ID, id string) *Receipt {
 	return nil
 }
 
-// failWaiting fails all inputs of a session that has ended.
 func (m *Manager) failWaiting(ctx context.Context, id ID, reason string) {
-	m.mu.Lock()
-	var ids []string
-	if e := m.entries[id]; e != nil {
-		for _, r := range e.queue {
-			ids = append(ids, r.ID)
-		}
-	}
-	m.mu.Unlock()
-	for _, rid := range ids {
-		_, _, _ = m.setReceipt(ctx, id, rid, func(r *Receipt) bool { // a failure to store it is logged
+	for _, waiting := range m.Waiting(id) {
+		_, _, _ = m.setReceipt(ctx, id, waiting.ID, func(r *Receipt) bool { // a failure to store it is logged
 			why := reason
 			if r.State == ReceiptTyping || r.State == ReceiptTyped {
 				why += "; the text had been typed, and nobody knows whether it was taken"
@@ -301,7 +261,6 @@ func (m *Manager) queueAgain(r Receipt) bool {
 	return true
 }
 
-// startTypist begins to have a session's inputs typed, if nobody is at it.
 func (m *Manager) startTypist(id ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

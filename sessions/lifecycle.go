@@ -92,7 +92,7 @@ func (m *Manager) adoptPane(ctx context.Context, srv TmuxServer, p PaneInfo, nam
 	owned := m.isLost(p) && m.opt.Prefix != "" && strings.HasPrefix(p.Session, m.opt.Prefix)
 	m.mu.Unlock()
 	id := p.Mark
-	if !id.Valid() || m.isKnown(id) {
+	if !id.Valid() || m.withEntry(id, func(*sessionEntry) bool { return true }) {
 		id = NewID()
 	}
 	if err := srv.Mark(ctx, p.ID, id); err != nil {
@@ -106,13 +106,6 @@ func (m *Manager) adoptPane(ctx context.Context, srv TmuxServer, p PaneInfo, nam
 	return s, m.beginSession(ctx, s)
 }
 
-func (m *Manager) isKnown(id ID) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.entries[id] != nil
-}
-
-// sessionAt finds the living session in a pane.
 func (m *Manager) sessionAt(server string, identity ServerIdentity, pane string) (Session, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -385,7 +378,6 @@ func (m *Manager) createSession(ctx context.Context, req NewRequest) (Session, e
 	return s, nil
 }
 
-// envOf are the environment variables of a session's program.
 func (m *Manager) envOf(agent []string, id ID) []string {
 	return append(slices.Concat(m.opt.Env, agent), "PANEBRIDGE_SESSION="+string(id))
 }
@@ -540,7 +532,6 @@ func (m *Manager) Agents() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// agentOf is an agent that can be started; the configuration's comes before one that's found.
 func (m *Manager) agentOf(name string) (Agent, bool) {
 	m.mu.Lock()
 	a, ok := m.opt.Agents[name]

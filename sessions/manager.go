@@ -100,7 +100,7 @@ type sessionEntry struct {
 }
 
 func (m *Manager) newEntry(s Session) *sessionEntry {
-	e := &sessionEntry{Session: s, keyboard: newKeyboard()}
+	e := &sessionEntry{Session: s, keyboard: make(Keyboard, 1)}
 	if m.opt.Hand != nil {
 		e.hand = m.opt.Hand(&Desk{m: m, id: s.ID})
 	}
@@ -119,6 +119,15 @@ func (m *Manager) entryWithHand(id ID) (*sessionEntry, error) {
 		return nil, fmt.Errorf("%w session %q", ErrUnknown, id)
 	}
 	return e, nil
+}
+
+// withEntry reports whether a session is known, and something holds of it. f is called with the registry
+// locked, and may change what it's given.
+func (m *Manager) withEntry(id ID, f func(e *sessionEntry) bool) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	return e != nil && f(e)
 }
 
 // closedPaneKey is a pane that was closed by hand: no pattern adopts it again.
@@ -203,7 +212,11 @@ func (m *Manager) Run(ctx context.Context) error {
 			return nil
 		case <-m.wake:
 		}
-		for _, f := range m.takeTodo() {
+		m.mu.Lock()
+		todo := m.todo
+		m.todo = nil
+		m.mu.Unlock()
+		for _, f := range todo {
 			m.containPanic(ctx, "", WorkerLife, func() { f(ctx) })
 		}
 	}
@@ -217,14 +230,6 @@ func (m *Manager) runLater(f func(ctx context.Context)) {
 	case m.wake <- struct{}{}:
 	default:
 	}
-}
-
-func (m *Manager) takeTodo() []func(context.Context) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	todo := m.todo
-	m.todo = nil
-	return todo
 }
 
 // List returns all sessions, the living first, then by age.
@@ -270,7 +275,6 @@ func (m *Manager) Get(idOrName string) (Session, error) {
 	return hit.Session, nil
 }
 
-// livingSession returns a session that hasn't ended.
 func (m *Manager) livingSession(id ID) (Session, TmuxServer, error) {
 	s, err := m.Get(string(id))
 	if err != nil {
@@ -295,25 +299,10 @@ func (m *Manager) serverNamed(name string) TmuxServer {
 	return nil
 }
 
-// updateSession changes a session in the registry and tells about it.
-func (m *Manager) updateSession(id ID, change func(*Session)) (Session, bool) {
-	s, ok := m.changeSession(id, change)
-	if ok {
-		m.opt.Feed.PublishSession(s)
-	}
-	return s, ok
-}
-
 // changeSession changes a session in the registry; false: there's none of that id.
-func (m *Manager) changeSession(id ID, change func(*Session)) (Session, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	if e == nil {
-		return Session{}, false
-	}
-	change(&e.Session)
-	return e.Session, true
+func (m *Manager) changeSession(id ID, change func(*Session)) (s Session, ok bool) {
+	ok = m.withEntry(id, func(e *sessionEntry) bool { change(&e.Session); s = e.Session; return true })
+	return s, ok
 }
 
 // Output takes an event of a poller into the registry and hands it on.
@@ -430,11 +419,7 @@ func (m *Manager) appendLines(ctx context.Context, id ID, lines []Line, gap *Gap
 	if err != nil {
 		return nil, nil, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e := m.entries[id]; e != nil {
-		e.Lines = max(e.Lines, lines[len(lines)-1].N)
-	}
+	m.withEntry(id, func(e *sessionEntry) bool { e.Lines = max(e.Lines, lines[len(lines)-1].N); return true })
 	return lines, gaps, nil
 }
 
@@ -522,7 +507,6 @@ func PanicError(r any) error {
 	return fmt.Errorf("panic: a %T", r)
 }
 
-// reportPanic says that a worker panicked.
 func (m *Manager) reportPanic(ctx context.Context, id ID, worker string, r any) {
 	m.log.Error("a worker panicked; it's begun anew", "session", id, "worker", worker, "err", PanicError(r), "stack", string(debug.Stack()))
 	m.opt.Panicked(worker)

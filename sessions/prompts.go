@@ -3,8 +3,6 @@ package sessions
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -76,25 +74,21 @@ func (m *Manager) Prompts() []Prompt {
 }
 
 // PromptOf returns a session's question, if one is open or being answered.
-func (m *Manager) PromptOf(id ID) (Prompt, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e := m.entries[id]; e != nil && e.prompt != nil {
-		return *e.prompt, true
-	}
-	return Prompt{}, false
+func (m *Manager) PromptOf(id ID) (p Prompt, ok bool) {
+	ok = m.withEntry(id, func(e *sessionEntry) bool {
+		if e.prompt != nil {
+			p = *e.prompt
+		}
+		return e.prompt != nil
+	})
+	return p, ok
 }
 
 // shownOf is the dialog on a session's screen, nil: none, as the poller told last; known:
 // it has told.
 func (m *Manager) shownOf(id ID) (shown *Dialog, known bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	if e == nil {
-		return nil, false
-	}
-	return e.shown, e.heard
+	known = m.withEntry(id, func(e *sessionEntry) bool { shown = e.shown; return e.heard })
+	return shown, known
 }
 
 // Prompt returns a question as it is now, whatever became of it; ErrUnknown if there's
@@ -156,18 +150,16 @@ func (m *Manager) awaitReturn(e *sessionEntry) {
 
 // takeAway takes in that what was shown hasn't come back; false: it has.
 func (m *Manager) takeAway(id ID) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	if e == nil || !e.away {
-		return false
-	}
-	e.away, e.shown, e.done = false, nil, ""
-	e.forgetWhole()
-	return true
+	return m.withEntry(id, func(e *sessionEntry) bool {
+		if !e.away {
+			return false
+		}
+		e.away, e.shown, e.done = false, nil, ""
+		e.forgetWhole()
+		return true
+	})
 }
 
-// forgetWhole forgets what was read of a dialog that isn't shown any more.
 func (a *openQuestion) forgetWhole() {
 	if a.whole != nil && (a.shown == nil || a.shown.Print != a.whole.Print) {
 		a.whole = nil
@@ -203,11 +195,7 @@ func (a *openQuestion) samePart(d *Dialog) *Dialog {
 
 // samePartOf is samePart for a session.
 func (m *Manager) samePartOf(id ID, d *Dialog) *Dialog {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e := m.entries[id]; e != nil {
-		return e.samePart(d)
-	}
+	m.withEntry(id, func(e *sessionEntry) bool { d = e.samePart(d); return true })
 	return d
 }
 
@@ -247,7 +235,7 @@ func (m *Manager) reconcilePromptHeld(ctx context.Context, id ID) {
 		fallthrough
 	default:
 		if p == nil && d != nil && d.Print != now.done && err == nil {
-			err = m.putPrompt(ctx, Prompt{ID: newPromptID(), Session: id, Dialog: *d, State: PromptOpen, OpenedAt: time.Now()})
+			err = m.putPrompt(ctx, Prompt{ID: randomID("pr_"), Session: id, Dialog: *d, State: PromptOpen, OpenedAt: time.Now()})
 		}
 	}
 	m.mu.Lock()
@@ -277,7 +265,6 @@ func (m *Manager) maskDialog(d *Dialog) *Dialog {
 	return &out
 }
 
-// whyGone says why a prompt is closed that isn't shown any more.
 func (a *openQuestion) whyGone() string {
 	switch {
 	case a.prompt.State == PromptAnswering:
@@ -295,12 +282,6 @@ func (a *openQuestion) whyGone() string {
 func (p Prompt) asClosed(reason string) Prompt {
 	p.State, p.Reason, p.Answer, p.ClosedAt = PromptClosed, reason, nil, time.Now()
 	return p
-}
-
-func newPromptID() string {
-	var b [6]byte
-	_, _ = rand.Read(b[:]) // documented never to fail
-	return "pr_" + hex.EncodeToString(b[:])
 }
 
 // putPrompt stores a prompt, takes it into the registry and tells about it; m.asks is

@@ -157,6 +157,15 @@ func (m *Manager) changeBehind(session ID) (changed []Receipt) {
 	return changed
 }
 
+// replaceReceipt makes a receipt of the queue one that's given; Manager.mu is held.
+func (e *sessionEntry) replaceReceipt(r Receipt) {
+	for _, q := range e.queue {
+		if q.ID == r.ID {
+			*q = r
+		}
+	}
+}
+
 // keepsBack reports whether an input that's the first of its session is held.
 func (r *Receipt) keepsBack() bool {
 	return r.Reason != "" && (r.State == ReceiptHeld || r.State == ReceiptTyped)
@@ -215,15 +224,13 @@ func (m *Manager) leaveGoAhead(ctx context.Context, id string, ahead GoAhead) (R
 	g.Receipt, g.done = id, make(chan error, 1)
 	stopping, err := m.offerGoAhead(r.Session, g)
 	if err == nil {
-		timer := time.NewTimer(anywayWithin)
-		defer timer.Stop()
+		wait, cancel := context.WithTimeout(ctx, anywayWithin)
+		defer cancel()
 		select {
 		case err = <-g.done:
-		case <-ctx.Done():
+		case <-wait.Done():
 			err = m.withdrawGoAhead(r.Session, g)
 		case <-stopping:
-			err = m.withdrawGoAhead(r.Session, g)
-		case <-timer.C:
 			err = m.withdrawGoAhead(r.Session, g)
 		}
 	}

@@ -14,11 +14,8 @@ const (
 	adoptAgainAfter = 2 * time.Second
 )
 
-// NewPanes is told when a look at a server found panes that weren't there.
-func (m *Manager) NewPanes(server string) { m.Reconcile(server) }
-
 // Reconcile has Run compare the registry with what a tmux server has now: call
-// it when a server's connection came or went, or its sessions changed.
+// it when a server's connection came or went, its sessions changed, or a look found panes that weren't there.
 //
 // One look serves all calls of the last moment: making a thousand windows is a
 // thousand notifications, and a look at a thousand panes costs tmux 20 ms.
@@ -30,23 +27,19 @@ func (m *Manager) Reconcile(server string) {
 	if pending {
 		return
 	}
-	time.AfterFunc(reconcileAfter, func() { m.reconcileLater(server) })
-}
-
-func (m *Manager) reconcileLater(server string) {
-	m.runLater(func(ctx context.Context) {
-		m.mu.Lock()
-		delete(m.pending, server)
-		m.mu.Unlock()
-		srv := m.serverNamed(server)
-		if srv == nil {
-			return
-		}
-		m.life.Lock()
-		defer m.life.Unlock()
-		if err := m.reconcileServer(ctx, srv); err != nil && ctx.Err() == nil {
-			m.log.Warn("compare sessions with tmux", "server", server, "err", err)
-		}
+	time.AfterFunc(reconcileAfter, func() {
+		m.runLater(func(ctx context.Context) {
+			m.mu.Lock()
+			delete(m.pending, server)
+			m.mu.Unlock()
+			m.life.Lock()
+			defer m.life.Unlock()
+			if srv := m.serverNamed(server); srv != nil {
+				if err := m.reconcileServer(ctx, srv); err != nil && ctx.Err() == nil {
+					m.log.Warn("compare sessions with tmux", "server", server, "err", err)
+				}
+			}
+		})
 	})
 }
 
@@ -62,7 +55,9 @@ func (m *Manager) reconcileServer(ctx context.Context, srv TmuxServer) error {
 	}
 	m.endRuns(ctx, srv, identity, "the tmux server was started anew")
 	m.resumePollers(srv)
-	panes, err := m.listPanes(ctx, srv)
+	listing, cancel := context.WithTimeout(ctx, tmuxTimeout)
+	defer cancel()
+	panes, err := srv.Panes(listing)
 	if err != nil {
 		return err
 	}
@@ -80,12 +75,6 @@ func (m *Manager) reconcileServer(ctx context.Context, srv TmuxServer) error {
 		}
 	}
 	return nil
-}
-
-func (m *Manager) listPanes(ctx context.Context, srv TmuxServer) ([]PaneInfo, error) {
-	ctx, cancel := context.WithTimeout(ctx, tmuxTimeout)
-	defer cancel()
-	return srv.Panes(ctx)
 }
 
 // adoptWanted adopts a pane that a pattern matches. That it's gone meanwhile or
@@ -122,7 +111,6 @@ func (m *Manager) endRuns(ctx context.Context, srv TmuxServer, keep ServerIdenti
 	}
 }
 
-// resumePollers starts the pollers of living sessions that have none.
 func (m *Manager) resumePollers(srv TmuxServer) {
 	for _, s := range m.List() {
 		if s.State != StateEnded && s.Pane.Server == srv.Name() {
@@ -131,7 +119,6 @@ func (m *Manager) resumePollers(srv TmuxServer) {
 	}
 }
 
-// isWanted reports whether a pattern adopts a pane.
 func (m *Manager) isWanted(server string, identity ServerIdentity, p PaneInfo) bool {
 	if _, taken := m.sessionAt(server, identity, p.ID); taken {
 		return false
@@ -183,10 +170,10 @@ func (m *Manager) followRename(ctx context.Context, server string, identity Serv
 	case !s.Owned && s.Pane.Session == name:
 		name = p.Session
 	}
-	s, ok = m.updateSession(s.ID, func(s *Session) { s.Name, s.Pane.Session = name, p.Session })
-	if !ok {
+	if s, ok = m.changeSession(s.ID, func(s *Session) { s.Name, s.Pane.Session = name, p.Session }); !ok {
 		return
 	}
+	m.opt.Feed.PublishSession(s)
 	m.log.Info("the tmux session has another name", "session", s.ID, "name", name)
 	if err := m.opt.Store.PutSession(ctx, s); err != nil {
 		m.log.Error("store the new name of a session", "session", s.ID, "err", err) // it's compared again after the next start

@@ -17,10 +17,12 @@ import (
 type ID string
 
 // NewID returns a fresh random ID.
-func NewID() ID {
+func NewID() ID { return ID(randomID("pb_")) }
+
+func randomID(prefix string) string {
 	var b [6]byte
 	_, _ = rand.Read(b[:]) // documented never to fail
-	return ID("pb_" + hex.EncodeToString(b[:]))
+	return prefix + hex.EncodeToString(b[:])
 }
 
 var sessionIDs = regexp.MustCompile(`^pb_[A-Za-z0-9_]{1,60}$`)

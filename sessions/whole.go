@@ -103,25 +103,20 @@ func (m *Manager) tryWhole(ctx context.Context, id ID, part string, wait time.Du
 // standsInPart is the dialog of which a part is shown, nil while it's being answered; open:
 // its prompt is.
 func (m *Manager) standsInPart(id ID, part string) (d *Dialog, open bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	if e == nil || e.reading != part || e.prompt == nil || e.shown == nil || e.shown.Print != part || !isPartial(e.toldDialog()) {
-		return nil, false
-	}
-	if e.giving {
-		return nil, true
-	}
-	return e.shown, true
+	open = m.withEntry(id, func(e *sessionEntry) bool {
+		if !e.giving {
+			d = e.shown
+		}
+		return e.reading == part && e.prompt != nil && e.shown != nil && e.shown.Print == part && isPartial(e.toldDialog())
+	})
+	return d, open
 }
 
 // lookWhole has a dialog read whole of which part stands on the screen, and people told of it.
 func (m *Manager) lookWhole(ctx context.Context, id ID, part *Dialog, high bool) error {
-	m.mu.Lock()
-	e := m.entries[id]
-	m.mu.Unlock()
-	if e == nil {
-		return fmt.Errorf("%w: the session is gone", ErrEnded)
+	e, err := m.entryWithHand(id)
+	if err != nil {
+		return err
 	}
 	if err := e.keyboard.TakeWithin(ctx, previewKeyboard); err != nil {
 		return err
@@ -158,14 +153,6 @@ func (m *Manager) beginReading(ctx context.Context, id ID) (reading context.Cont
 		defer m.mu.Unlock()
 		e.endReading = nil
 	}
-}
-
-// isRead reports whether a session's pane is taller for a reading.
-func (m *Manager) isRead(id ID) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	return e != nil && e.endReading != nil
 }
 
 // tellWhole takes in that a dialog was read whole; its Print is that of the part.

@@ -471,7 +471,7 @@ type lonelyTypist struct {
 
 func (t lonelyTypist) Type(ctx context.Context, to inbox.Party, text string, fixed bool) (sent bool, why string, err error) {
 	unreachable := t.connected(ctx, to, func(ctx context.Context, pane lonelyPane) {
-		sent, why, err = typing.TypePreview(ctx, pane.client, to.Pane, pane.preview(text, fixed), pane.generic.DialogPhrases(), pane.generic.Dialog)
+		sent, why, err = pane.hand(to).TypePreview(ctx, pane.preview(text, fixed))
 	})
 	if unreachable != "" {
 		return false, unreachable, nil
@@ -483,7 +483,7 @@ func (t lonelyTypist) Finish(ctx context.Context, to inbox.Party, text string) (
 	p = inbox.PreviewTyping
 	unreachable := t.connected(ctx, to, func(ctx context.Context, pane lonelyPane) {
 		var end sessions.PreviewEnd
-		end, why = typing.FinishPreview(ctx, pane.client, to.Pane, pane.preview(text, false), pane.generic.DialogPhrases(), pane.generic.Dialog)
+		end, why = pane.hand(to).FinishPreview(ctx, pane.preview(text, false))
 		p = map[sessions.PreviewEnd]inbox.PreviewState{
 			sessions.PreviewFinished: inbox.PreviewTyped, sessions.PreviewUnclear: inbox.PreviewTyping, sessions.PreviewUnknown: inbox.PreviewNone,
 		}[end]
@@ -492,6 +492,10 @@ func (t lonelyTypist) Finish(ctx context.Context, to inbox.Party, text string) (
 		return p, unreachable
 	}
 	return p, why
+}
+
+func (p lonelyPane) hand(to inbox.Party) *typing.Hand {
+	return typing.NewLonely(p.client, to.Pane, p.generic.DialogPhrases(), p.generic.Dialog)
 }
 
 // lonelyPane is a pane to which a lonely typist is connected.

@@ -26,7 +26,7 @@ const (
 )
 
 // giver gives one answer, in a closed loop: look, have the profile say what to do next,
-// do it if the very same dialog is still there, wait until the dialog shows it.
+// do it if the very same dialog is still there, wait until the dialog shows it. It ends with errDone, and end.
 type giver struct {
 	*Hand
 
@@ -38,6 +38,11 @@ type giver struct {
 	marks   bool // the dialog has to be seen with its colours
 	checks  checks
 	pressed bool // something was
+
+	looks int
+	now   dialogSnapshot      // the last of them
+	due   sessions.DialogStep // the step that's done on it
+	end   sessions.AnswerResult
 }
 
 // dialogSnapshot is a look at the screen and what was read there.
@@ -101,28 +106,16 @@ func (g *giver) giveInTime(ctx context.Context) sessions.AnswerResult {
 }
 
 func (g *giver) giveByKeys(ctx context.Context) sessions.AnswerResult {
-	w := &answering{giver: g}
-	_ = runSteps(ctx, w) // end says what came of it
-	return w.end
+	_ = runSteps(ctx, g) // end says what came of it
+	return g.end
 }
 
-// answering is the way through a dialog to an answer. It ends with errDone, and end.
-type answering struct {
-	*giver
-
-	looks int
-	now   dialogSnapshot      // the last of them
-	due   sessions.DialogStep // the step that's done on it
-	end   sessions.AnswerResult
-}
-
-// endWith ends the way.
-func (g *answering) endWith(end sessions.AnswerResult) (paneStep, error) {
+func (g *giver) endWith(end sessions.AnswerResult) (paneStep, error) {
 	g.end = end
 	return paneStep{}, errDone
 }
 
-func (g *answering) nextStep(ctx context.Context) (paneStep, error) {
+func (g *giver) nextStep(ctx context.Context) (paneStep, error) {
 	for ; g.looks < giveSteps; g.looks++ {
 		var err error
 		if g.now, err = g.awaitDialog(ctx); err != nil {
@@ -173,7 +166,7 @@ func (g *answering) nextStep(ctx context.Context) (paneStep, error) {
 
 // stepOn is the step that's due, on the screen that was seen, letter by letter where the dialog
 // stands.
-func (g *answering) stepOn(now *dialogSnapshot) (paneStep, error) {
+func (g *giver) stepOn(now *dialogSnapshot) (paneStep, error) {
 	rows := sessions.TellingRows(now.snap.Rows, now.dialog.First, now.dialog.Last, len(now.snap.Rows))
 	if g.tall == nil {
 		rows = rows[:min(len(rows), checkedRows)]
@@ -188,7 +181,7 @@ func (g *answering) stepOn(now *dialogSnapshot) (paneStep, error) {
 	return paneStep{srv: g.srv, guard: guard, text: g.due.Text, keys: g.due.Keys}, nil
 }
 
-func (g *answering) afterStep(ctx context.Context, _ paneStep, out sessions.GuardOutcome, err error) (done bool, failed error) {
+func (g *giver) afterStep(ctx context.Context, _ paneStep, out sessions.GuardOutcome, err error) (done bool, failed error) {
 	if out == sessions.Done || errors.Is(err, sessions.ErrUncertain) {
 		g.pressed = true
 		g.desk.NoteGiven(g.due.Last && out == sessions.Done)
@@ -196,8 +189,11 @@ func (g *answering) afterStep(ctx context.Context, _ paneStep, out sessions.Guar
 	}
 	g.looks++
 	switch {
+	case errors.Is(err, sessions.ErrUncertain):
+		_, err = g.endWith(g.reopenPrompt(fmt.Errorf("%w: the connection to tmux was lost while it was answered; look at the session before you answer again: %w", sessions.ErrUnavailable, err)))
+		return false, err
 	case err != nil:
-		_, err = g.endWith(g.explainFailure(err))
+		_, err = g.endWith(g.explainUnseen(err))
 		return false, err
 	case out == sessions.Dead:
 		_, err = g.endWith(sessions.AnswerResult{State: sessions.PromptClosed, Reason: "the session's program has ended", Err: sessions.ErrDead})
@@ -312,7 +308,6 @@ func (g *giver) awaitDialog(ctx context.Context) (dialogSnapshot, error) {
 	}
 }
 
-// lookAtDialog takes one look at the screen.
 func (g *giver) lookAtDialog(ctx context.Context) (dialogSnapshot, error) {
 	now, err := g.readDialog(ctx)
 	if err == nil {
@@ -391,14 +386,6 @@ func (g *giver) explainUnseen(err error) sessions.AnswerResult {
 		return g.reopenPrompt(fmt.Errorf("%w: the answer was begun; look at the session before you answer again: %w", sessions.ErrUnavailable, err))
 	}
 	return g.reopenPrompt(fmt.Errorf("%w: nothing was answered: %w", sessions.ErrUnavailable, err))
-}
-
-// explainFailure is what comes of a step that tmux didn't do, or not surely.
-func (g *giver) explainFailure(err error) sessions.AnswerResult {
-	if errors.Is(err, sessions.ErrUncertain) {
-		return g.reopenPrompt(fmt.Errorf("%w: the connection to tmux was lost while it was answered; look at the session before you answer again: %w", sessions.ErrUnavailable, err))
-	}
-	return g.explainUnseen(err)
 }
 
 // A key that was read behind another, which answered the question, may come to stand in the input box

@@ -30,7 +30,6 @@ const (
 	blankFor = 5 * time.Second
 )
 
-// readInputBox reads the input box of the session's program.
 func (t *typist) readInputBox(s *sessions.Snapshot) sessions.InputBox {
 	if t.readBox == nil {
 		return sessions.InputBox{}
@@ -52,7 +51,6 @@ func isEmptyScreen(s *sessions.Snapshot) bool {
 	return !slices.ContainsFunc(s.Rows, func(row string) bool { return strings.TrimSpace(row) != "" })
 }
 
-// wasBoxSeen reports whether the box was ever seen in the session.
 func (h *Hand) wasBoxSeen() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,7 +70,6 @@ type paneSize struct {
 	count         int               // of changes
 }
 
-// noteSize takes in a look.
 func (p *paneSize) noteSize(s *sessions.Snapshot, at time.Time) {
 	switch {
 	case p.width == 0:
@@ -214,12 +211,6 @@ func (t *typist) isIn(b sessions.InputBox) bool {
 	return cutAround(t.receipt.Text, b.Text) != nil || strings.HasPrefix(b.Text, "[") && strings.HasSuffix(b.Text, "]")
 }
 
-// onlyOwnIn reports whether all of the text is seen in its box, and nothing else.
-func (t *typist) onlyOwnIn(b sessions.InputBox) bool {
-	return !t.hasMoreBeside(b) && cutAround(t.receipt.Text, b.Text) != nil
-}
-
-// hasMoreBeside reports whether there's something beside the text in its box.
 func (t *typist) hasMoreBeside(b sessions.InputBox) bool {
 	around := cutAround(t.receipt.Text, b.Text)
 	return around != nil && (around[0] != "" || around[1] != "" && !mayComplete(t.receipt.Text))
@@ -232,13 +223,11 @@ func mayComplete(text string) bool {
 	return len(words) == 0 || strings.HasPrefix(words[len(words)-1], "@") || strings.HasPrefix(words[len(words)-1], "/")
 }
 
-// sameBox reports whether the input box has the same in it, and the cursor in the same column.
 func (t *typist) sameBox(before, s *sessions.Snapshot) bool {
 	was, now := t.readInputBox(before), t.readInputBox(s)
 	return was.Open && now.Open && was.Text == now.Text && before.CursorX == s.CursorX
 }
 
-// lastLine is the last line of a text.
 func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
 
 // asksPattern is a row up to the cursor that ends with a sign by which programs ask for a line,
@@ -331,7 +320,6 @@ func withoutDigits(s string) string {
 // typedAhead says that something may have been typed so.
 const typedAhead = "something stands before the shell's prompt, which may have been typed while a command ran, and would be run with the text; it's typed when a new prompt stands there"
 
-// maxPrompts bounds the prompts of a session that are known.
 const maxPrompts = 8
 
 // promptAlone are prompts before which nothing stands surely: a sign alone, the shell's name,
@@ -377,7 +365,6 @@ func cutAround(text, box string) (around []string) {
 	return nil
 }
 
-// lastLetters are the last letters and digits of a text.
 func lastLetters(text string) string {
 	runes := []rune(sessions.Letters(text))
 	return string(runes[max(0, len(runes)-endRunes):])

@@ -23,7 +23,6 @@ const (
 // pressEnter presses Enter and looks whether the screen took it; once more at most.
 func (t *typist) pressEnter(ctx context.Context) error { return runSteps(ctx, &entering{typist: t}) }
 
-// entering is the Enter behind a text.
 type entering struct {
 	*typist
 
@@ -140,7 +139,6 @@ func (t *entering) decideNarrow(ctx context.Context) sessions.GuardOutcome {
 	return out
 }
 
-// answerNarrow tells who has sent the text anyway what came of its Enter.
 func (t *entering) answerNarrow(out sessions.GuardOutcome, err error) {
 	t.narrow = nil
 	if out == sessions.Done && err == nil {
@@ -196,7 +194,6 @@ var errNothingChanged = errors.New("the program has taken the text in, but two E
 
 var errNotTaken = errors.New("the text is in the session's input box, but two Enters didn't submit it")
 
-// endSubmitted says that the text was submitted, and what's to be known of that.
 func (t *typist) endSubmitted(ctx context.Context) error {
 	unsure, err := t.confirmTaken(ctx, &t.at)
 	if err != nil {
@@ -277,7 +274,6 @@ type effect struct {
 	frozen bool // the screen, or its input box at least, has stood still
 }
 
-// effectWithin is how long an Enter's effect may take to be seen.
 func (t *typist) effectWithin(e *effect) time.Duration {
 	switch {
 	case !t.echoed:
@@ -373,7 +369,7 @@ func (t *typist) standsAlone(ctx context.Context) error {
 			}
 		case t.strict && t.alone && !t.isIn(b): // something else has its place
 			return errTakenAway
-		case t.hasMoreBeside(b), t.beside && !t.onlyOwnIn(b), !t.isIn(b) && t.strict:
+		case t.hasMoreBeside(b), t.beside && cutAround(t.receipt.Text, b.Text) == nil, !t.isIn(b) && t.strict:
 			t.beside = true
 			t.giveKeyboardBack()
 			t.holdBack(ctx, heldBeside, sessions.ReceiptTyped, "somebody at the pane has typed something beside it; Enter is pressed when that was taken away")
@@ -425,7 +421,6 @@ func (t *typist) lacksText(s *sessions.Snapshot, b sessions.InputBox) bool {
 	return b.Open && (b.Text == "" || t.alone && t.lineState(s) == lineWithout || t.strict && !t.isIn(b) && b.Text != t.readInputBox(&t.at).Text)
 }
 
-// submittedHow is what's to be known of a text that was submitted.
 func (t *typist) submittedHow() submission {
 	switch {
 	case t.queued && !t.ended:
@@ -450,11 +445,14 @@ func (t *typist) isCovered(before, now *sessions.Snapshot) bool {
 	if t.readInputBox(now).Open || t.opt.Dialog(now.Rows) == "" {
 		return false
 	}
+	n := t.countOwn(now.Rows)
+	return sessions.Letters(t.receipt.Text) == "" || n == 0 || n < t.countOwn(before.Rows)
+}
+
+// countOwn is how often rows have the text, or its beginning.
+func (t *typist) countOwn(rows []string) int {
 	text := sessions.Letters(t.receipt.Text)
-	text = text[:min(len(text), coveredBytes)]
-	count := func(s *sessions.Snapshot) int { return strings.Count(sessions.Letters(strings.Join(s.Rows, "")), text) }
-	n := count(now)
-	return text == "" || n == 0 || n < count(before)
+	return strings.Count(sessions.Letters(strings.Join(rows, "")), text[:min(len(text), coveredBytes)])
 }
 
 // awaitUncovered waits while a dialog is there. Somebody may answer it.
@@ -570,15 +568,10 @@ func (t *typist) isHeardOf(before, now *sessions.Snapshot) bool {
 	if t.isProved() || !t.late && (t.queued || t.readInputBox(now).Queued || t.desk.TurnBeganSince(before.At)) {
 		return true
 	}
-	text := sessions.Letters(t.receipt.Text)
-	text = text[:min(len(text), coveredBytes)]
-	count := func(rows []string) int { return strings.Count(sessions.Letters(strings.Join(rows, "")), text) }
-	b := t.readInputBox(now)
-	n := count(now.Rows) - count([]string{b.Text})
-	return n > 0 && n >= count(before.Rows)
+	n := t.countOwn(now.Rows) - t.countOwn([]string{t.readInputBox(now).Text})
+	return n > 0 && n >= t.countOwn(before.Rows)
 }
 
-// noteTaken notes that a run of a program has taken a text.
 func (h *Hand) noteTaken(run string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -33,6 +33,7 @@ type Options struct {
 type Hand struct {
 	opt  Options
 	desk *sessions.Desk // nil: no manager knows of the pane
+	find func() (sessions.Session, sessions.TmuxServer, error)
 
 	mu sync.Mutex // guards what's below: what's known of the session's line, never held during I/O
 
@@ -52,10 +53,18 @@ func New(opt Options) func(*sessions.Desk) sessions.Hand {
 	if opt.Dialogs == nil {
 		opt.Dialogs = sessions.NoDialogs{}
 	}
-	return func(desk *sessions.Desk) sessions.Hand { return &Hand{opt: opt, desk: desk} }
+	return func(desk *sessions.Desk) sessions.Hand { return &Hand{opt: opt, desk: desk, find: desk.Living} }
 }
 
-// frontOf tells what has the foreground of the pane of a screen.
+// NewLonely returns the hand of a pane of which no manager knows: it types previews alone. phrases and
+// dialog are as in Options.
+func NewLonely(srv sessions.TmuxServer, pane sessions.Pane, phrases []string, dialog func(rows []string) string) *Hand {
+	return &Hand{
+		opt:  Options{Phrases: phrases, Dialog: dialog, Dialogs: sessions.NoDialogs{}},
+		find: func() (sessions.Session, sessions.TmuxServer, error) { return sessions.Session{Pane: pane}, srv, nil },
+	}
+}
+
 func (h *Hand) frontOf(s *sessions.Snapshot) sessions.Program {
 	if h.opt.Front == nil {
 		return sessions.Program{}
@@ -87,12 +96,6 @@ func (h *Hand) noteTyped(text string) {
 	}
 }
 
-// asksUnread reports whether the session's screen shows a dialog that nobody knows.
-func (h *Hand) asksUnread() bool {
-	d := h.shownDialog()
-	return d != nil && d.Kind == sessions.PromptUnread
-}
-
 // How long programs take. The figures were found with six agent programs: Codex
 // takes an Enter within 120 ms of text as a line break, Gemini needed up to
 // half a second.
@@ -114,7 +117,6 @@ type paneStep struct {
 	keys  []string
 }
 
-// enterKey submits what stands in a line.
 var enterKey = []string{"Enter"} //nolint:gochecknoglobals // a constant
 
 // stepper is something that's typed step by step. Its methods may block as long as it takes, and end

@@ -43,14 +43,20 @@ func (t *typist) holdForDialog(ctx context.Context, s *sessions.Snapshot, state 
 		return
 	}
 	words := "a dialog's words, “" + t.opt.Dialog(s.Rows) + "”, are on the screen"
-	now := t.printScreen(s)
-	stands := now == t.stood && !t.isRestless(s) && t.asked.Unix()-s.Activity >= stillSeconds
-	t.stood = now
-	if !stands {
-		t.holdBack(ctx, heldByDialog, state, words+"; "+sent+" when they have gone")
+	if quoted := t.printStanding(s); quoted != "" {
+		t.holdBackAs(ctx, heldByDialog, state, words+", but no dialog is recognised; "+sent+" when they have gone, or at once if somebody who may answer dialogs sends it anyway", quoted)
 		return
 	}
-	t.holdBackAs(ctx, heldByDialog, state, words+", but no dialog is recognised; "+sent+" when they have gone, or at once if somebody who may answer dialogs sends it anyway", now)
+	t.holdBack(ctx, heldByDialog, state, words+"; "+sent+" when they have gone")
+}
+
+// printStanding is printScreen for a screen that stands still, as it stood at the look before; "": it doesn't.
+func (t *typist) printStanding(s *sessions.Snapshot) string {
+	was := t.stood
+	if t.stood = t.printScreen(s); t.stood == was && !t.isRestless(s) && t.asked.Unix()-s.Activity >= stillSeconds {
+		return t.stood
+	}
+	return ""
 }
 
 // printScreen stands for a screen: see Receipt.Quoted. It's another one after each go-ahead
@@ -81,7 +87,6 @@ func (t *typist) isRestless(s *sessions.Snapshot) bool {
 	return t.asked.Unix() <= s.Activity || t.term.Unread > 0
 }
 
-// takeAhead takes the go-ahead for the receipt, if somebody has left one.
 func (t *typist) takeAhead() {
 	if t.strict {
 		return // nobody sends a preview anyway
@@ -176,7 +181,6 @@ func (t *typist) onlyOwn(rows []string) bool {
 	return !t.hasPhrase(shown)
 }
 
-// hasPhrase reports whether one of the phrases is among some letters.
 func (t *typist) hasPhrase(shown string) bool {
 	return slices.ContainsFunc(t.opt.Phrases, func(phrase string) bool { return strings.Contains(shown, sessions.Letters(phrase)) })
 }
@@ -208,25 +212,16 @@ func (t *typist) checkFront(ctx context.Context) error {
 // written to. What of the text has come to stand in that one's line is taken away.
 func (t *typist) checkReach(ctx context.Context, s *sessions.Snapshot) error {
 	for t.strict && s.Front != t.front { // it's for none but the one that it was pasted into
-		if err := t.waitForOthers(ctx, heldByFront, lookEvery); err != nil {
+		t.heldFor, t.waits = heldByFront, true
+		if err := t.lookAgain(ctx, s); err != nil {
 			return err
 		}
-		snap, err := t.lookAtPane(ctx)
-		if err != nil {
-			return err
-		}
-		*s = snap
 	}
 	front := t.frontOf(s)
 	for began := time.Now(); t.runsLine(front) && time.Since(began) < reactWithin; front = t.frontOf(s) {
-		if err := t.wait(ctx, lookEvery); err != nil {
+		if err := t.lookAgain(ctx, s); err != nil {
 			return err
 		}
-		snap, err := t.lookAtPane(ctx)
-		if err != nil {
-			return err
-		}
-		*s = snap
 	}
 	if t.reaches(front) {
 		return t.checkRun(ctx, s)
@@ -297,14 +292,9 @@ func (t *typist) checkRun(ctx context.Context, s *sessions.Snapshot) error {
 		if opened.IsZero() && t.readInputBox(s).Open {
 			opened = time.Now()
 		}
-		if err := t.wait(ctx, lookEvery); err != nil {
+		if err := t.lookAgain(ctx, s); err != nil {
 			return err
 		}
-		snap, err := t.lookAtPane(ctx)
-		if err != nil {
-			return err
-		}
-		*s = snap
 		if !t.reaches(t.frontOf(s)) {
 			return t.checkReach(ctx, s)
 		}
@@ -344,7 +334,6 @@ func (t *personal) frontPrint(p sessions.Program) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// holdForFront says who has the foreground, and how the text may go on.
 func (t *personal) holdForFront(ctx context.Context, front sessions.Program) {
 	to := t.receipt.To
 	agent := to.Agent()
@@ -373,7 +362,6 @@ func (t *personal) holdForFront(ctx context.Context, front sessions.Program) {
 	})
 }
 
-// revivals are the ways in which an agent can be begun again in the session.
 func (t *personal) revivals(agent string) (ways []sessions.Revival) {
 	for _, way := range []sessions.Revival{sessions.ReviveNew, sessions.ReviveResume} {
 		if _, ok := t.reviveLine(agent, way); ok {

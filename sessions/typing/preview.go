@@ -16,7 +16,7 @@ const previewWithin = 30 * time.Second
 
 // TypePreview types a preview into the session's pane.
 func (h *Hand) TypePreview(ctx context.Context, p sessions.Preview) (sent bool, why string, err error) {
-	t := newPreview(h, p, h.desk.Living)
+	t := newPreview(h, p)
 	if sent, why, err = t.typeNow(ctx); sent {
 		h.noteTyped(t.receipt.Text)
 	}
@@ -25,27 +25,11 @@ func (h *Hand) TypePreview(ctx context.Context, p sessions.Preview) (sent bool, 
 
 // FinishPreview submits a preview that stands in the session's input box.
 func (h *Hand) FinishPreview(ctx context.Context, p sessions.Preview) (end sessions.PreviewEnd, why string) {
-	t := newPreview(h, p, h.desk.Living)
+	t := newPreview(h, p)
 	if end, why = t.finishLeft(ctx); end == sessions.PreviewFinished {
 		h.noteTyped(t.receipt.Text)
 	}
 	return end, why
-}
-
-// TypePreview does the same for a pane of which no manager knows. phrases and dialog are
-// as in Options.
-func TypePreview(ctx context.Context, srv sessions.TmuxServer, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) (sent bool, why string, err error) {
-	return lonelyPreview(srv, pane, p, phrases, dialog).typeNow(ctx)
-}
-
-// FinishPreview does the same for a pane of which no manager knows: see TypePreview.
-func FinishPreview(ctx context.Context, srv sessions.TmuxServer, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) (end sessions.PreviewEnd, why string) {
-	return lonelyPreview(srv, pane, p, phrases, dialog).finishLeft(ctx)
-}
-
-func lonelyPreview(srv sessions.TmuxServer, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) *preview {
-	h := &Hand{opt: Options{Phrases: phrases, Dialog: dialog, Dialogs: sessions.NoDialogs{}}}
-	return newPreview(h, p, func() (sessions.Session, sessions.TmuxServer, error) { return sessions.Session{Pane: pane}, srv, nil })
 }
 
 // preview is the policy of a preview: it's typed now or not at all. Once it's in the pane it waits for
@@ -54,15 +38,14 @@ type preview struct {
 	*typist
 
 	text sessions.Preview
-	find func() (sessions.Session, sessions.TmuxServer, error)
 	// isUncertain says that nobody knows whether it was pasted. A look that failed leaves no doubt.
 	isUncertain bool
 }
 
-func newPreview(h *Hand, p sessions.Preview, find func() (sessions.Session, sessions.TmuxServer, error)) *preview {
+func newPreview(h *Hand, p sessions.Preview) *preview {
 	now := time.Now()
 	receipt := sessions.Receipt{Text: p.Text, Submit: true, CreatedAt: now, UpdatedAt: now}
-	t := &preview{typist: &typist{Hand: h, readBox: p.Box, receipt: receipt, strict: true, again: true}, text: p, find: find}
+	t := &preview{typist: &typist{Hand: h, readBox: p.Box, receipt: receipt, strict: true, again: true}, text: p}
 	t.policy = t
 	return t
 }
@@ -108,7 +91,6 @@ func (t *preview) submitTyped(ctx context.Context, before func(context.Context) 
 	return err.Error()
 }
 
-// previewHeld says what a preview waits for.
 var previewHeld = map[holdCause]string{ //nolint:gochecknoglobals // a constant table
 	heldElse:     "it's typed, but Enter wasn't pressed",
 	heldByDialog: "it's typed, but a dialog is open: Enter wasn't pressed",
@@ -166,9 +148,6 @@ func (t *preview) awaitDrawn(ctx context.Context) error {
 	return err
 }
 
-func (t *preview) findPane() (sessions.Session, sessions.TmuxServer, error) { return t.find() }
-
-// unseenError says that the pane can't be looked at.
 type unseenError struct{ err error }
 
 func (e *unseenError) Error() string { return e.err.Error() }
@@ -323,7 +302,6 @@ func (t *preview) reasonAgainst(s *sessions.Snapshot, term sessions.Terminal) st
 	return ""
 }
 
-// longestLine is the length in bytes of the longest line.
 func longestLine(text string) int {
 	most := 0
 	for line := range strings.SplitSeq(text, "\n") {

@@ -391,3 +391,7 @@ func TestPreviewLeft(t *testing.T) {
 		})
 	}
 }
+
+func lonelyPreview(srv sessions.TmuxServer, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) *preview {
+	return newPreview(NewLonely(srv, pane, phrases, dialog), p)
+}

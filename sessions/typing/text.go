@@ -77,8 +77,6 @@ func (t *personal) continueAfter(ctx context.Context, err error) bool {
 	return false
 }
 
-func (t *personal) findPane() (sessions.Session, sessions.TmuxServer, error) { return t.desk.Living() }
-
 // handleUnseen waits until the connection comes back, or the session ends.
 func (t *personal) handleUnseen(ctx context.Context, _ error) error { return t.wait(ctx, heldEvery) }
 
@@ -250,12 +248,11 @@ type obstacle struct {
 	unsure bool                  // a person may see that nothing is: see Receipt.Quoted
 }
 
-// findObstacle looks for what's in the way of a text.
 func (t *personal) findObstacle(s *sessions.Snapshot) obstacle {
 	if t.receipt.Text == "" {
 		return obstacle{} // an Enter is for what stands in the box
 	}
-	b := t.readInputBox(s)
+	b, shown := t.readInputBox(s), t.shownDialog()
 	if t.drawn.IsZero() && !isEmptyScreen(s) {
 		t.drawn = time.Now()
 	}
@@ -264,7 +261,7 @@ func (t *personal) findObstacle(s *sessions.Snapshot) obstacle {
 		return obstacle{why: "the program hasn't read yet what was typed before", state: sessions.ReceiptStored}
 	case t.mayShow(s):
 		return obstacle{why: "the program has read a text and shows nothing of it yet; this is typed when it draws something", state: sessions.ReceiptHeld, unsure: true}
-	case !b.Known && t.asksUnread():
+	case !b.Known && shown != nil && shown.Kind == sessions.PromptUnread:
 		return obstacle{why: "its screen asks something, which a text would answer; it's typed when that's answered", state: sessions.ReceiptHeld, unsure: true}
 	case !b.Known && isBlankScreen(s) && t.young:
 		return obstacle{why: notReady, state: sessions.ReceiptStored}
@@ -369,15 +366,11 @@ func (t *personal) pastObstacle(o obstacle) bool {
 // holdForObstacle says what's in the way. If that isn't sure the text may be sent anyway
 // once the screen stands still.
 func (t *personal) holdForObstacle(ctx context.Context, o obstacle) {
-	s := &t.before
-	now := t.printScreen(s)
-	stands := o.unsure && now == t.stood && !t.isRestless(s) && t.asked.Unix()-s.Activity >= stillSeconds
-	t.stood = now
-	if !stands {
-		t.holdBack(ctx, heldElse, o.state, o.why)
-		return
+	quoted := t.printStanding(&t.before)
+	if !o.unsure {
+		quoted = ""
 	}
-	t.holdBackAs(ctx, heldElse, o.state, o.why, now)
+	t.holdBackAs(ctx, heldElse, o.state, o.why, quoted)
 }
 
 // A text whose typing was cut off is in one of these places. Whoever typed it is gone:

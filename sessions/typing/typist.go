@@ -63,8 +63,6 @@ type typist struct {
 
 // policy is what a person's text and a preview differ in. Its methods may block, and do I/O.
 type policy interface {
-	// findPane returns the session and its tmux server.
-	findPane() (sessions.Session, sessions.TmuxServer, error)
 	// handleUnseen says what's to be done when the pane can't be looked at: nil, look again.
 	handleUnseen(ctx context.Context, err error) error
 	// wait waits; it fails when the text isn't to be typed any more.
@@ -81,7 +79,6 @@ type policy interface {
 	keepReceipt(ctx context.Context, change func(*sessions.Receipt) bool) (sessions.Receipt, bool)
 }
 
-// holdCause is what Enter waits for.
 type holdCause int
 
 const (
@@ -113,7 +110,6 @@ func withFinishTime(ctx context.Context) (hand context.Context, cancel func()) {
 	return hand, func() { stop(); end() }
 }
 
-// takeKeyboard takes the session's keyboard, and waits for it.
 func (t *typist) takeKeyboard(ctx context.Context) error {
 	if t.strict || t.keys != nil {
 		return nil
@@ -144,7 +140,6 @@ func (t *typist) setState(ctx context.Context, state sessions.ReceiptState, reas
 	return t.storeState(ctx, state, submission{reason: reason})
 }
 
-// setSubmitted ends the typing of a text that was submitted.
 func (t *typist) setSubmitted(ctx context.Context, v submission) {
 	t.storeState(ctx, sessions.ReceiptSubmitted, v)
 }
@@ -219,18 +214,17 @@ func (t *typist) waitForOthers(ctx context.Context, why holdCause, d time.Durati
 	return t.wait(ctx, d)
 }
 
-// isProved reports whether the text is known to be one that the agent was asked.
 func (t *typist) isProved() bool { return !t.strict && t.desk.IsProved(t.receipt.ID) }
 
 // lookAtPane takes a snapshot of the screen and its terminal, however long tmux takes
 // to answer.
 func (t *typist) lookAtPane(ctx context.Context) (sessions.Snapshot, error) {
 	for {
-		s, srv, err := t.policy.findPane()
+		s, srv, err := t.find()
 		if err != nil {
 			return sessions.Snapshot{}, err
 		}
-		t.pane, t.srv, t.young, t.asked = s.Pane.ID, srv, isYoung(&s), time.Now()
+		t.pane, t.srv, t.young, t.asked = s.Pane.ID, srv, time.Since(s.CreatedAt) < blankFor, time.Now()
 		snap, err := srv.Snapshot(ctx, t.pane, sessions.RowWindow{Styled: true})
 		switch {
 		case err == nil:
@@ -250,10 +244,17 @@ func (t *typist) lookAtPane(ctx context.Context) (sessions.Snapshot, error) {
 	}
 }
 
-// isYoung reports whether a session has just been made.
-func isYoung(s *sessions.Session) bool { return time.Since(s.CreatedAt) < blankFor }
+func (t *typist) lookAgain(ctx context.Context, s *sessions.Snapshot) error {
+	if err := t.wait(ctx, lookEvery); err != nil {
+		return err
+	}
+	snap, err := t.lookAtPane(ctx)
+	if err == nil {
+		*s = snap
+	}
+	return err
+}
 
-// pasteText looks, decides and pastes, until it's done or can't be.
 func (t *typist) pasteText(ctx context.Context) error { return runSteps(ctx, &pasting{typist: t}) }
 
 // pasting is the paste of a text; an empty one needs only its Enter.
@@ -290,7 +291,6 @@ func (t *pasting) afterStep(ctx context.Context, _ paneStep, out sessions.GuardO
 	return false, t.policy.handleNotPasted(ctx, out, err, t.tries)
 }
 
-// noteTarget notes into what the text is about to be pasted.
 func (t *typist) noteTarget() {
 	b := t.readInputBox(&t.before)
 	t.boxed, t.shell, t.goesOn, t.front = b.Open, b.Shell, b.Unfinished != "", t.before.Front
@@ -314,11 +314,8 @@ func (t *typist) awaitRead(ctx context.Context) error {
 	begin := time.Now()
 	read := begin
 	for time.Since(read) < settleFor {
-		if err := t.wait(ctx, lookEvery); err != nil {
-			return err
-		}
-		s, err := t.lookAtPane(ctx)
-		if err != nil {
+		var s sessions.Snapshot
+		if err := t.lookAgain(ctx, &s); err != nil {
 			return err
 		}
 		t.echoed = t.echoed || !sameScreen(&t.before, &s)
@@ -530,7 +527,6 @@ func (h *Hand) asksWith(row string) bool {
 	return d != nil && d.Kind == sessions.PromptLine && strings.TrimSpace(row) == d.Title
 }
 
-// absentPhrases are the phrases that aren't on a screen.
 func absentPhrases(phrases []string, s *sessions.Snapshot) (out []string) {
 	screen := strings.ToLower(strings.Join(s.Rows, "\n"))
 	for _, phrase := range phrases {
