@@ -146,7 +146,7 @@ func (c *Client) Screen(ctx context.Context, pane string) (sessions.Screen, erro
 		return sessions.Screen{}, err
 	}
 	rows := l.enc.decode(reply[2].lines)
-	sessions.CutMarks(rows)
+	cutMarks(rows)
 	return sessions.Screen{
 		Width: s.Width, Height: s.Height, Rows: selfContained(rows),
 		CursorX: s.CursorX, CursorY: s.CursorY, CursorVisible: s.CursorVisible,
@@ -204,7 +204,7 @@ func (l *liveConn) snapshot(ctx context.Context, pane string, w sessions.RowWind
 	if err := l.findWrapped(ctx, &s, buf, reply[sizeAt].lines); err != nil {
 		return s, err
 	}
-	s.Marks = sessions.CutMarks(s.Rows)
+	s.Marks = cutMarks(s.Rows)
 	return s, nil
 }
 
@@ -222,7 +222,7 @@ func exactFlags(v Version) string {
 // styledRows are the rows of a capture with styles.
 func (l *liveConn) styledRows(rows []string) []string {
 	rows = l.enc.decode(rows)
-	sessions.CutMarks(rows)
+	cutMarks(rows)
 	return selfContained(rows)
 }
 
@@ -419,7 +419,7 @@ func (l *liveConn) savedScreen(ctx context.Context, pane string, above int) (ses
 	s.First, _ = windowRows(s, window)
 	s.Rows = append(history[:min(len(history), s.HistorySize-s.First)], l.enc.decode(reply[savedAt].lines)...)
 	s.Wrapped = make([]bool, len(s.Rows))
-	s.Marks = sessions.CutMarks(s.Rows)
+	s.Marks = cutMarks(s.Rows)
 	return s, nil
 }
 

@@ -148,7 +148,7 @@ func (l *liveConn) readGrown(ctx context.Context, state, buf string) (sessions.S
 	s.At, s.Server, s.First = time.Now(), l.identity, s.HistorySize
 	s.Rows = l.enc.decode(reply[0].lines)
 	s.Wrapped = make([]bool, len(s.Rows))
-	s.Marks = sessions.CutMarks(s.Rows)
+	s.Marks = cutMarks(s.Rows)
 	return s, nil
 }
 

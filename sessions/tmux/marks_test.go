@@ -1,4 +1,4 @@
-package sessions_test
+package tmux
 
 import (
 	"slices"
@@ -46,7 +46,7 @@ func TestMarksAreCut(t *testing.T) {
 			}
 			rows, want = append(rows, row), append(want, plain)
 		}
-		got := sessions.CutMarks(rows)
+		got := cutMarks(rows)
 		if !slices.Equal(rows, want) || !slices.Equal(got, marks) {
 			t.Errorf("cut %q and %+v, want %q and %+v", rows, got, want, marks)
 		}
@@ -57,7 +57,7 @@ func FuzzCutMarks(f *testing.F) {
 	f.Add("$ \uFE0D\uFE01\uFE02ls")
 	f.Add("\xef\xb8")
 	f.Fuzz(func(t *testing.T, row string) {
-		for _, m := range sessions.CutMarks([]string{row}) {
+		for _, m := range cutMarks([]string{row}) {
 			if m.At < 0 || m.At > len(row) || m.Status > 255 || m.Above > 2 || m.Width > sessions.FreshRow {
 				t.Errorf("%+v of %q", m, row)
 			}
