@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -28,7 +27,7 @@ const (
 type boards struct {
 	clerk *Clerk
 
-	mu      sync.Mutex
+	// Guarded by the reconciler's mu.
 	on      bool
 	changed bool      // something was said to have happened since the last look, or isn't known to stand yet
 	last    time.Time // when it was looked last; zero: never
@@ -41,24 +40,18 @@ func newBoards(k *Clerk) *boards { return &boards{clerk: k, changed: true, on: k
 
 // SetPinned says whether lists of sessions are kept pinned: Options.Pinned.
 func (k *Clerk) SetPinned(on bool) {
-	k.boards.mu.Lock()
-	k.boards.on = on
-	k.boards.mu.Unlock()
-	k.boards.noteChange()
+	k.reconciler.leaveWord(func() { k.boards.on, k.boards.changed = on, true })
 }
 
 // noteChange has the lists be looked at soon.
 func (bs *boards) noteChange() {
-	bs.mu.Lock()
-	bs.changed = true
-	bs.mu.Unlock()
-	bs.clerk.reconciler.lookSoon()
+	bs.clerk.reconciler.leaveWord(func() { bs.changed = true })
 }
 
 // isDue says whether it's time to look, and when it is next.
 func (bs *boards) isDue(now time.Time) (due bool, next time.Time) {
-	bs.mu.Lock()
-	defer bs.mu.Unlock()
+	bs.clerk.reconciler.mu.Lock()
+	defer bs.clerk.reconciler.mu.Unlock()
 	if bs.last.IsZero() {
 		bs.last = now
 	}

@@ -197,21 +197,6 @@ func (k *Clerk) ReplyText(ev intake.Event, key string, class qos.Class, text str
 	}
 }
 
-// loadAtLast loads what the last run left, again every 30 s where that fails, which it logs. It
-// blocks until it's loaded; an error says that ctx ended.
-func (k *Clerk) loadAtLast(ctx context.Context, what string, load func(context.Context) error) error {
-	for {
-		err := load(ctx)
-		if err == nil || ctx.Err() != nil {
-			return ctx.Err()
-		}
-		k.Log.Error(what, "err", err)
-		if err := intake.Pause(ctx, tellAgain); err != nil {
-			return err
-		}
-	}
-}
-
 // ShownPath is a path as people are shown it, without secrets: it may be cut.
 func (k *Clerk) ShownPath(path string) string { return k.Masked(wording.HomePath(path)) }
 
@@ -321,16 +306,17 @@ func (k *Clerk) IsOffered(ctx context.Context, data string) bool {
 // moves has what's kept for chats follow them to another id, once for each, whoever says that they
 // have one: an update, or the platform instead of taking a call, where updates were lost.
 type moves struct {
+	rounds
+
 	clerk *Clerk
-	wake  chan struct{}
 	turn  sync.Mutex // held while a chat is followed, with its I/O
 
-	mu sync.Mutex
+	// Guarded by mu.
 	to map[adapters.Target]string // the ids that chats have now
 }
 
 func newMoves(k *Clerk) *moves {
-	return &moves{clerk: k, wake: make(chan struct{}, 1), to: map[adapters.Target]string{}}
+	return &moves{clerk: k, rounds: newRounds(), to: map[adapters.Target]string{}}
 }
 
 // currentPlace is where a place is whose chat may have another id.
@@ -349,30 +335,17 @@ func (k *Clerk) CurrentPlace(place adapters.Target) adapters.Target {
 }
 
 // FollowMoves takes in that Hub.Moves has another. It returns at once.
-func (k *Clerk) FollowMoves() {
-	select {
-	case k.moves.wake <- struct{}{}:
-	default:
-	}
-}
+func (k *Clerk) FollowMoves() { k.moves.lookSoon() }
 
 // run follows the chats of which the Hub knows, until ctx ends.
 func (ms *moves) run(ctx context.Context) {
-	timer := time.NewTimer(0) // of what a kill left
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ms.wake:
-		case <-timer.C:
-		}
-		timer.Stop()
+	ms.rounds.run(ctx, ms.clerk, "", nil, func(ctx context.Context, now time.Time) time.Time {
 		if err := ms.followAll(ctx); err != nil && ctx.Err() == nil {
 			ms.clerk.Log.Warn("what's kept for a chat couldn't follow it; it's tried again", "err", err)
-			timer.Reset(tellAgain)
+			return now.Add(tellAgain)
 		}
-	}
+		return time.Time{}
+	})
 }
 
 func (ms *moves) followAll(ctx context.Context) error {
@@ -416,7 +389,7 @@ func (ms *moves) followChat(ctx context.Context, m adapters.Move) error {
 		return err
 	}
 	k.prompts.moveChat(from, to)
-	k.receipts.leaveWord(func(rs *receiptCards) { rs.moves = append(rs.moves, m) })
+	k.receipts.leaveWord(func() { k.receipts.moves = append(k.receipts.moves, m) })
 	k.reconciler.moveChat(m)
 	if err := k.Hub.ChatMoved(ctx, m.Adapter, m.From, m.To); err != nil {
 		return err

@@ -137,7 +137,7 @@ func (rs *receiptCards) askAboutStale(ctx context.Context, t *trackedInput, now 
 	if err == nil {
 		key := t.Key
 		p.Sent = func(_ string, err error) {
-			rs.leaveWord(func(rs *receiptCards) { rs.told = append(rs.told, toldResult{key, ToldAsked, "", false, err}) })
+			rs.leaveWord(func() { rs.told = append(rs.told, toldResult{key, ToldAsked, "", false, err}) })
 		}
 		err = rs.clerk.Hub.Post(p)
 	}

@@ -31,7 +31,7 @@ func (ps *questionCards) postMessage(ctx context.Context, a *question, m *questi
 	}
 	at := spot{msg.Place, msg.Kind}
 	post.SentTo = func(to adapters.Target, message string, err error) {
-		ps.leaveWord(func(ps *questionCards) { ps.sent = append(ps.sent, sentPrompt{p.ID, at, to.Chat, says, message, err}) })
+		ps.leaveWord(func() { ps.sent = append(ps.sent, sentPrompt{p.ID, at, to.Chat, says, message, err}) })
 	}
 	if msg.Kind == PromptReminded {
 		post.ReplyTo = asked
@@ -248,7 +248,8 @@ func (k *Clerk) QuestionsHealth() intake.Health {
 	h, now := intake.Health{Condition: intake.Well}, time.Now()
 	hidden := 0
 	var wait waitingCount
-	k.prompts.leaveWord(func(ps *questionCards) {
+	ps := k.prompts
+	ps.leaveWord(func() {
 		for _, a := range ps.asked {
 			if a.isHidden() {
 				if now.Sub(a.refused) >= intake.DownAfter {
@@ -331,7 +332,8 @@ func (k *Clerk) whyWaits(w waitingCount, now time.Time) string {
 // change what it's given.
 func (k *Clerk) ChangeChosen(ctx context.Context, prompt string, press intake.Event, change func(chosen []int) []int) (found bool, err error) {
 	var kept PromptMessage
-	k.prompts.leaveWord(func(ps *questionCards) {
+	ps := k.prompts
+	ps.leaveWord(func() {
 		a := ps.asked[prompt]
 		if a == nil || a.Final() {
 			return
@@ -361,8 +363,8 @@ func (k *Clerk) pointToQuestion(place adapters.Target, id sessions.ID) string {
 		if p.Session != id || p.Kind() == sessions.PromptCall || p.Kind() == sessions.PromptLine {
 			continue
 		}
-		message := ""
-		k.prompts.leaveWord(func(ps *questionCards) {
+		ps, message := k.prompts, ""
+		ps.leaveWord(func() {
 			a := ps.asked[p.ID]
 			if a == nil {
 				a = newQuestion(p)

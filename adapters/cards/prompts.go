@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -67,10 +67,11 @@ type PromptStore interface {
 // question that was open when the daemon stopped isn't shown again, and is closed where
 // it stands. Who may answer, and whose answer counts, isn't decided here.
 type questionCards struct {
-	clerk *Clerk
-	wake  chan struct{}
+	rounds
 
-	mu      sync.Mutex // guards what's below; never held during I/O
+	clerk *Clerk
+
+	// Guarded by mu.
 	changed []sessions.Prompt
 	sent    []sentPrompt
 	asked   map[string]*question            // by Prompt.ID; all that isn't closed everywhere
@@ -134,12 +135,11 @@ func (s spot) isIn(chat adapters.Target) bool {
 // questionMessage is a message about a question.
 type questionMessage struct {
 	PromptMessage
-	posted string // what it says, or is about to: see asked.wants; "": nothing
-	before string // what it said before that
-	retry  time.Time
+	retries
+
+	posted string    // what it says, or is about to: see asked.wants; "": nothing
+	before string    // what it said before that
 	since  time.Time // since when this run is to show it
-	tries  int       // that were refused in succession
-	why    string    // the last of them was
 	unsure bool      // one of them may be there all the same
 	begun  bool      // it's kept that it's posted
 	silent bool      // it stands beside the session's thread already, or in the group that this one was, and has rung there
@@ -161,21 +161,22 @@ type sentPrompt struct {
 
 func newQuestionCards(k *Clerk) *questionCards {
 	return &questionCards{
-		clerk: k, wake: make(chan struct{}, 1), asked: map[string]*question{}, moves: map[adapters.Target]string{}, unread: map[sessions.ID]sessions.Prompt{}, remind: k.RemindAfter, to: k.EscalateTo,
+		clerk: k, rounds: newRounds(), asked: map[string]*question{}, moves: map[adapters.Target]string{}, unread: map[sessions.ID]sessions.Prompt{}, remind: k.RemindAfter, to: k.EscalateTo,
 	}
 }
 
 // HandlePrompt takes in how a question stands: each change, in order. It returns at once.
 func (k *Clerk) HandlePrompt(p sessions.Prompt) {
-	k.prompts.leaveWord(func(ps *questionCards) { ps.changed = append(ps.changed, p) })
+	ps := k.prompts
+	ps.leaveWord(func() { ps.changed = append(ps.changed, p) })
 	k.boards.noteChange()
 }
 
 // HandlePlaced takes in that a session is shown at a place where it wasn't: what it asks is
 // shown there, too. It returns at once.
 func (k *Clerk) HandlePlaced(id sessions.ID) {
-	k.prompts.leaveWord(func(ps *questionCards) {
-		for _, a := range ps.asked {
+	k.prompts.leaveWord(func() {
+		for _, a := range k.prompts.asked {
 			for _, m := range a.messages {
 				if a.Session == id && m.isRefused() {
 					m.retry = time.Time{}
@@ -190,36 +191,13 @@ func (k *Clerk) HandlePlaced(id sessions.ID) {
 // SetPrompts replaces after how long people are reminded of a question, once, and where
 // it's shown then, too: Options.RemindAfter and Options.EscalateTo.
 func (k *Clerk) SetPrompts(remindAfter time.Duration, escalateTo adapters.Target) {
-	k.prompts.leaveWord(func(ps *questionCards) { ps.remind, ps.to = remindAfter, escalateTo })
-}
-
-// leaveWord leaves word for run.
-func (ps *questionCards) leaveWord(word func(*questionCards)) {
-	ps.mu.Lock()
-	word(ps)
-	ps.mu.Unlock()
-	select {
-	case ps.wake <- struct{}{}:
-	default:
-	}
+	ps := k.prompts
+	ps.leaveWord(func() { ps.remind, ps.to = remindAfter, escalateTo })
 }
 
 // run shows questions until ctx ends.
 func (ps *questionCards) run(ctx context.Context) {
-	if ps.clerk.loadAtLast(ctx, "load where questions are shown", ps.loadMessages) != nil {
-		return
-	}
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	for {
-		timer.Reset(time.Until(ps.runRound(ctx)))
-		select {
-		case <-ctx.Done():
-			return
-		case <-ps.wake:
-		case <-timer.C:
-		}
-	}
+	ps.rounds.run(ctx, ps.clerk, "load where questions are shown", ps.loadMessages, ps.runRound)
 }
 
 // loadMessages takes up what the last run left.
@@ -269,7 +247,7 @@ func newQuestion(p sessions.Prompt) *question {
 
 // runRound takes in what was left, shows what's to be shown, and returns when it's needed
 // again.
-func (ps *questionCards) runRound(ctx context.Context) time.Time {
+func (ps *questionCards) runRound(ctx context.Context, now time.Time) time.Time {
 	ps.mu.Lock()
 	sent := ps.sent
 	ps.sent = nil
@@ -300,7 +278,6 @@ func (ps *questionCards) runRound(ctx context.Context) time.Time {
 		}
 	}
 	slices.Sort(ids)
-	now := time.Now()
 	next := now.Add(time.Hour)
 	for _, id := range ids {
 		if due := ps.advanceQuestion(ctx, id, now); !due.IsZero() && due.Before(next) {
@@ -334,7 +311,9 @@ func (ps *questionCards) confirmSent(s sentPrompt) []PromptMessage {
 		return nil
 	}
 	if s.err == nil {
-		ps.retryRefused(m.Place)
+		for other := range ps.refusedIn(m.Place) { // the chat takes something
+			other.retry = time.Time{}
+		}
 		ps.clerk.reconciler.lookSoon() // it may need a file beside it
 	}
 	m.tries, a.refused, a.why = 0, time.Time{}, nil
@@ -380,13 +359,8 @@ func (m *questionMessage) postAnew() {
 // place is a thread, and tries it again. mu is held.
 func (ps *questionCards) showElsewhere(a *question, m *questionMessage, why error) {
 	now := time.Now()
-	m.tries++
-	m.posted, m.why = "", fmt.Sprint(why)
-	rest := retryAfter(m.tries)
-	if m.tries <= retriesSoon && !ps.triesOther(m, now.Add(retrySoon)) {
-		rest = retrySoon
-	}
-	m.retry = now.Add(rest)
+	m.posted = ""
+	m.noteRefusal(why, now, ps.refusedIn(m.Place))
 	if a.why = why; a.refused.IsZero() {
 		a.refused = now
 	}
@@ -399,25 +373,14 @@ func (ps *questionCards) showElsewhere(a *question, m *questionMessage, why erro
 	}
 }
 
-// triesOther says that another message is tried before a time that the chat has refused for the same
-// reason. mu is held.
-func (ps *questionCards) triesOther(m *questionMessage, before time.Time) bool {
-	for _, a := range ps.asked {
-		for at, other := range a.messages {
-			if other != m && other.isRefused() && other.why == m.why && at.isIn(m.Place) && !a.Final() && !other.retry.After(before) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// retryRefused has all be tried again that a chat has refused: it has taken something. mu is held.
-func (ps *questionCards) retryRefused(chat adapters.Target) {
-	for _, a := range ps.asked {
-		for at, m := range a.messages {
-			if m.isRefused() && at.isIn(chat) {
-				m.retry = time.Time{}
+// refusedIn yields how often messages were tried that the chat of a place refuses. mu is held.
+func (ps *questionCards) refusedIn(place adapters.Target) iter.Seq[*retries] {
+	return func(yield func(*retries) bool) {
+		for _, a := range ps.asked {
+			for at, m := range a.messages {
+				if m.isRefused() && !a.Final() && at.isIn(place) && !yield(&m.retries) {
+					return
+				}
 			}
 		}
 	}
@@ -597,7 +560,7 @@ func (ps *questionCards) toPost(a *question, now time.Time) []*questionMessage {
 // moveChat takes in that a chat has another id: a group that has become a supergroup. What was posted
 // in the group can't be changed there any more, nor its buttons pressed: what's open is posted anew.
 func (ps *questionCards) moveChat(from, to adapters.Target) {
-	ps.leaveWord(func(ps *questionCards) {
+	ps.leaveWord(func() {
 		ps.moves[from] = to.Chat
 		for _, a := range ps.asked {
 			for at, m := range maps.Clone(a.messages) {

@@ -174,7 +174,7 @@ const missedEvery = time.Minute
 type missed struct {
 	clerk *Clerk
 
-	mu    sync.Mutex
+	// Guarded by the reconciler's mu.
 	heard []sessions.OutputEvent
 	notes []Missed
 }
@@ -185,7 +185,7 @@ func newMissed(k *Clerk) *missed { return &missed{clerk: k} }
 func (m *missed) noteOutput(ev sessions.OutputEvent) {
 	if ev.Complete || ev.Exit != nil || ev.State == sessions.StateError {
 		ev.Lines, ev.Gaps, ev.Live = nil, nil, nil
-		m.leaveWord(func() { m.heard = append(m.heard, ev) })
+		m.clerk.reconciler.leaveWord(func() { m.heard = append(m.heard, ev) })
 	}
 }
 
@@ -194,17 +194,10 @@ func (m *missed) noteOutput(ev sessions.OutputEvent) {
 func (m *missed) noteQuiet(place adapters.Target, id sessions.ID, what MissedKind) {
 	now := time.Now()
 	if at, quiet := m.clerk.findQuiet(place, id, now); quiet {
-		m.leaveWord(func() {
+		m.clerk.reconciler.leaveWord(func() {
 			m.notes = append(m.notes, Missed{Place: at, Session: id, What: what, Times: 1, At: now})
 		})
 	}
-}
-
-func (m *missed) leaveWord(word func()) {
-	m.mu.Lock()
-	word()
-	m.mu.Unlock()
-	m.clerk.reconciler.lookSoon()
 }
 
 // wantedCards implements cardSource: it keeps what was left, and wants what's due be told.
@@ -242,18 +235,18 @@ func (m *missed) wantedCards(ctx context.Context, now time.Time) (out []Wanted, 
 
 // keepNotes keeps what was left. What can't be kept is tried again.
 func (m *missed) keepNotes(ctx context.Context, now time.Time) error {
-	m.mu.Lock()
+	m.clerk.reconciler.mu.Lock()
 	heard, notes := m.heard, m.notes
 	m.heard, m.notes = nil, nil
-	m.mu.Unlock()
+	m.clerk.reconciler.mu.Unlock()
 	for _, ev := range heard {
 		notes = append(notes, m.findMissed(ctx, ev, now)...)
 	}
 	for i, n := range notes {
 		if err := m.clerk.Store.AddMissed(ctx, n); err != nil {
-			m.mu.Lock()
+			m.clerk.reconciler.mu.Lock()
 			m.notes = append(notes[i:], m.notes...)
-			m.mu.Unlock()
+			m.clerk.reconciler.mu.Unlock()
 			return err
 		}
 	}

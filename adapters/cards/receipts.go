@@ -3,7 +3,6 @@ package cards
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -85,8 +84,6 @@ const (
 	// cosmeticAfter is how long a state that's mostly passed through must last until
 	// it's shown.
 	cosmeticAfter = time.Second
-	// tellAgain is how long after a failure it's tried again to tell or keep something.
-	tellAgain = 30 * time.Second
 	// answerFor is how long an input may wait for a turn to end that answers it.
 	answerFor = 24 * time.Hour
 )
@@ -94,10 +91,11 @@ const (
 // receiptCards tell writers how far their texts have got. One goroutine does: run.
 // Others only leave word of what has changed.
 type receiptCards struct {
-	clerk *Clerk
-	wake  chan struct{}
+	rounds
 
-	mu      sync.Mutex
+	clerk *Clerk
+
+	// Guarded by mu.
 	changed []sessions.Receipt
 	told    []toldResult
 	moves   []adapters.Move
@@ -146,44 +144,19 @@ type trackedInput struct {
 }
 
 func newReceiptCards(k *Clerk) *receiptCards {
-	return &receiptCards{clerk: k, wake: make(chan struct{}, 1), open: map[string]*trackedInput{}, plain: map[adapters.Target]signRefusals{}}
+	return &receiptCards{clerk: k, rounds: newRounds(), open: map[string]*trackedInput{}, plain: map[adapters.Target]signRefusals{}}
 }
 
 // HandleReceipt takes in how far an input is. It returns at once.
 func (k *Clerk) HandleReceipt(r sessions.Receipt) {
 	if r.Key != "" {
-		k.receipts.leaveWord(func(rs *receiptCards) { rs.changed = append(rs.changed, r) })
-	}
-}
-
-// leaveWord leaves word for run.
-func (rs *receiptCards) leaveWord(word func(*receiptCards)) {
-	rs.mu.Lock()
-	word(rs)
-	rs.mu.Unlock()
-	select {
-	case rs.wake <- struct{}{}:
-	default:
+		k.receipts.leaveWord(func() { k.receipts.changed = append(k.receipts.changed, r) })
 	}
 }
 
 // run tells writers until ctx ends.
 func (rs *receiptCards) run(ctx context.Context) {
-	if rs.clerk.loadAtLast(ctx, "load what writers weren't told yet", rs.loadOrigins) != nil {
-		return
-	}
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	for {
-		next := rs.runRound(ctx)
-		timer.Reset(time.Until(next))
-		select {
-		case <-ctx.Done():
-			return
-		case <-rs.wake:
-		case <-timer.C:
-		}
-	}
+	rs.rounds.run(ctx, rs.clerk, "load what writers weren't told yet", rs.loadOrigins, rs.runRound)
 }
 
 // loadOrigins takes up what the last run left.
@@ -215,7 +188,7 @@ func (rs *receiptCards) loadOrigins(ctx context.Context) error {
 
 // runRound takes in what was left, tells what's to be told, and returns when it's needed
 // again.
-func (rs *receiptCards) runRound(ctx context.Context) time.Time {
+func (rs *receiptCards) runRound(ctx context.Context, now time.Time) time.Time {
 	rs.mu.Lock()
 	changed, said, moves := rs.changed, rs.told, rs.moves
 	rs.changed, rs.told, rs.moves = nil, nil, nil
@@ -233,7 +206,6 @@ func (rs *receiptCards) runRound(ctx context.Context) time.Time {
 			rs.confirmTold(ctx, t, s)
 		}
 	}
-	now := time.Now()
 	next := now.Add(time.Hour)
 	for _, t := range rs.open {
 		if due := rs.advanceInput(ctx, t, now); !due.IsZero() && due.Before(next) {
@@ -482,7 +454,7 @@ func (rs *receiptCards) tellWriter(ctx context.Context, t *trackedInput, what To
 		if !text {
 			message = ""
 		}
-		rs.leaveWord(func(rs *receiptCards) { rs.told = append(rs.told, toldResult{key, what, message, !text, err}) })
+		rs.leaveWord(func() { rs.told = append(rs.told, toldResult{key, what, message, !text, err}) })
 	}
 	if err := rs.clerk.Hub.Post(p); err != nil {
 		rs.clerk.Log.Warn("a writer couldn't be told how far a text is; it's tried again", "receipt", t.Receipt, "err", err)

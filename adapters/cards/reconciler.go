@@ -3,7 +3,7 @@ package cards
 import (
 	"context"
 	"errors"
-	"sync"
+	"iter"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -84,11 +84,12 @@ type cardSource interface {
 // That a card is about to be posted is kept before it's posted, and what came of it after that: a
 // crash leaves at most one call in doubt. It's made once more, and says that it may be there already.
 type reconciler struct {
+	rounds
+
 	clerk *Clerk
 	kinds []cardSource
-	wake  chan struct{}
 
-	mu    sync.Mutex
+	// Guarded by mu.
 	sent  []sentCard
 	moves []adapters.Move
 
@@ -98,11 +99,10 @@ type reconciler struct {
 // card is a card as the reconciler knows it.
 type card struct {
 	StandingCard
-	waits   bool      // a call for it is on its way
-	missing bool      // an edit found no message
-	tries   int       // that were refused, in a row
-	why     string    // the last of them was
-	retry   time.Time // when it's tried again
+	retries
+
+	waits   bool // a call for it is on its way
+	missing bool // an edit found no message
 }
 
 // sentCard is what came of a call for a card.
@@ -112,58 +112,22 @@ type sentCard struct {
 	err     error
 }
 
-const (
-	// retrySoon is how often one of the cards that a chat refuses for the same reason is tried again for
-	// all, and retriesSoon for how many tries: some 12 minutes, as bindings are.
-	retrySoon   = 30 * time.Second
-	retriesSoon = 25
-	// triesOnce is how often a card is tried that's wanted once: for a day.
-	triesOnce = retriesSoon + 24*6
-)
-
-// retryAfter is after how long what was refused is tried again: 30 s, and twice as long each
-// time until it's ten minutes.
-func retryAfter(tries int) time.Duration {
-	return min(30*time.Second<<min(tries-1, 10), 10*time.Minute)
-}
+// triesOnce is how often a card is tried that's wanted once: for a day.
+const triesOnce = retriesSoon + 24*6
 
 func newReconciler(k *Clerk, kinds ...cardSource) *reconciler {
-	return &reconciler{clerk: k, kinds: kinds, wake: make(chan struct{}, 1)}
-}
-
-// lookSoon has the cards be compared soon with what's wanted.
-func (r *reconciler) lookSoon() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+	return &reconciler{clerk: k, kinds: kinds, rounds: newRounds()}
 }
 
 // moveChat takes in that a chat has another id. What stood in the chat that's gone isn't kept for the
 // new one: its kind wants it there.
 func (r *reconciler) moveChat(m adapters.Move) {
-	r.mu.Lock()
-	r.moves = append(r.moves, m)
-	r.mu.Unlock()
-	r.lookSoon()
+	r.leaveWord(func() { r.moves = append(r.moves, m) })
 }
 
 // run reconciles until ctx ends.
 func (r *reconciler) run(ctx context.Context) {
-	if r.clerk.loadAtLast(ctx, "load which cards stand", r.loadCards) != nil {
-		return
-	}
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	for {
-		timer.Reset(time.Until(r.runRound(ctx, time.Now())))
-		select {
-		case <-ctx.Done():
-			return
-		case <-r.wake:
-		case <-timer.C:
-		}
-	}
+	r.rounds.run(ctx, r.clerk, "load which cards stand", r.loadCards, r.runRound)
 }
 
 // loadCards reads what stands.
@@ -213,7 +177,7 @@ func (r *reconciler) reconcileCard(ctx context.Context, c *card, w Wanted, now t
 	if c.Shows != w.Shows && !c.waits && !now.Before(c.retry) {
 		if err := r.postCard(ctx, c, w); err != nil {
 			r.clerk.Log.Warn("a card couldn't be posted; it's tried again", "kind", w.Kind, "session", w.Session, "target", w.Place.String(), "err", err)
-			r.noteFailure(c, err, now)
+			c.noteRefusal(err, now, r.refusedIn(c.Place))
 		}
 	}
 	if (c.waits || c.Shows == w.Shows) && w.UnderWay != nil {
@@ -236,10 +200,7 @@ func (r *reconciler) postCard(ctx context.Context, c *card, w Wanted) error {
 		p.Message = c.Message
 	}
 	p.Sent = func(message string, err error) {
-		r.mu.Lock()
-		r.sent = append(r.sent, sentCard{w, message, err})
-		r.mu.Unlock()
-		r.lookSoon()
+		r.leaveWord(func() { r.sent = append(r.sent, sentCard{w, message, err}) })
 	}
 	if w.Class == qos.Cosmetic {
 		return r.clerk.Hub.Post(p)
@@ -290,25 +251,23 @@ func (r *reconciler) confirmCard(ctx context.Context, c *card, s sentCard, now t
 		r.clerk.Log.Error("a card is given up, since it's refused", "kind", c.Kind, "target", c.Place.String(), "err", s.err)
 	} else if s.err != nil {
 		c.Begun = c.Begun && errors.Is(s.err, adapters.ErrMaybeSent)
-		r.noteFailure(c, s.err, now)
+		c.noteRefusal(s.err, now, r.refusedIn(c.Place))
 		r.clerk.Log.Warn("a card was refused; it's tried again", "kind", c.Kind, "session", c.Session, "target", c.Place.String(), "err", s.err)
 		return
 	}
 	if s.wanted.Stood != nil {
 		if err := s.wanted.Stood(ctx); err != nil {
-			r.noteFailure(c, err, now)
+			c.noteRefusal(err, now, r.refusedIn(c.Place))
 			r.clerk.Log.Error("keep that a card stands", "kind", c.Kind, "err", err)
 			return
 		}
 	}
-	c.tries, c.why, c.retry = 0, "", time.Time{}
+	c.retries = retries{}
 	if err := r.keepStanding(ctx, c, s); err != nil {
 		r.clerk.Log.Error("keep which card stands", "kind", c.Kind, "session", c.Session, "err", err)
 	}
-	for at, other := range r.cards { // the chat takes something
-		if other.tries > 0 && at.Place.WholeChat() == c.Place.WholeChat() {
-			other.retry = time.Time{}
-		}
+	for other := range r.refusedIn(c.Place) { // the chat takes something
+		other.retry = time.Time{}
 	}
 }
 
@@ -359,25 +318,13 @@ func (r *reconciler) keepStanding(ctx context.Context, c *card, s sentCard) erro
 	return r.clerk.Store.PutStandingCard(ctx, c.StandingCard)
 }
 
-// noteFailure has a card be tried again. Of those that a chat refuses for the same reason one is
-// tried for all.
-func (r *reconciler) noteFailure(c *card, why error, now time.Time) {
-	c.tries++
-	c.why = why.Error()
-	rest := retryAfter(c.tries)
-	if c.tries <= retriesSoon && !r.triesOther(c, now.Add(retrySoon)) {
-		rest = retrySoon
-	}
-	c.retry = now.Add(rest)
-}
-
-// triesOther says that another card is tried before a time that the chat has refused for the same
-// reason.
-func (r *reconciler) triesOther(c *card, before time.Time) bool {
-	for at, other := range r.cards {
-		if other != c && other.tries > 0 && other.why == c.why && at.Place.WholeChat() == c.Place.WholeChat() && !other.retry.After(before) {
-			return true
+// refusedIn yields how often cards were tried that the chat of a place refuses.
+func (r *reconciler) refusedIn(place adapters.Target) iter.Seq[*retries] {
+	return func(yield func(*retries) bool) {
+		for at, c := range r.cards {
+			if c.tries > 0 && at.Place.WholeChat() == place.WholeChat() && !yield(&c.retries) {
+				return
+			}
 		}
 	}
-	return false
 }

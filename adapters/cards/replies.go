@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -33,10 +32,11 @@ const (
 // in the private chat of who asked, too. What answers an event is kept with it until it's seen:
 // what the Outbox has is in memory. It's safe for concurrent use.
 type replies struct {
-	clerk *Clerk
-	wake  chan struct{}
+	rounds
 
-	mu      sync.Mutex
+	clerk *Clerk
+
+	// Guarded by mu.
 	refused []*refusedReply            // the oldest first
 	handled map[string]*handling       // by Event.Key
 	waiting map[replySlot][]*keptReply // that aren't seen, the oldest first
@@ -57,7 +57,7 @@ type refusedReply struct {
 }
 
 func newReplies(k *Clerk) *replies {
-	return &replies{clerk: k, wake: make(chan struct{}, 1), handled: map[string]*handling{}, waiting: map[replySlot][]*keptReply{}, own: map[string]bool{}}
+	return &replies{clerk: k, rounds: newRounds(), handled: map[string]*handling{}, waiting: map[replySlot][]*keptReply{}, own: map[string]bool{}}
 }
 
 // PostReply posts an answer to who did something. It's tried again if it's refused, and posted again at
@@ -143,24 +143,13 @@ func (rs *replies) dropOldest() {
 
 // run posts what an earlier run left, and tries again what was refused, until ctx ends.
 func (rs *replies) run(ctx context.Context) {
-	if rs.clerk.loadAtLast(ctx, "answers that nobody has seen can't be posted again", rs.loadReplies) != nil {
-		return
-	}
-	for {
-		rest := rs.retryDue(time.Now())
+	rs.rounds.run(ctx, rs.clerk, "answers that nobody has seen can't be posted again", rs.loadReplies, func(ctx context.Context, now time.Time) time.Time {
+		rest := rs.retryDue(now)
 		if rs.dropSeen(ctx) {
 			rest = min(rest, dropAgain)
 		}
-		timer := time.NewTimer(rest)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-rs.wake:
-		case <-timer.C:
-		}
-		timer.Stop()
-	}
+		return now.Add(rest)
+	})
 }
 
 // retryDue tries what's due, and returns for how long there's nothing more to do.
@@ -418,14 +407,6 @@ func (rs *replies) moveReply(k *keptReply, slot replySlot) {
 func (rs *replies) dropReply(k *keptReply) {
 	rs.drops = append(rs.drops, k.ID)
 	rs.lookSoon()
-}
-
-// lookSoon wakes run.
-func (rs *replies) lookSoon() {
-	select {
-	case rs.wake <- struct{}{}:
-	default:
-	}
 }
 
 // dropSeen drops what was seen, and returns whether some is left.

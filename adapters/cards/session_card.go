@@ -3,7 +3,6 @@ package cards
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -25,7 +24,7 @@ const leadFor = 3 * time.Second
 type sessionCards struct {
 	clerk *Clerk
 
-	mu      sync.Mutex
+	// Guarded by the reconciler's mu.
 	replies map[sessions.ID]begunReply
 }
 
@@ -45,10 +44,7 @@ func newSessionCards(k *Clerk) *sessionCards {
 func (k *Clerk) ReplyBegun(ev intake.Event, id sessions.ID, post adapters.Post) {
 	kept := k.replies.keepReply(ev, &post, "")
 	cs := k.sessionCards
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	cs.replies[id] = begunReply{post, ev.Person.ID, kept, time.Now().Add(leadFor)}
-	k.reconciler.lookSoon()
+	k.reconciler.leaveWord(func() { cs.replies[id] = begunReply{post, ev.Person.ID, kept, time.Now().Add(leadFor)} })
 }
 
 // wantedCards implements cardSource.
@@ -70,7 +66,7 @@ func (cs *sessionCards) wantedCards(_ context.Context, now time.Time) (out []Wan
 // replyDue tells those who began a session that has no thread yet, and returns when the next is due;
 // zero: none is.
 func (cs *sessionCards) replyDue(now time.Time) (next time.Time) {
-	cs.mu.Lock()
+	cs.clerk.reconciler.mu.Lock()
 	var due []begunReply
 	for id, r := range cs.replies {
 		switch {
@@ -81,7 +77,7 @@ func (cs *sessionCards) replyDue(now time.Time) (next time.Time) {
 			next = r.due
 		}
 	}
-	cs.mu.Unlock()
+	cs.clerk.reconciler.mu.Unlock()
 	for _, r := range due {
 		cs.clerk.replies.postWatched(r.kept, r.post, r.person)
 	}
@@ -147,10 +143,10 @@ func HowToWrite(s sessions.Session) string {
 
 // replyWhere tells who began a session where its thread is, or why it's shown astray.
 func (cs *sessionCards) replyWhere(s sessions.Session, at adapters.Target, astray string) {
-	cs.mu.Lock()
+	cs.clerk.reconciler.mu.Lock()
 	r, ok := cs.replies[s.ID]
 	delete(cs.replies, s.ID)
-	cs.mu.Unlock()
+	cs.clerk.reconciler.mu.Unlock()
 	if !ok {
 		return
 	}
