@@ -22,7 +22,7 @@ const anywayEvery = 20 * time.Second
 // anywayDue is when a held text's message is to be told the screen on which it could be
 // sent anyway; zero: it knows.
 func (t *trackedInput) anywayDue() time.Time {
-	if t.wantedProgress() != ToldHeld || t.Told != ToldHeld || t.posted != ToldNothing || t.receipt.Quoted == "" || t.receipt.Quoted == t.quoted {
+	if t.wantedProgress() != ToldHeld || t.Told != ToldHeld || t.posted != ToldNothing || t.receipt.Quoted == "" || t.receipt.Quoted == t.Shows {
 		return time.Time{}
 	}
 	return t.offered.Add(anywayEvery)

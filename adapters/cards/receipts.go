@@ -3,6 +3,7 @@ package cards
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -60,6 +61,7 @@ type InputOrigin struct {
 	At      time.Time // when it was written
 	Receipt string    // its id; "": not known yet
 	Told    ToldProgress
+	Shows   string // what the message says that it's held: see shownOf
 	Reply   string // the platform's id of the message that said it's held; "": none
 	Done    bool   // nothing more will be told
 }
@@ -68,7 +70,7 @@ type InputOrigin struct {
 type OriginStore interface {
 	// AddOrigin keeps one, unless there's one of its key.
 	AddOrigin(ctx context.Context, o InputOrigin) error
-	// PutOrigin replaces Receipt, Told, Reply and Done of the one of the same key.
+	// PutOrigin replaces Receipt, Told, Shows, Reply and Done of the one of the same key.
 	PutOrigin(ctx context.Context, o InputOrigin) error
 	DropOrigin(ctx context.Context, key string) error
 	// Origin returns one; sessions.ErrUnknown if there's none of this key.
@@ -138,9 +140,7 @@ type trackedInput struct {
 	words   bool         // a reaction was refused: what must be known is said in words
 	doubted bool         // it was told last that nobody saw the text taken
 	retry   time.Time
-	quoted  string    // the screen of the button "Send anyway" that was posted
-	offered time.Time // when
-	behind  bool      // it was told last that the text waits behind another
+	offered time.Time // when the button "Send anyway" was posted
 }
 
 func newReceiptCards(k *Clerk) *receiptCards {
@@ -351,7 +351,7 @@ func (rs *receiptCards) advanceInput(ctx context.Context, t *trackedInput, now t
 			rs.postReaction(t, want)
 		}
 		return earlier(due, now, rs.takeBackStale(ctx, t, now))
-	case want != t.Told && want != t.posted, want == ToldSubmitted && t.doubted && !t.receipt.Unverified(), want == ToldHeld && t.behind && t.receipt.Behind == "", !anyway.IsZero() && !now.Before(anyway):
+	case want != t.Told && want != t.posted, want == ToldSubmitted && t.doubted && !t.receipt.Unverified(), want == ToldHeld && t.Shows == showsBehind && t.receipt.Behind == "" && t.receipt.Reason != "", !anyway.IsZero() && !now.Before(anyway):
 		rs.tellWriter(ctx, t, want, now)
 	}
 	return earlier(earlier(t.retry, now, rs.takeBackStale(ctx, t, now)), now, anyway)
@@ -386,15 +386,24 @@ func (rs *receiptCards) postReaction(t *trackedInput, what ToldProgress) {
 	})
 }
 
-// tellWriter tells a writer something that matters.
-func (rs *receiptCards) tellWriter(ctx context.Context, t *trackedInput, what ToldProgress, now time.Time) {
-	p := adapters.Post{
-		To: t.Place, Key: "receipt " + t.Key, Class: qos.Interactive, Session: t.Session, ReplyTo: t.Message, Message: t.Reply,
+// showsBehind is what a message shows that says that a text waits behind another.
+const showsBehind = "behind"
+
+// shownOf is what a message shows that says that a text is held: showsBehind, or the screen on which its
+// button "Send anyway" sends it; "": neither.
+func shownOf(r sessions.Receipt) string {
+	if r.Behind != "" {
+		return showsBehind
 	}
+	return r.Quoted
+}
+
+// receiptCard is how a writer is told something: by a reaction, or by a text. The zero value is for what
+// isn't told. words says that reactions are refused; nameOf is what a person is called.
+func (t *trackedInput) receiptCard(what ToldProgress, words bool, nameOf func(intake.Person) string) adapters.Post {
+	p, reason := adapters.Post{Class: qos.Stream}, wording.Plain(t.receipt.Reason)
 	switch what {
 	case ToldSubmitted:
-		p.Class = qos.Stream
-		t.words = t.words || rs.plain[t.Place.WholeChat()].areEnough(now)
 		unverified := t.receipt.Unverified()
 		switch {
 		case t.Told == ToldFailed:
@@ -402,68 +411,79 @@ func (rs *receiptCards) tellWriter(ctx context.Context, t *trackedInput, what To
 		case t.Told == ToldSubmitted && t.Reply != "":
 			p.Text = "Typed and submitted; the agent has it."
 		case t.Reply != "" && unverified:
-			p.Text = "Typed now; " + wording.Plain(t.receipt.Reason) + "."
-		case t.words && unverified:
-			p.Text = "Typed; " + wording.Plain(t.receipt.Reason) + "."
-		case t.words && t.Reply == "":
+			p.Text = "Typed now; " + reason + "."
+		case words && unverified:
+			p.Text = "Typed; " + reason + "."
+		case words && t.Reply == "":
 			p.Text = "Typed and submitted."
 		case t.Reply != "" && t.receipt.Anyway != "":
-			p.Text = "Sent anyway by " + wording.Plain(rs.clerk.NameOf(intake.Person{ID: t.receipt.Anyway})) + ", and submitted now."
+			p.Text = "Sent anyway by " + wording.Plain(nameOf(intake.Person{ID: t.receipt.Anyway})) + ", and submitted now."
 		case t.Reply != "":
 			p.Text = "Typed and submitted now."
 		default:
 			p.Reaction = reaction(what, unverified)
 		}
-		if p.Reaction != "" && t.Message == "" {
-			t.Told = what
-			return
-		}
 	case ToldQueued:
-		p.Class = qos.Stream
-		p.Text = "Waits: " + wording.Plain(t.receipt.Reason) + "."
+		p.Text = "Waits: " + reason + "."
 	case ToldAnswered:
-		p.Class = qos.Stream
 		p.Text = "Taken up, and answered."
+	case ToldPassed:
+		p.Text = "Typed and submitted, " + wording.Plain(sessions.ReasonPassed) + "."
 	case ToldHeld:
-		p.Text, p.Ring = "Held: "+wording.Plain(t.receipt.Reason)+".", t.Told != ToldHeld || t.behind
+		p.Class = qos.Interactive
 		if t.receipt.Behind != "" {
-			p.Text, p.Ring = "Waits: "+wording.Plain(t.receipt.Reason)+".", false
-			p.Buttons = rs.heldButtons(ctx, t)
+			p.Text = "Waits: " + reason + "."
 			break
 		}
-		if t.receipt.Quoted != "" && t.receipt.Front == "" {
+		if p.Text, p.Ring = "Held: "+reason+".", t.Told != ToldHeld || t.Shows == showsBehind; t.receipt.Quoted != "" && t.receipt.Front == "" {
 			p.Text += " /screen shows it."
 		}
-		if q := rs.clerk.pointToQuestion(t.Place, t.Session); q != "" {
-			p.Text += " " + q
+	case ToldFailed:
+		p.Class, p.Text, p.Ring = qos.Interactive, "Failed: "+reason+".", true
+	case ToldTakenBack:
+		p.Class, p.Text = qos.Interactive, "Taken back."
+	default:
+		return adapters.Post{}
+	}
+	return p
+}
+
+// tellWriter tells a writer something that matters.
+func (rs *receiptCards) tellWriter(ctx context.Context, t *trackedInput, what ToldProgress, now time.Time) {
+	t.words = t.words || what == ToldSubmitted && rs.plain[t.Place.WholeChat()].areEnough(now)
+	p := t.receiptCard(what, t.words, rs.clerk.NameOf)
+	sign := p.Text == ""
+	switch {
+	case sign && p.Reaction == "":
+		return
+	case sign && t.Message == "":
+		t.Told = what
+		return
+	case what == ToldHeld:
+		if t.receipt.Behind == "" {
+			p.Text = strings.TrimSpace(p.Text + " " + rs.clerk.pointToQuestion(t.Place, t.Session))
 		}
 		p.Buttons = rs.heldButtons(ctx, t)
-	case ToldFailed:
-		p.Text, p.Ring = "Failed: "+wording.Plain(t.receipt.Reason)+".", true
-	case ToldTakenBack:
-		p.Text = "Taken back."
-	case ToldPassed:
-		p.Class = qos.Stream
-		p.Text = "Typed and submitted, " + wording.Plain(sessions.ReasonPassed) + "."
-	default:
-		return
 	}
+	p.To, p.Key, p.Session, p.ReplyTo, p.Message = t.Place, "receipt "+t.Key, t.Session, t.Message, t.Reply
 	key := t.Key
-	text := p.Text != ""
 	p.Sent = func(message string, err error) {
-		if !text {
+		if sign {
 			message = ""
 		}
-		rs.leaveWord(func() { rs.told = append(rs.told, toldResult{key, what, message, !text, err}) })
+		rs.leaveWord(func() { rs.told = append(rs.told, toldResult{key, what, message, sign, err}) })
 	}
 	if err := rs.clerk.Hub.Post(p); err != nil {
 		rs.clerk.Log.Warn("a writer couldn't be told how far a text is; it's tried again", "receipt", t.Receipt, "err", err)
 		t.retry = now.Add(tellAgain)
 		return
 	}
-	t.posted, t.behind = what, what == ToldHeld && t.receipt.Behind != ""
+	t.posted, t.Shows = what, ""
 	t.doubted = what == ToldSubmitted && t.receipt.Unverified()
+	if what == ToldHeld {
+		t.Shows = shownOf(t.receipt)
+	}
 	if what == ToldHeld && t.receipt.Quoted != "" {
-		t.quoted, t.offered = t.receipt.Quoted, now
+		t.offered = now
 	}
 }

@@ -207,7 +207,7 @@ func (s *Store) TakeOffer(ctx context.Context, id string, u cards.Use) (is cards
 	return is, nil
 }
 
-const originColumns = `key, adapter, chat, thread, message, person, session, at, receipt, told, reply, done`
+const originColumns = `key, adapter, chat, thread, message, person, session, at, receipt, told, shows, reply, done`
 
 // PutDeferred keeps a message that waits: see cards.WaitingStore.
 func (s *Store) PutDeferred(ctx context.Context, w cards.DeferredText) error {
@@ -244,18 +244,18 @@ func (s *Store) DropDeferred(ctx context.Context, key string) error {
 // AddOrigin keeps where an input came from: see cards.OriginStore.
 func (s *Store) AddOrigin(ctx context.Context, o cards.InputOrigin) error {
 	return s.exec1(
-		ctx, "store where an input came from", `INSERT INTO origins (`+originColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ctx, "store where an input came from", `INSERT INTO origins (`+originColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`,
 		clean(o.Key), clean(o.Place.Adapter), clean(o.Place.Chat), clean(o.Place.Thread), clean(o.Message), clean(o.Person), clean(o.Session),
-		nanos(o.At), clean(o.Receipt), clean(o.Told), clean(o.Reply), o.Done,
+		nanos(o.At), clean(o.Receipt), clean(o.Told), clean(o.Shows), clean(o.Reply), o.Done,
 	)
 }
 
 // PutOrigin replaces what an input's writer was told: see cards.OriginStore.
 func (s *Store) PutOrigin(ctx context.Context, o cards.InputOrigin) error {
 	return s.exec1(
-		ctx, "store what an input's writer was told", `UPDATE origins SET receipt = ?, told = ?, reply = ?, done = ? WHERE key = ?`,
-		clean(o.Receipt), clean(o.Told), clean(o.Reply), o.Done, clean(o.Key),
+		ctx, "store what an input's writer was told", `UPDATE origins SET receipt = ?, told = ?, shows = ?, reply = ?, done = ? WHERE key = ?`,
+		clean(o.Receipt), clean(o.Told), clean(o.Shows), clean(o.Reply), o.Done, clean(o.Key),
 	)
 }
 
@@ -283,7 +283,7 @@ func (s *Store) OpenOrigins(ctx context.Context) ([]cards.InputOrigin, error) {
 func scanOrigin(row interface{ Scan(into ...any) error }) (o cards.InputOrigin, err error) {
 	var at int64
 	err = row.Scan(
-		&o.Key, &o.Place.Adapter, &o.Place.Chat, &o.Place.Thread, &o.Message, &o.Person, &o.Session, &at, &o.Receipt, &o.Told, &o.Reply, &o.Done,
+		&o.Key, &o.Place.Adapter, &o.Place.Chat, &o.Place.Thread, &o.Message, &o.Person, &o.Session, &at, &o.Receipt, &o.Told, &o.Shows, &o.Reply, &o.Done,
 	)
 	o.At = fromNanos(at)
 	return o, err

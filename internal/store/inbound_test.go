@@ -60,7 +60,7 @@ func TestWhatIsKeptForChats(t *testing.T) {
 		Expires: day.Add(time.Hour),
 	}
 	origin := cards.InputOrigin{
-		Key: "a:1", Place: place, Message: "5", Person: "a:9", Session: "pb_1", At: day, Receipt: "in_1", Told: cards.ToldHeld, Reply: "6",
+		Key: "a:1", Place: place, Message: "5", Person: "a:9", Session: "pb_1", At: day, Receipt: "in_1", Told: cards.ToldHeld, Shows: "00ff", Reply: "6",
 	}
 	reply := cards.StoredReply{ID: "00ff", Session: "pb_1", At: day, Post: []byte(`{"Text":"t"}`)}
 	waits := cards.DeferredText{
