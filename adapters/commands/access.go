@@ -9,34 +9,27 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
-	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 )
 
-func accessCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "access", Args: "[change] [person] [role]", Help: "Say who may do what, and change it"},
-		role:        access.Admin,
-		run: func(a *Invocation) error {
-			words := strings.Fields(a.args)
-			switch {
-			case len(words) == 0:
-				return a.replyText(accessText(a.runner.ListAccess(), time.Now()))
-			case words[0] == "grant" && len(words) == 3:
-				if err := a.runner.GiveRole(a.Ctx, words[1], access.Role(strings.ToLower(words[2])), a.Event.Person.ID); err != nil {
-					return err
-				}
-				return a.replyText(wording.Plain(words[1] + " may do what the role " + strings.ToLower(words[2]) + " says."))
-			case words[0] == "revoke" && len(words) == 2:
-				rest, err := a.runner.RevokeRoles(a.Ctx, words[1], "", a.Event.Person.ID)
-				if err != nil {
-					return err
-				}
-				return a.replyText(wording.Plain(RevokedText(words[1], rest)))
-			}
-			return errors.New("write /access, /access grant PERSON ROLE, or /access revoke PERSON; a person is telegram:123 or discord:456")
-		},
+func runAccess(a *Invocation) error {
+	words := strings.Fields(a.args)
+	switch {
+	case len(words) == 0:
+		return a.replyText(accessText(a.runner.ListAccess(), time.Now()))
+	case words[0] == "grant" && len(words) == 3:
+		if err := a.runner.GiveRole(a.Ctx, words[1], access.Role(strings.ToLower(words[2])), a.Event.Person.ID); err != nil {
+			return err
+		}
+		return a.replyText(wording.Plain(words[1] + " may do what the role " + strings.ToLower(words[2]) + " says."))
+	case words[0] == "revoke" && len(words) == 2:
+		rest, err := a.runner.RevokeRoles(a.Ctx, words[1], "", a.Event.Person.ID)
+		if err != nil {
+			return err
+		}
+		return a.replyText(wording.Plain(RevokedText(words[1], rest)))
 	}
+	return errors.New("write /access, /access grant PERSON ROLE, or /access revoke PERSON; a person is telegram:123 or discord:456")
 }
 
 // RevokedText says what came of taking back a person's access; rest is what the
@@ -96,28 +89,22 @@ func GivenText(l access.Listed, now time.Time) string {
 	return text
 }
 
-// pairCommand makes a code from a chat. Codes that are used are seen before any
+// runPair makes a code from a chat. Codes that are used are seen before any
 // command: see access.Guard.Admit.
-func pairCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "pair", Args: "[role]", Help: "Make a code that lets another person in"},
-		role:        access.Admin,
-		run: func(a *Invocation) error {
-			if !a.Event.Private {
-				return a.replyText("A code lets whoever reads it in: ask for one in a private chat with the bot, or with `panebridge pair` in a terminal.")
-			}
-			if access.ReadCode(a.Event) != "" {
-				return a.replyText("That code isn't valid, or not any more.")
-			}
-			role, err := access.ParseRole(strings.ToLower(a.args))
-			if err != nil {
-				return err
-			}
-			code, _, err := a.runner.MakePairingCode(a.Ctx, role, a.Event.Person.ID)
-			if err != nil {
-				return err
-			}
-			return a.post(adapters.Post{Shown: true, Text: "Within ten minutes, once: whoever writes `/pair " + code + "` to the bot becomes " + string(role) + "."})
-		},
+func runPair(a *Invocation) error {
+	if !a.Event.Private {
+		return a.replyText("A code lets whoever reads it in: ask for one in a private chat with the bot, or with `panebridge pair` in a terminal.")
 	}
+	if access.ReadCode(a.Event) != "" {
+		return a.replyText("That code isn't valid, or not any more.")
+	}
+	role, err := access.ParseRole(strings.ToLower(a.args))
+	if err != nil {
+		return err
+	}
+	code, _, err := a.runner.MakePairingCode(a.Ctx, role, a.Event.Person.ID)
+	if err != nil {
+		return err
+	}
+	return a.post(adapters.Post{Shown: true, Text: "Within ten minutes, once: whoever writes `/pair " + code + "` to the bot becomes " + string(role) + "."})
 }

@@ -123,10 +123,7 @@ func writeAnswer(a *Invocation) error {
 	if err := a.runner.Store.PutAnswerWriter(a.Ctx, w); err != nil {
 		return fmt.Errorf("%w: %w", sessions.ErrUnavailable, err)
 	}
-	cancel, err := a.makeOffer("Cancel", cards.Offer{Do: "write-cancel", Args: p.ID, Session: p.Session, Role: access.Approver, Person: w.Person, Expires: w.Expires})
-	if err != nil {
-		return err
-	}
+	cancel := a.makeOffer("Cancel", cards.Offer{Do: "write-cancel", Args: p.ID, Session: p.Session, Role: access.Approver, Person: w.Person, Expires: w.Expires})
 	return a.replyText(
 		fmt.Sprintf("%s, your next message here is the answer to %s.", wording.Bold(a.personName()), wording.Bold(a.Session.Name)),
 		[]adapters.Button{cancel},

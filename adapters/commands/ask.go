@@ -30,6 +30,7 @@ type Invocation struct {
 	Again    bool // it was begun before, and panebridge stopped
 	replies  int
 	answered bool
+	unmade   error // why a button couldn't be made; the next post returns it
 }
 
 // NewInvocation is for what an event asks for that's neither a command nor a button.
@@ -46,6 +47,10 @@ func (a *Invocation) replyText(markdown string, buttons ...[]adapters.Button) er
 // post is reply for what's more than a text. Place, key, class and the message that
 // it answers are filled in where they're empty.
 func (a *Invocation) post(p adapters.Post) error {
+	if err := a.unmade; err != nil {
+		a.unmade = nil
+		return err
+	}
 	return a.runner.PostReply(a.Event, a.fillPost(p))
 }
 
@@ -99,9 +104,14 @@ func (a *Invocation) AnswerPress(text string) error {
 
 // makeOffer makes a button that can be pressed in the place of this event, by people
 // with a role, until it expires; single: once only. It works after a restart too:
-// what it does is in the store.
-func (a *Invocation) makeOffer(label string, o cards.Offer) (adapters.Button, error) {
-	return a.runner.MakeOffer(a.Ctx, a.Event.Place, label, o)
+// what it does is in the store. If that fails, the post that it's for does.
+func (a *Invocation) makeOffer(label string, o cards.Offer) adapters.Button {
+	if a.unmade != nil {
+		return adapters.Button{}
+	}
+	b, err := a.runner.MakeOffer(a.Ctx, a.Event.Place, label, o)
+	a.unmade = err
+	return b
 }
 
 func (a *Invocation) isPress() bool {
@@ -159,12 +169,3 @@ func (a *Invocation) cutToLast(heading string, lines []string) string {
 }
 
 var errUnnamed = errors.New("there's no session of that name; /sessions shows those there are")
-
-// checkNoArgs says what's wrong if there's more behind a command that takes nothing but
-// a session's name: it would be done to another one than was meant.
-func (a *Invocation) checkNoArgs() error {
-	if a.args != "" {
-		return errUnnamed
-	}
-	return nil
-}

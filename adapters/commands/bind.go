@@ -9,31 +9,11 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/cards"
-	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// bindCommand has the place mirror a session, or do it in another way.
-func bindCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "bind", Args: "SESSION [stream|final|screen] [input on|off]", Help: "Have this place mirror a session"},
-		role:        access.Operator,
-		repeat:      true,
-		run:         runBind,
-	}
-}
-
-// unbindCommand takes that back.
-func unbindCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "unbind", Args: "[SESSION]", Help: "Have this place mirror a session no longer"},
-		role:        access.Operator,
-		session:     true,
-		run:         runUnbind,
-	}
-}
-
+// runBind has the place mirror a session, or do it in another way.
 func runBind(a *Invocation) error {
 	words := strings.Fields(a.args)
 	if a.Session.ID == "" && len(words) > 0 {
@@ -173,10 +153,8 @@ func viewText(v adapters.View) string {
 	return "lines as they come."
 }
 
+// runUnbind takes that back.
 func runUnbind(a *Invocation) error {
-	if err := a.checkNoArgs(); err != nil {
-		return err
-	}
 	b, err := a.bindingHere()
 	if err != nil {
 		return err
@@ -197,43 +175,26 @@ func (a *Invocation) bindingHere() (adapters.Binding, error) {
 	return adapters.Binding{}, fmt.Errorf("this place doesn't mirror %s; /bind changes that", a.Session.Name)
 }
 
-// viewCommand says what of a session the place shows.
-func viewCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "view", Args: "stream|final|screen", Help: "Show lines as they come, whole turns, or the screen"},
-		role:        access.Operator,
-		session:     true,
-		repeat:      true,
-		run: func(a *Invocation) error {
-			v, err := adapters.ParseView(strings.ToLower(a.args))
-			if err != nil || a.args == "" {
-				return errors.New("write /view stream (lines as they come), /view final (each turn when it has ended) or /view screen (the screen, in one message)")
-			}
-			b, err := a.bindingHere()
-			if err != nil {
-				return err
-			}
-			if b.Resting {
-				return errors.New("this place rests because somebody closed it; write /reopen first")
-			}
-			if _, err := a.runner.Hub.Bind(a.Ctx, b.Session, b.Target, v, b.Input); err != nil {
-				return err
-			}
-			return a.ReplaceText("Of " + wording.Bold(a.Session.Name) + " this place shows " + viewText(v))
-		},
+// changeView says what of a session the place shows.
+func changeView(a *Invocation) error {
+	v, err := adapters.ParseView(strings.ToLower(a.args))
+	if err != nil || a.args == "" {
+		return errors.New("write /view stream (lines as they come), /view final (each turn when it has ended) or /view screen (the screen, in one message)")
 	}
+	b, err := a.bindingHere()
+	if err != nil {
+		return err
+	}
+	if b.Resting {
+		return errors.New("this place rests because somebody closed it; write /reopen first")
+	}
+	if _, err := a.runner.Hub.Bind(a.Ctx, b.Session, b.Target, v, b.Input); err != nil {
+		return err
+	}
+	return a.ReplaceText("Of " + wording.Bold(a.Session.Name) + " this place shows " + viewText(v))
 }
 
-// reopenCommand lets a mirror go on whose thread was closed.
-func reopenCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "reopen", Args: "[SESSION]", Help: "Let a mirror go on that rests because somebody closed it"},
-		role:        access.Operator,
-		repeat:      true,
-		run:         reopenMirror,
-	}
-}
-
+// reopenMirror lets a mirror go on whose thread was closed.
 func reopenMirror(a *Invocation) error {
 	if a.Session.ID == "" && a.args != "" {
 		s, err := a.runner.Sessions.Get(a.args)

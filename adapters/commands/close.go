@@ -7,7 +7,6 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/cards"
-	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -15,37 +14,21 @@ import (
 // confirmFor is how long a question whether to close a session stands.
 const confirmFor = 10 * time.Minute
 
-// closeCommand ends a session, after asking.
-func closeCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "close", Args: "[SESSION]", Help: "End the session; asks first"},
-		role:        access.Operator,
-		session:     true,
-		repeat:      true, // it only asks
-		run:         askClose,
-	}
-}
-
-func askClose(a *Invocation) error {
-	if err := a.checkNoArgs(); err != nil {
-		return err
-	}
-	if a.Session.State == sessions.StateEnded {
-		return fmt.Errorf("the session %s has ended already", a.Session.Name)
-	}
+// askWhether asks whether to do something to the session. The buttons do what's named yes and no.
+func (a *Invocation) askWhether(question, yes, yesLabel, no, noLabel string) error {
 	o := cards.Offer{
-		Session: a.Session.ID, Role: access.Operator, Person: a.Event.Person.ID, Single: true, Group: "close " + a.Event.Key,
+		Do: yes, Session: a.Session.ID, Role: access.Operator, Person: a.Event.Person.ID, Single: true, Group: yes + " " + a.Event.Key,
 		Expires: time.Now().Add(confirmFor),
 	}
-	o.Do = "close"
-	yes, err := a.makeOffer("Close it", o)
-	if err != nil {
-		return err
-	}
-	o.Do = "keep"
-	no, err := a.makeOffer("Keep it", o)
-	if err != nil {
-		return err
+	row := []adapters.Button{a.makeOffer(yesLabel, o)}
+	o.Do = no
+	return a.ReplaceText(question, append(row, a.makeOffer(noLabel, o)))
+}
+
+// askClose ends a session, after asking.
+func askClose(a *Invocation) error {
+	if a.Session.State == sessions.StateEnded {
+		return fmt.Errorf("the session %s has ended already", a.Session.Name)
 	}
 	text := "End " + wording.Bold(a.Session.Name) + "? "
 	switch {
@@ -56,7 +39,7 @@ func askClose(a *Invocation) error {
 	default:
 		text += "Its pane and its program end."
 	}
-	return a.ReplaceText(text, []adapters.Button{yes, no})
+	return a.askWhether(text, "close", "Close it", "keep", "Keep it")
 }
 
 func closeConfirmed(a *Invocation) error {
@@ -70,51 +53,19 @@ func closeConfirmed(a *Invocation) error {
 
 func keepOpen(a *Invocation) error { return a.ReplaceText(wording.Bold(a.Session.Name) + " goes on.") }
 
-// restartCommand ends a session's program and starts it anew, after asking if it's at
+// askRestart ends a session's program and starts it anew, after asking if it's at
 // work.
-func restartCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "restart", Args: "[SESSION]", Help: "End the session's program and start it anew, with its conversation"},
-		role:        access.Operator,
-		session:     true,
-		run:         askRestart,
-	}
-}
-
 func askRestart(a *Invocation) error {
-	if err := a.checkNoArgs(); err != nil {
-		return err
-	}
 	switch a.Session.State {
 	case sessions.StateWorking, sessions.StateWaiting:
 	default:
 		return restartSession(a)
 	}
-	o := cards.Offer{
-		Session: a.Session.ID, Role: access.Operator, Person: a.Event.Person.ID, Single: true, Group: "restart " + a.Event.Key,
-		Expires: time.Now().Add(confirmFor),
-	}
-	o.Do = "restart"
-	yes, err := a.makeOffer("Start it anew", o)
-	if err != nil {
-		return err
-	}
-	o.Do = "leave"
-	no, err := a.makeOffer("Leave it", o)
-	if err != nil {
-		return err
-	}
 	what := "It's working."
 	if a.Session.State == sessions.StateWaiting {
 		what = "It's waiting for an answer."
 	}
-	return a.ReplaceText("End the program of "+wording.Bold(a.Session.Name)+" and start it anew? "+what, []adapters.Button{yes, no})
-}
-
-func restartConfirmed(a *Invocation) error { return restartSession(a) }
-
-func leaveRunning(a *Invocation) error {
-	return a.ReplaceText(wording.Bold(a.Session.Name) + " goes on.")
+	return a.askWhether("End the program of "+wording.Bold(a.Session.Name)+" and start it anew? "+what, "restart", "Start it anew", "leave", "Leave it")
 }
 
 func restartSession(a *Invocation) error {

@@ -1,5 +1,5 @@
 // Package commands does what people ask for by commands and buttons. Each command is one line of the
-// table in runner.go. A Runner finds the command or the button's handler, looks
+// table in table.go. A Runner finds the command or the button's handler, looks
 // whether its person may use it, and runs it as an Invocation, whose methods answer.
 //
 // A command that was begun and isn't the same twice isn't done again after a crash; its person is

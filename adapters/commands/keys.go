@@ -43,23 +43,16 @@ const (
 	keyboardRow = 12 // rows of the screen beside the keyboard
 )
 
-// keysCommand shows a keyboard, or presses keys by their names.
-func keysCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "keys", Args: "[Up Enter C-c …]", Help: "A keyboard, or press keys by their names"},
-		role:        access.Operator,
-		session:     true,
-		run: func(a *Invocation) error {
-			if a.args == "" {
-				return a.showKeyboard()
-			}
-			keys, err := readKeys(a.args)
-			if err != nil {
-				return err
-			}
-			return a.pressAndSay(keys)
-		},
+// runKeys shows a keyboard, or presses keys by their names.
+func runKeys(a *Invocation) error {
+	if a.args == "" {
+		return a.showKeyboard()
 	}
+	keys, err := readKeys(a.args)
+	if err != nil {
+		return err
+	}
+	return a.pressAndSay(keys)
 }
 
 func readKeys(text string) ([]string, error) {
@@ -122,18 +115,11 @@ func (a *Invocation) showKeyboard() error {
 	for _, keys := range keyboardRows {
 		var row []adapters.Button
 		for _, k := range keys {
-			b, err := a.makeOffer(k.label, cards.Offer{Do: "key", Session: a.Session.ID, Args: k.name, Role: access.Operator})
-			if err != nil {
-				return err
-			}
-			row = append(row, b)
+			row = append(row, a.makeOffer(k.label, cards.Offer{Do: "key", Session: a.Session.ID, Args: k.name, Role: access.Operator}))
 		}
 		rows = append(rows, row)
 	}
-	look, err := a.makeOffer("Look", cards.Offer{Do: "rows", Session: a.Session.ID, Role: access.Viewer})
-	if err != nil {
-		return err
-	}
+	look := a.makeOffer("Look", cards.Offer{Do: "rows", Session: a.Session.ID, Role: access.Viewer})
 	last := len(rows) - 1
 	rows[last] = append(rows[last], look)
 	return a.replyText(a.lastRows(), rows...)
@@ -203,36 +189,16 @@ func (a *Invocation) interruptProgram() ([]string, error) {
 	return keys, nil
 }
 
-// stopCommand interrupts what a session is doing.
-func stopCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "stop", Help: "Interrupt what the session is doing"},
-		role:        access.Operator,
-		session:     true,
-		run: func(a *Invocation) error {
-			if err := a.checkNoArgs(); err != nil {
-				return err
-			}
-			keys, err := a.interruptProgram()
-			if err != nil {
-				return err
-			}
-			return a.sayPressed(keys)
-		},
+// runStop interrupts what a session is doing.
+func runStop(a *Invocation) error {
+	keys, err := a.interruptProgram()
+	if err != nil {
+		return err
 	}
+	return a.sayPressed(keys)
 }
 
-// escCommand presses Escape.
-func escCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "esc", Help: "Press Escape"},
-		role:        access.Operator,
-		session:     true,
-		run: func(a *Invocation) error {
-			if err := a.checkNoArgs(); err != nil {
-				return err
-			}
-			return a.pressAndSay([]string{"Escape"})
-		},
-	}
+// runEsc presses Escape.
+func runEsc(a *Invocation) error {
+	return a.pressAndSay([]string{"Escape"})
 }

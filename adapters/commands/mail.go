@@ -173,32 +173,25 @@ func donePressed(a *Invocation) error {
 	return a.AnswerPress("Done.")
 }
 
-// mailCommand shows what agents have written to a person, and writes to them.
-func mailCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "mail", Args: "[SESSION or ID, and a text]", Help: "Read what agents wrote to you, answer, or write to one"},
-		role:        access.Operator,
-		repeat:      true, // the same key is sent once
-		run: func(a *Invocation) error {
-			to, text, _ := strings.Cut(a.args, " ")
-			text = strings.TrimSpace(text)
-			switch {
-			case a.runner.Mail == nil:
-				return errNoMail
-			case to == "":
-				return showLetters(a)
-			case text == "":
-				return errors.New("write /mail, a session's name (or the id of what you answer), and the text")
-			case isLetterID(to):
-				return a.answerLetter(to, text)
-			}
-			l, why, err := a.runner.Mail.WriteLetter(a.Ctx, a.Event.Person.ID, to, text, a.Event.Key)
-			if err != nil {
-				return err
-			}
-			return a.replyText(letterSent(l, why))
-		},
+// runMail shows what agents have written to a person, and writes to them.
+func runMail(a *Invocation) error {
+	to, text, _ := strings.Cut(a.args, " ")
+	text = strings.TrimSpace(text)
+	switch {
+	case a.runner.Mail == nil:
+		return errNoMail
+	case to == "":
+		return showLetters(a)
+	case text == "":
+		return errors.New("write /mail, a session's name (or the id of what you answer), and the text")
+	case isLetterID(to):
+		return a.answerLetter(to, text)
 	}
+	l, why, err := a.runner.Mail.WriteLetter(a.Ctx, a.Event.Person.ID, to, text, a.Event.Key)
+	if err != nil {
+		return err
+	}
+	return a.replyText(letterSent(l, why))
 }
 
 // isLetterID tells a letter's id from a session's name.
@@ -242,40 +235,33 @@ func showLetters(a *Invocation) error {
 	return nil
 }
 
-// fleetCommand shows which sessions work together.
-func fleetCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "fleet", Args: "[NAME]", Help: "Which sessions work together, and what they're doing"},
-		role:        access.Viewer,
-		repeat:      true,
-		run: func(a *Invocation) error {
-			if a.runner.Mail == nil {
-				return errNoMail
-			}
-			fleets, err := a.runner.Mail.Fleets(a.Ctx)
-			if err != nil {
-				return err
-			}
-			var b strings.Builder
-			for _, f := range fleets {
-				if a.args != "" && f.Name != a.args {
-					continue
-				}
-				fmt.Fprintf(&b, "**%s**\n\n", wording.Plain(f.Name))
-				if f.Director.ID != "" {
-					fmt.Fprintf(&b, "- %s, its director\n", a.runner.memberOf(f.Director))
-				}
-				for _, m := range f.Members {
-					fmt.Fprintf(&b, "- %s\n", a.runner.memberOf(m))
-				}
-				b.WriteString("\n")
-			}
-			if b.Len() == 0 {
-				return a.replyText("There's no such fleet. On the machine, `panebridge fleet new NAME` makes one.")
-			}
-			return a.replyText(strings.TrimSpace(b.String()))
-		},
+// showFleets shows which sessions work together.
+func showFleets(a *Invocation) error {
+	if a.runner.Mail == nil {
+		return errNoMail
 	}
+	fleets, err := a.runner.Mail.Fleets(a.Ctx)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, f := range fleets {
+		if a.args != "" && f.Name != a.args {
+			continue
+		}
+		fmt.Fprintf(&b, "**%s**\n\n", wording.Plain(f.Name))
+		if f.Director.ID != "" {
+			fmt.Fprintf(&b, "- %s, its director\n", a.runner.memberOf(f.Director))
+		}
+		for _, m := range f.Members {
+			fmt.Fprintf(&b, "- %s\n", a.runner.memberOf(m))
+		}
+		b.WriteString("\n")
+	}
+	if b.Len() == 0 {
+		return a.replyText("There's no such fleet. On the machine, `panebridge fleet new NAME` makes one.")
+	}
+	return a.replyText(strings.TrimSpace(b.String()))
 }
 
 // memberOf is a session in a list: what it does, how long ago it was shown mail, and how much it

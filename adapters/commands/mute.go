@@ -7,26 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/cards"
-	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 )
 
 // maxMute is the longest that somebody may ask for by a time span.
 const maxMute = 366 * 24 * time.Hour
 
-// muteCommand says when nothing is to ring.
-func muteCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "mute", Args: "[SESSION] [1h|22:00-07:00|off]", Help: "Nothing rings here: for a while, or in quiet hours"},
-		role:        access.Operator,
-		private:     access.Viewer,
-		repeat:      true,
-		run:         muteNow,
-	}
-}
-
+// muteNow says when nothing is to ring.
 func muteNow(a *Invocation) error {
 	words, now, what := strings.Fields(a.args), time.Now(), "Here"
 	p := a.runner.Preference(a.Event.Place, "")

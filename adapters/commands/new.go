@@ -15,7 +15,6 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/cards"
-	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/sessions"
@@ -27,15 +26,7 @@ const shellName = "shell"
 // shells are names that mean shellName where they're typed.
 var shells = []string{"bash", "zsh", "fish", "sh"} //nolint:gochecknoglobals // a constant table
 
-// newCommand begins a session, and has the place mirror it.
-func newCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "new", Args: "[agent] [resume] [folder]", Help: "Begin a session; without a folder it's asked for"},
-		role:        access.Operator,
-		run:         runNew,
-	}
-}
-
+// runNew begins a session, and has the place mirror it.
 func runNew(a *Invocation) error {
 	agents := a.runner.agentNames()
 	agent, rest := a.runner.usualAgent(agents), a.args
@@ -83,14 +74,11 @@ func (a *Invocation) askWhichAgent(c folderChoice, name, behind string) error {
 	var all []adapters.Button
 	for _, agent := range sortByLikeness(agents, name) {
 		next := folderChoice{Agent: agent, Asked: c.Asked}
-		b, err := a.folderButton(agentLabel(agent), next)
 		if folder != "" {
-			b, err = a.chosenButton(agentLabel(agent), next, folder)
+			all = append(all, a.chosenButton(agentLabel(agent), next, folder))
+		} else {
+			all = append(all, a.folderButton(agentLabel(agent), next))
 		}
-		if err != nil {
-			return err
-		}
-		all = append(all, b)
 	}
 	return a.replyText(text, slices.Collect(slices.Chunk(all, agentsInRow))...)
 }
@@ -114,18 +102,11 @@ func sortByLikeness(names []string, typed string) []string {
 func (a *Invocation) offerLikelyFolders(c folderChoice, typed string, why error) error {
 	var rows [][]adapters.Button
 	for _, folder := range a.runner.foldersLike(typed) {
-		b, err := a.chosenButton(a.runner.ShownPath(folder), c, folder)
-		if err != nil {
-			return err
-		}
-		rows = append(rows, []adapters.Button{b})
+		rows = append(rows, []adapters.Button{a.chosenButton(a.runner.ShownPath(folder), c, folder)})
 	}
 	all := c
 	all.Path, all.Inside = "", true
-	b, err := a.folderButton("Other folders …", all)
-	if err != nil {
-		return err
-	}
+	b := a.folderButton("Other folders …", all)
 	return a.replyText(wording.Plain(wording.Sentence(why.Error())), append(rows, []adapters.Button{b})...)
 }
 
@@ -323,23 +304,13 @@ type folderChoice struct {
 
 // offerFolders shows the folders that sessions were begun in lately.
 func (a *Invocation) offerFolders(c folderChoice) error {
-	rows, err := a.agentRows(c)
-	if err != nil {
-		return err
-	}
+	rows := a.agentRows(c)
 	for _, path := range a.runner.recentFolders() {
-		b, err := a.chosenButton(a.runner.ShownPath(path), c, path)
-		if err != nil {
-			return err
-		}
-		rows = append(rows, []adapters.Button{b})
+		rows = append(rows, []adapters.Button{a.chosenButton(a.runner.ShownPath(path), c, path)})
 	}
 	all := c
 	all.Inside = true
-	b, err := a.folderButton("Other folders …", all)
-	if err != nil {
-		return err
-	}
+	b := a.folderButton("Other folders …", all)
 	return a.ReplaceText(whereToWork(c.Agent)+a.runner.noAgents(), append(rows, []adapters.Button{b})...)
 }
 
@@ -355,7 +326,7 @@ func (r *Runner) recentFolders() []string {
 }
 
 // agentRows are buttons for the agents that aren't chosen.
-func (a *Invocation) agentRows(c folderChoice) ([][]adapters.Button, error) {
+func (a *Invocation) agentRows(c folderChoice) [][]adapters.Button {
 	var all []adapters.Button
 	for _, name := range a.runner.agentNames() {
 		if name == c.Agent {
@@ -363,13 +334,9 @@ func (a *Invocation) agentRows(c folderChoice) ([][]adapters.Button, error) {
 		}
 		other := c
 		other.Agent = name
-		b, err := a.folderButton(agentLabel(name), other)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, b)
+		all = append(all, a.folderButton(agentLabel(name), other))
 	}
-	return slices.Collect(slices.Chunk(all, agentsInRow)), nil
+	return slices.Collect(slices.Chunk(all, agentsInRow))
 }
 
 // agentLabel names what can be begun on a button, beside agents and folders.
@@ -389,23 +356,20 @@ func whereToWork(agent string) string {
 }
 
 // folderButton is a button that goes on choosing.
-func (a *Invocation) folderButton(label string, c folderChoice) (adapters.Button, error) {
+func (a *Invocation) folderButton(label string, c folderChoice) adapters.Button {
 	return a.choiceButton("folder", label, c)
 }
 
 // chosenButton is a button that begins a session, or leads to the conversations of a folder.
-func (a *Invocation) chosenButton(label string, c folderChoice, path string) (adapters.Button, error) {
+func (a *Invocation) chosenButton(label string, c folderChoice, path string) adapters.Button {
 	if c.Resume {
 		return a.choiceButton("conversations", label, folderChoice{Agent: c.Agent, Path: path, Asked: c.Asked, Resume: true})
 	}
 	return a.choiceButton("begin", label, folderChoice{Agent: c.Agent, Path: path, Asked: c.Asked})
 }
 
-func (a *Invocation) choiceButton(do, label string, c folderChoice) (adapters.Button, error) {
-	args, err := json.Marshal(c)
-	if err != nil {
-		return adapters.Button{}, fmt.Errorf("keep a choice: %w", err)
-	}
+func (a *Invocation) choiceButton(do, label string, c folderChoice) adapters.Button {
+	args, _ := json.Marshal(c) // of texts and numbers it doesn't fail
 	return a.makeOffer(wording.CutBegin(a.runner.Masked(label), maxLabel), cards.Offer{
 		Do: do, Args: string(args), Role: access.Operator, Person: a.Event.Person.ID, Single: do == "begin", Group: "new " + c.Asked,
 	})
@@ -429,31 +393,18 @@ func browseFolders(a *Invocation) error {
 	}
 	pages := max((len(names)+foldersPerPage-1)/foldersPerPage, 1)
 	c.Page = min(max(c.Page, 0), pages-1)
-	rows, err := a.agentRows(c)
-	if err != nil {
-		return err
-	}
+	rows := a.agentRows(c)
 	full := filepath.Join(a.runner.baseFolder(), c.Path)
-	here, err := a.chosenButton(thisFolder+wording.CutBegin(a.runner.ShownPath(full), maxLabel-len([]rune(thisFolder))), c, full)
-	if err != nil {
-		return err
-	}
+	here := a.chosenButton(thisFolder+wording.CutBegin(a.runner.ShownPath(full), maxLabel-len([]rune(thisFolder))), c, full)
 	rows = append(rows, []adapters.Button{here})
 	first := c.Page * foldersPerPage
 	var inside []adapters.Button
 	for _, name := range names[first:min(first+foldersPerPage, len(names))] {
 		next := folderChoice{Agent: c.Agent, Path: filepath.Join(c.Path, name), Inside: true, Asked: c.Asked, Resume: c.Resume}
-		b, err := a.folderButton(name, next)
-		if err != nil {
-			return err
-		}
-		inside = append(inside, b)
+		inside = append(inside, a.folderButton(name, next))
 	}
 	rows = append(rows, slices.Collect(slices.Chunk(inside, 2))...)
-	turn, err := a.turnButtons(c, pages)
-	if err != nil {
-		return err
-	}
+	turn := a.turnButtons(c, pages)
 	text := "In " + wording.Plain(a.runner.ShownPath(full))
 	if pages > 1 {
 		text += fmt.Sprintf(", page %d of %d", c.Page+1, pages)
@@ -462,33 +413,25 @@ func browseFolders(a *Invocation) error {
 }
 
 // turnButtons is the row of buttons that leads elsewhere.
-func (a *Invocation) turnButtons(c folderChoice, pages int) ([]adapters.Button, error) {
+func (a *Invocation) turnButtons(c folderChoice, pages int) []adapters.Button {
 	var row []adapters.Button
-	add := func(label string, to folderChoice) error {
-		b, err := a.folderButton(label, to)
-		row = append(row, b)
-		return err
-	}
-	var errs []error
+	back, up, more := c, folderChoice{Agent: c.Agent, Asked: c.Asked, Resume: c.Resume}, c
 	if c.Page > 0 {
-		to := c
-		to.Page--
-		errs = append(errs, add("‹ Back", to))
+		back.Page--
+		row = append(row, a.folderButton("‹ Back", back))
 	}
-	up := folderChoice{Agent: c.Agent, Asked: c.Asked, Resume: c.Resume}
 	if c.Path != "" {
 		up.Inside = true
 		if up.Path = filepath.Dir(c.Path); up.Path == "." {
 			up.Path = ""
 		}
 	}
-	errs = append(errs, add("↑ Up", up))
+	row = append(row, a.folderButton("↑ Up", up))
 	if c.Page < pages-1 {
-		to := c
-		to.Page++
-		errs = append(errs, add("More ›", to))
+		more.Page++
+		row = append(row, a.folderButton("More ›", more))
 	}
-	return row, errors.Join(errs...)
+	return row
 }
 
 func (a *Invocation) readChoice() (c folderChoice, err error) {

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/access"
-	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -36,17 +34,6 @@ const (
 	maxTitle         = 100
 	resumeWord       = "resume"
 )
-
-// resumeCommand begins a session that goes on with an earlier conversation of its
-// agent.
-func resumeCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: resumeWord, Args: "[agent] [folder]", Help: "Begin a session that goes on with an earlier conversation"},
-		role:        access.Operator,
-		repeat:      true, // it only asks
-		run:         resumeSession,
-	}
-}
 
 // resumeSession goes on in the folder of the place's session, if nothing else is said.
 func resumeSession(a *Invocation) error {
@@ -97,10 +84,7 @@ func (a *Invocation) offerConversations(c folderChoice) error {
 		return err
 	}
 	where := " of " + wording.Bold(c.Agent) + " in " + wording.Plain(a.runner.ShownPath(c.Path))
-	anew, err := a.chosenButton("A new conversation", folderChoice{Agent: c.Agent, Asked: c.Asked}, c.Path)
-	if err != nil {
-		return err
-	}
+	anew := a.chosenButton("A new conversation", folderChoice{Agent: c.Agent, Asked: c.Asked}, c.Path)
 	if len(all) == 0 {
 		return a.ReplaceText("There are no conversations"+where+".", []adapters.Button{anew})
 	}
@@ -117,11 +101,7 @@ func (a *Invocation) offerConversations(c folderChoice) error {
 			text.WriteString(", which is the session " + wording.Bold(s.Name))
 			continue
 		}
-		b, err := a.choiceButton("begin", wording.CutEnd(fmt.Sprintf("%d · %s", i+1, title), maxLabel), folderChoice{Agent: c.Agent, Path: c.Path, Asked: c.Asked, Conversation: v.ID})
-		if err != nil {
-			return err
-		}
-		rows = append(rows, []adapters.Button{b})
+		rows = append(rows, []adapters.Button{a.choiceButton("begin", wording.CutEnd(fmt.Sprintf("%d · %s", i+1, title), maxLabel), folderChoice{Agent: c.Agent, Path: c.Path, Asked: c.Asked, Conversation: v.ID})})
 	}
 	return a.ReplaceText(text.String(), append(rows, []adapters.Button{anew})...)
 }

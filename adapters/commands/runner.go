@@ -145,81 +145,6 @@ type EventResult struct {
 // Refused is the result of what isn't done.
 func Refused(why string) EventResult { return EventResult{Outcome: why} }
 
-// command is what a person can ask for by a line that begins with "/".
-type command struct {
-	intake.CommandInfo
-	// role is what a person needs.
-	role access.Role
-	// private is what they need in a private chat with the bot; "": role.
-	private access.Role
-	// session says that it's about one session: the one of the place, or the one
-	// named first in its arguments.
-	session bool
-	// repeat says that it's done again if panebridge stopped while it was: it has the
-	// same effect as once, or none but a reply.
-	repeat bool
-	// run does it. What it returns is told to the person.
-	run func(a *Invocation) error
-}
-
-// neededRole is the role that a command takes where it was asked for.
-func (c command) neededRole(ev intake.Event) access.Role {
-	if ev.Private && c.private != "" {
-		return c.private
-	}
-	return c.role
-}
-
-// commands are all there are, in the order in which they're shown.
-func commands() []command {
-	return []command{
-		sessionsCommand(), newCommand(), resumeCommand(), restartCommand(), screenCommand(), keysCommand(), stopCommand(), escCommand(), historyCommand(), searchCommand(),
-		sendCommand(), viewCommand(), muteCommand(), statusCommand(), bindCommand(), unbindCommand(), closeCommand(), reopenCommand(),
-		mailCommand(), fleetCommand(), pairCommand(), accessCommand(), helpCommand(),
-	}
-}
-
-// buttons are the handlers of offers, by offer.Do.
-func buttons() map[string]buttonHandler {
-	return map[string]buttonHandler{
-		"command":       {run: runChosen},
-		"take-back":     {run: takeBack, repeat: true},
-		"send-anyway":   {run: sendAnyway},
-		"revive":        {run: reviveAgent},
-		"sessions":      {run: listSessions, repeat: true},
-		"folder":        {run: browseFolders, repeat: true},
-		"begin":         {run: beginChosen},
-		"restart":       {run: restartConfirmed},
-		"conversations": {run: conversationsOf, repeat: true},
-		"leave":         {run: leaveRunning, repeat: true},
-		"key":           {run: pressKey},
-		"rows":          {run: showRows, repeat: true},
-		"screen":        {run: showScreen, repeat: true},
-		"close":         {run: closeConfirmed},
-		"keep":          {run: keepOpen, repeat: true},
-		"mail-reply":    {run: replyPressed, repeat: true},
-		"mail-done":     {run: donePressed, repeat: true},
-		"answer":        {run: answerOption},
-		"answer-chosen": {run: answerChosen},
-		"toggle":        {run: toggleOption},
-		"choose":        {run: chooseOptions, repeat: true},
-		"send-chosen":   {run: sendChosen},
-		"write-answer":  {run: writeAnswer, repeat: true},
-		"write-cancel":  {run: cancelWriting, repeat: true},
-	}
-}
-
-// Commands are all commands as platforms show them.
-func Commands() []intake.CommandInfo {
-	var out []intake.CommandInfo
-	for _, c := range commands() {
-		info := c.CommandInfo
-		info.Params = commandParams(c.Name)
-		out = append(out, info)
-	}
-	return out
-}
-
 // NamesSession reports whether a command's arguments name one of the sessions there are here.
 func (r *Runner) NamesSession(ev intake.Event) bool {
 	said, _ := ev.Action.(intake.Said)
@@ -248,7 +173,7 @@ func (r *Runner) RunCommand(ctx context.Context, ev intake.Event, name, args str
 		}
 	}
 	d := EventResult{What: name, Session: a.Session.ID, Outcome: "done"}
-	if err := c.run(a); err != nil {
+	if err := c.invoke(a); err != nil {
 		d.Outcome = "failed"
 		r.Log.Info("a command failed", "command", name, "target", ev.Place.String(), "err", err)
 		return d, a.replyText(wording.Plain(wording.Sentence(err.Error())))
@@ -309,11 +234,7 @@ func (a *Invocation) AskWhich(question string, of []sessions.Session, o cards.Of
 			break
 		}
 		o.Session = s.ID
-		b, err := a.makeOffer(s.Name, o)
-		if err != nil {
-			return err
-		}
-		rows = append(rows, []adapters.Button{b})
+		rows = append(rows, []adapters.Button{a.makeOffer(s.Name, o)})
 	}
 	return a.replyText(question, rows...)
 }
@@ -329,16 +250,7 @@ func runChosen(a *Invocation) error {
 		return fmt.Errorf("/%s takes the role %s", name, need)
 	}
 	a.args = strings.TrimSpace(args)
-	return c.run(a)
-}
-
-// buttonHandler is what pressing one does.
-type buttonHandler struct {
-	// run does it. What it returns is told to the person.
-	run func(a *Invocation) error
-	// repeat says that it's done again if panebridge stopped while it was: it has the
-	// same effect as once.
-	repeat bool
+	return c.invoke(a)
 }
 
 // PressButton handles a pressed button of a known person. again says that it was begun

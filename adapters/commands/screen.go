@@ -14,24 +14,13 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/cards"
-	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/internal/render/screenshot"
 	"github.com/panebridge/panebridge/internal/render/sgr"
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// screenCommand shows the pane as it is now.
-func screenCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "screen", Args: "[text]", Help: "The screen as a picture, or as text"},
-		role:        access.Viewer,
-		session:     true,
-		repeat:      true,
-		run:         showScreen,
-	}
-}
-
+// showScreen shows the pane as it is now.
 func showScreen(a *Invocation) error {
 	switch strings.ToLower(a.args) {
 	case "":
@@ -59,11 +48,7 @@ func (a *Invocation) screenPicture() error {
 	if cut {
 		text += fmt.Sprintf(" Only %d columns and the last %d rows are drawn.", screenshot.MaxColumns, screenshot.MaxRows)
 	}
-	row, err := a.screenButtons()
-	if err != nil {
-		return err
-	}
-	return a.post(adapters.Post{Text: text, Picture: png, Buttons: [][]adapters.Button{row}})
+	return a.post(adapters.Post{Text: text, Picture: png, Buttons: [][]adapters.Button{a.screenButtons()}})
 }
 
 func (a *Invocation) screenText() error {
@@ -71,11 +56,7 @@ func (a *Invocation) screenText() error {
 	if err != nil {
 		return err
 	}
-	row, err := a.screenButtons()
-	if err != nil {
-		return err
-	}
-	return a.showLines(a.screenHeading(), rows, "screen.txt", row)
+	return a.showLines(a.screenHeading(), rows, "screen.txt", a.screenButtons())
 }
 
 func (a *Invocation) screenHeading() string {
@@ -83,15 +64,11 @@ func (a *Invocation) screenHeading() string {
 }
 
 // screenButtons show the screen once more, in both ways.
-func (a *Invocation) screenButtons() ([]adapters.Button, error) {
+func (a *Invocation) screenButtons() []adapters.Button {
 	o := cards.Offer{Do: "screen", Session: a.Session.ID, Role: access.Viewer}
-	picture, err := a.makeOffer("Screen", o)
-	if err != nil {
-		return nil, err
-	}
+	picture := a.makeOffer("Screen", o)
 	o.Args = "text"
-	text, err := a.makeOffer("As text", o)
-	return []adapters.Button{picture, text}, err
+	return []adapters.Button{picture, a.makeOffer("As text", o)}
 }
 
 // screenRows are the rows of the session's screen as text, without the empty ones below.
@@ -127,17 +104,7 @@ const (
 	maxHistory   = 20_000 // lines of an agent take some 2 MB
 )
 
-// historyCommand shows a session's last lines.
-func historyCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "history", Args: "[N]", Help: "The last N lines, as a file if they're long"},
-		role:        access.Viewer,
-		session:     true,
-		repeat:      true,
-		run:         showHistory,
-	}
-}
-
+// showHistory shows a session's last lines.
 func showHistory(a *Invocation) error {
 	n := usualHistory
 	if a.args != "" {
@@ -170,16 +137,6 @@ const (
 	// default, take 0.1 s (measured with two busy cores), if they're in memory.
 	searchFor = 10 * time.Second
 )
-
-// searchCommand looks for a text in a session's log.
-func searchCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "search", Args: "TEXT", Help: "Look for a text in what the session printed"},
-		role:        access.Viewer,
-		repeat:      true,
-		run:         searchLog,
-	}
-}
 
 // searchLog takes all that's written as what to look for where a place has one session:
 // it may be called as another one is.

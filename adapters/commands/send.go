@@ -15,9 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/cards"
-	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/internal/regular"
 )
@@ -26,28 +24,20 @@ import (
 // memory while it waits.
 const maxSent = 20 << 20
 
-// sendCommand sends a file of the session's folder to the chat.
-func sendCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "send", Args: "FILE", Help: "Get a file from the session's folder"},
-		role:        access.Operator,
-		session:     true,
-		repeat:      true,
-		run: func(a *Invocation) error {
-			if a.args == "" {
-				return errors.New("write /send and the path of a file in the session's folder")
-			}
-			path, err := a.inSession(a.args)
-			if err != nil {
-				return err
-			}
-			data, err := a.readFile(path)
-			if err != nil {
-				return err
-			}
-			return a.post(adapters.Post{Text: wording.Plain(path), File: &adapters.File{Name: filepath.Base(path), Data: data}})
-		},
+// sendFile sends a file of the session's folder to the chat.
+func sendFile(a *Invocation) error {
+	if a.args == "" {
+		return errors.New("write /send and the path of a file in the session's folder")
 	}
+	path, err := a.inSession(a.args)
+	if err != nil {
+		return err
+	}
+	data, err := a.readFile(path)
+	if err != nil {
+		return err
+	}
+	return a.post(adapters.Post{Text: wording.Plain(path), File: &adapters.File{Name: filepath.Base(path), Data: data}})
 }
 
 // inSession is the path of a file in the session's folder, below it.

@@ -10,7 +10,6 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/cards"
-	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -19,21 +18,14 @@ import (
 // askScheduler bounds how long a scheduler is waited for.
 const askScheduler = 5 * time.Second
 
-// statusCommand says how things stand for the place.
-func statusCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "status", Help: "What's mirrored here, and how the platform's limits stand"},
-		role:        access.Viewer,
-		repeat:      true,
-		run: func(a *Invocation) error {
-			now := time.Now()
-			parts := append([]string{a.statusOfBindings()}, a.statusOfLimits(now))
-			if calls := a.statusOfCalls(now); calls != "" {
-				parts = append(parts, calls)
-			}
-			return a.replyText(strings.Join(append(parts, a.statusOfPerson()), "\n\n"))
-		},
+// showStatus says how things stand for the place.
+func showStatus(a *Invocation) error {
+	now := time.Now()
+	parts := append([]string{a.statusOfBindings()}, a.statusOfLimits(now))
+	if calls := a.statusOfCalls(now); calls != "" {
+		parts = append(parts, calls)
 	}
+	return a.replyText(strings.Join(append(parts, a.statusOfPerson()), "\n\n"))
 }
 
 func (a *Invocation) statusOfBindings() string {
@@ -174,23 +166,11 @@ func (a *Invocation) statusOfPerson() string {
 // pinnedFor is how long a list can be refreshed: it may be pinned.
 const pinnedFor = 365 * 24 * time.Hour
 
-// sessionsCommand lists all sessions, those that need somebody first.
-func sessionsCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "sessions", Help: "All sessions: what needs you, what works, what's done; can be pinned"},
-		role:        access.Viewer,
-		repeat:      true,
-		run:         listSessions,
-	}
-}
-
+// listSessions lists all sessions, those that need somebody first.
 func listSessions(a *Invocation) error {
 	refresh := adapters.Button{Label: "Refresh", Data: cards.OfferPrefix + a.Offered.ID}
 	if !a.isPress() {
-		var err error
-		if refresh, err = a.makeOffer("Refresh", cards.Offer{Do: "sessions", Role: access.Viewer, Expires: time.Now().Add(pinnedFor)}); err != nil {
-			return err
-		}
+		refresh = a.makeOffer("Refresh", cards.Offer{Do: "sessions", Role: access.Viewer, Expires: time.Now().Add(pinnedFor)})
 	}
 	return a.ReplaceText(a.runner.listText(a.Event.Place, time.Now()), []adapters.Button{refresh})
 }
@@ -244,36 +224,29 @@ func stateSince(s sessions.Session) time.Time {
 	}
 }
 
-// helpCommand lists what a person can ask for.
-func helpCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "help", Help: "What you can do here"},
-		role:        access.Viewer,
-		repeat:      true,
-		run: func(a *Invocation) error {
-			var b strings.Builder
-			others := false
-			for _, c := range commands() {
-				if !a.Roles.Has(c.neededRole(a.Event)) {
-					others = true
-					continue
-				}
-				fmt.Fprintf(&b, "/%s", c.Name)
-				if c.Args != "" {
-					fmt.Fprintf(&b, " %s", wording.Plain(c.Args))
-				}
-				fmt.Fprintf(&b, ": %s\n\n", wording.Plain(c.Help))
-			}
-			b.WriteString("Where a place mirrors several sessions, or none, write the session's name behind the command.\n\n")
-			if a.Roles.Has(access.Operator) {
-				b.WriteString("Anything else is typed into the session of this place. 👍 on it: submitted; 🤔: typed, but nobody saw it taken. //x passes /x on.")
-			} else {
-				b.WriteString("What you write here isn't typed: that takes the role operator.")
-			}
-			if others {
-				b.WriteString("\n\nThere are other commands, for other roles.")
-			}
-			return a.replyText(b.String())
-		},
+// showHelp lists what a person can ask for.
+func showHelp(a *Invocation) error {
+	var b strings.Builder
+	others := false
+	for _, c := range commands() {
+		if !a.Roles.Has(c.neededRole(a.Event)) {
+			others = true
+			continue
+		}
+		fmt.Fprintf(&b, "/%s", c.Name)
+		if c.Args != "" {
+			fmt.Fprintf(&b, " %s", wording.Plain(c.Args))
+		}
+		fmt.Fprintf(&b, ": %s\n\n", wording.Plain(c.Help))
 	}
+	b.WriteString("Where a place mirrors several sessions, or none, write the session's name behind the command.\n\n")
+	if a.Roles.Has(access.Operator) {
+		b.WriteString("Anything else is typed into the session of this place. 👍 on it: submitted; 🤔: typed, but nobody saw it taken. //x passes /x on.")
+	} else {
+		b.WriteString("What you write here isn't typed: that takes the role operator.")
+	}
+	if others {
+		b.WriteString("\n\nThere are other commands, for other roles.")
+	}
+	return a.replyText(b.String())
 }
