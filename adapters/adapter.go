@@ -24,7 +24,7 @@ type Adapter interface {
 	Name() string
 
 	// Options returns those of its scheduler: limits, mode, knobs. The Hub adds what's
-	// its own (OnEvent, and Logger and Observer if there are none). It's called
+	// its own (OnEvent, and Logger and Meter if there are none). It's called
 	// once.
 	Options() qos.Options
 
@@ -36,7 +36,7 @@ type Adapter interface {
 	// Chat returns the key of limits that calls to a target fall under, and Shape
 	// what messages can hold there. Both are pure functions. Shape is asked about
 	// targets as they're bound, as Check is.
-	Chat(t Target) qos.Chat
+	Chat(t Target) qos.ChatKey
 	Shape(t Target) Shape
 
 	// Call makes exactly one API call, or none if it surely can't be made. It's
@@ -118,23 +118,23 @@ const (
 	mostFile = 4 << 20
 )
 
-// Kind is what a call does.
-type Kind string
+// OpKind is what a call does.
+type OpKind string
 
 // The kinds of call.
 const (
-	KindSend   Kind = "send"   // a new message
-	KindEdit   Kind = "edit"   // replaces the text of a message
-	KindFile   Kind = "file"   // a new message with an attached file
-	KindThread Kind = "thread" // makes a thread or topic
-	KindClose  Kind = "close"  // closes one
-	KindOpen   Kind = "open"   // opens one that's closed; never a document's
-	KindRename Kind = "rename" // gives one another title; never a document's
+	KindSend   OpKind = "send"   // a new message
+	KindEdit   OpKind = "edit"   // replaces the text of a message
+	KindFile   OpKind = "file"   // a new message with an attached file
+	KindThread OpKind = "thread" // makes a thread or topic
+	KindClose  OpKind = "close"  // closes one
+	KindOpen   OpKind = "open"   // opens one that's closed; never a document's
+	KindRename OpKind = "rename" // gives one another title; never a document's
 )
 
 // Op is one planned API call.
 type Op struct {
-	Kind   Kind
+	Kind   OpKind
 	Target Target // with the thread that was made for it
 	// Message is the platform's id of the message to edit.
 	Message string
@@ -154,7 +154,7 @@ type Op struct {
 }
 
 // aboutThread says that a call shows nothing.
-func (k Kind) aboutThread() bool { return k == KindThread || k == KindClose }
+func (k OpKind) aboutThread() bool { return k == KindThread || k == KindClose }
 
 // File is an attachment.
 type File struct {
@@ -177,10 +177,10 @@ const (
 
 // Reply is what came of a call. Only the fields of its outcome are read.
 type Reply struct {
-	// Outcome is as in qos.Result, and means the same; Unchanged isn't for calls. An
+	// Outcome is as in qos.CallResult, and means the same; Unchanged isn't for calls. An
 	// edit that the platform refuses because nothing would change is Delivered. The
 	// zero value is Uncertain.
-	Outcome qos.Outcome
+	Outcome qos.CallOutcome
 	// Delivered: the new message's or thread's id; of a Rejected one whose thread is missing, the
 	// message's that was made all the same, outside of the thread. Existed says that the platform
 	// had a message with this nonce already, or the thread.
@@ -190,9 +190,9 @@ type Reply struct {
 	Missing Missing
 	// Rejected: it's about what was to be shown, not about where. Something else may be taken.
 	Content bool
-	// Uncertain: as in qos.Result.
+	// Uncertain: as in qos.CallResult.
 	Over bool
-	// Throttled: as in qos.Result.
+	// Throttled: as in qos.CallResult.
 	RetryAfter time.Duration
 	Global     bool
 	Narrow     bool
@@ -204,8 +204,8 @@ type Reply struct {
 
 // result is what the scheduler is told of a reply, but for a document's numbers and a
 // chat's new key.
-func (r Reply) result() qos.Result {
-	return qos.Result{Outcome: r.Outcome, Over: r.Over, RetryAfter: r.RetryAfter, Global: r.Global, Narrow: r.Narrow, Err: r.Err}
+func (r Reply) result() qos.CallResult {
+	return qos.CallResult{Outcome: r.Outcome, Over: r.Over, RetryAfter: r.RetryAfter, Global: r.Global, Narrow: r.Narrow, Err: r.Err}
 }
 
 // Threader is an Adapter on whose platform making threads has limits of its own, and
@@ -213,11 +213,11 @@ func (r Reply) result() qos.Result {
 type Threader interface {
 	// Threads is the key of limits under which the thread for a target is made that has
 	// none yet and gets one of its own. It's a pure function.
-	Threads(t Target) qos.Chat
+	Threads(t Target) qos.ChatKey
 }
 
 // keyOf is the key of limits that a document's next call falls under.
-func keyOf(a Adapter, b Binding, d Document) qos.Chat {
+func keyOf(a Adapter, b Binding, d Document) qos.ChatKey {
 	t := d.target(b)
 	shape := a.Shape(b.Target)
 	if th, ok := a.(Threader); ok && t.Thread == "" && shape.OwnThread && !d.astray(shape, time.Now()) {
@@ -288,13 +288,13 @@ func NewBindingID() BindingID { return BindingID("bd_" + randomHex(6)) }
 // Doc is the binding's document, as the scheduler names it.
 func (id BindingID) Doc() qos.DocID { return qos.DocID(id) }
 
-// Origin says who made a binding.
-type Origin string
+// BindingOrigin says who made a binding.
+type BindingOrigin string
 
 // The origins.
 const (
-	ByRule Origin = "rule" // a `mirrors:` rule: it goes when no rule says so any more
-	ByHand Origin = "hand" // a person: it stays until a person takes it back
+	ByRule BindingOrigin = "rule" // a `mirrors:` rule: it goes when no rule says so any more
+	ByHand BindingOrigin = "hand" // a person: it stays until a person takes it back
 )
 
 // Binding says that a target mirrors a session. There's at most one for a session
@@ -305,7 +305,7 @@ type Binding struct {
 	Target  Target // as asked for; where the platform has moved it to is in the document
 	View    View
 	Input   bool // what's written there is typed into the session
-	Origin  Origin
+	Origin  BindingOrigin
 	// Disabled is why the binding does nothing, as a sentence; "": it works.
 	Disabled string
 	// Unbound says that a person took it back. A rule doesn't bring it again.
@@ -324,8 +324,8 @@ func (b Binding) compare(o Binding) int {
 	return cmp.Or(b.CreatedAt.Compare(o.CreatedAt), cmp.Compare(b.ID, o.ID))
 }
 
-// Rule is an entry of `mirrors:`: it binds each session whose name matches.
-type Rule struct {
+// MirrorRule is an entry of `mirrors:`: it binds each session whose name matches.
+type MirrorRule struct {
 	Session string // pattern of session names (path.Match)
 	To      Target
 	View    View // "": ViewStream
@@ -333,7 +333,7 @@ type Rule struct {
 }
 
 // check returns all that's wrong with a rule itself, joined.
-func (r Rule) check() error {
+func (r MirrorRule) check() error {
 	var pattern error
 	if _, err := path.Match(r.Session, ""); err != nil || r.Session == "" {
 		pattern = errors.New("the pattern is not valid; as in agent-*")
@@ -342,20 +342,20 @@ func (r Rule) check() error {
 	return errors.Join(pattern, view)
 }
 
-func (r Rule) matches(s sessions.Session) bool {
+func (r MirrorRule) matches(s sessions.Session) bool {
 	ok, err := path.Match(r.Session, s.Name)
 	return err == nil && ok
 }
 
 // binding is what the rule wants for a session.
-func (r Rule) binding(s sessions.ID) Binding {
+func (r MirrorRule) binding(s sessions.ID) Binding {
 	view, _ := ParseView(string(r.View)) // checked
 	return Binding{Session: s, Target: r.To, View: view, Input: r.Input, Origin: ByRule}
 }
 
 // wanted returns what the rules want for a session, one per target, wherever it is now: of several
 // rules for the same target the first counts.
-func wanted(rules []Rule, s sessions.Session, now func(Target) Target) []Binding {
+func wanted(rules []MirrorRule, s sessions.Session, now func(Target) Target) []Binding {
 	var out []Binding
 	taken := map[Target]bool{}
 	for _, r := range rules {
@@ -373,7 +373,7 @@ func wanted(rules []Rule, s sessions.Session, now func(Target) Target) []Binding
 // conformance suite.
 type Store interface {
 	// Bindings returns all bindings with their documents, oldest first.
-	Bindings(ctx context.Context) ([]Kept, error)
+	Bindings(ctx context.Context) ([]KeptBinding, error)
 	// PutBinding inserts or replaces a binding by ID. A document, if given, replaces
 	// its own; a new binding needs one. Another binding of the same session and
 	// target is an error that wraps sessions.ErrConflict.
@@ -405,8 +405,8 @@ type Store interface {
 // Move says that a chat of an adapter has another id: a group has become a supergroup.
 type Move struct{ Adapter, From, To string }
 
-// Kept is a binding as a Store keeps it.
-type Kept struct {
+// KeptBinding is a binding as a Store keeps it.
+type KeptBinding struct {
 	Binding  Binding
 	Document Document
 }
@@ -420,14 +420,14 @@ type Log interface {
 	// the first line's number is larger, and a gap that says so may come first.
 	Read(ctx context.Context, id sessions.ID, from int64, limit int) (sessions.Output, error)
 	// Progress returns how far a session is. All of one moment.
-	Progress(ctx context.Context, id sessions.ID) (Progress, error)
+	Progress(ctx context.Context, id sessions.ID) (LogProgress, error)
 	// Turns returns at most limit turns with number ≥ from that have ended, the oldest first.
 	// Turns whose lines have been dropped may be missing.
 	Turns(ctx context.Context, id sessions.ID, from int64, limit int) ([]sessions.Turn, error)
 }
 
-// Progress is how far a session is.
-type Progress struct {
+// LogProgress is how far a session is.
+type LogProgress struct {
 	Head    int64 // number of the newest line; 0: none yet
 	Turn    int64 // number of the newest turn that has ended; 0: none has
 	TurnEnd int64 // the line at which it ended; 0: it had none

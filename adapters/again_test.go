@@ -8,9 +8,9 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// interrupted is a sight after a call that wasn't answered: the one that's planned for
+// interrupted is a situation after a call that wasn't answered: the one that's planned for
 // what s sees.
-func interrupted(t *testing.T, s sight) sight {
+func interrupted(t *testing.T, s situation) situation {
 	t.Helper()
 	st := plan(s)
 	if st.op == nil {
@@ -21,8 +21,8 @@ func interrupted(t *testing.T, s sight) sight {
 	return s
 }
 
-// grown is a sight when its session has said more, and another turn has ended.
-func grown(s sight, lines int, turn int64) sight {
+// grown is a situation when its session has said more, and another turn has ended.
+func grown(s situation, lines int, turn int64) situation {
 	more := sightOf(lines, Document{})
 	s.log, s.progress = more.log, more.progress
 	s.progress.Turn, s.progress.TurnEnd = turn, int64(lines)
@@ -32,7 +32,7 @@ func grown(s sight, lines int, turn int64) sight {
 // A call that's made again announces the turns that it did the first time: those that
 // have ended since ring with the next message.
 func TestACallThatIsMadeAgainAnnouncesNoMore(t *testing.T) {
-	s := sightOf(2, Document{Shown: Place{Line: 1}, Turn: 3})
+	s := sightOf(2, Document{Shown: Position{Line: 1}, Turn: 3})
 	s.shape.NonceFor = time.Minute
 	s.progress.Turn, s.progress.TurnEnd = 4, 2
 	first := plan(s)
@@ -52,8 +52,8 @@ func TestACallThatIsMadeAgainAnnouncesNoMore(t *testing.T) {
 // The end of a turn that rings nobody is said by an edit, which is made again as it was; one that
 // can't be made again is in doubt, and said anew.
 func TestAnEndThatRingsNobodyIsSaidAgain(t *testing.T) {
-	s := sightOf(2, Document{Shown: Place{Line: 2}, Turn: 3})
-	s.doc.Tail = &Message{ID: "1", View: ViewStream, From: Place{Line: 1}, To: Place{Line: 2}}
+	s := sightOf(2, Document{Shown: Position{Line: 2}, Turn: 3})
+	s.doc.Tail = &Message{ID: "1", View: ViewStream, From: Position{Line: 1}, To: Position{Line: 2}}
 	s.progress.Turn, s.progress.TurnEnd, s.spared = 4, 2, true
 	first := plan(s)
 	if op := first.op; op.Kind != KindEdit || op.Message != "1" || op.Text != "x\nxx\ndone" || op.Ring || first.more {
@@ -78,7 +78,7 @@ func TestAnEndThatRingsNobodyIsSaidAgain(t *testing.T) {
 // A file that may be there already is sent as it was, and the platform knows it again.
 func TestAFileIsMadeAgain(t *testing.T) {
 	for _, caption := range []int{0, 600} {
-		s := sightOf(400, Document{Shown: Place{Line: 1}})
+		s := sightOf(400, Document{Shown: Position{Line: 1}})
 		s.shape.NonceFor, s.shape.MaxFile, s.shape.MaxCaption = time.Minute, 1<<20, caption
 		s.progress.Turn, s.progress.TurnEnd = 1, 400
 		first := plan(s)
@@ -99,7 +99,7 @@ func TestAFileIsMadeAgain(t *testing.T) {
 
 // Without a nonce that the platform knows, it's marked instead.
 func TestAFileThatMayBeThereTwiceIsMarked(t *testing.T) {
-	s := sightOf(400, Document{Shown: Place{Line: 1}})
+	s := sightOf(400, Document{Shown: Position{Line: 1}})
 	s.shape.MaxFile = 1 << 20
 	if op := plan(interrupted(t, s)).op; op.Kind != KindFile || !strings.HasPrefix(op.Text, doubleMark) {
 		t.Errorf("planned %+v", op)
@@ -108,7 +108,7 @@ func TestAFileThatMayBeThereTwiceIsMarked(t *testing.T) {
 
 // A thread that may be there already is asked for as such, until it's answered.
 func TestAThreadIsAskedForAgain(t *testing.T) {
-	s := sightOf(1, Document{Shown: Place{Line: 1}})
+	s := sightOf(1, Document{Shown: Position{Line: 1}})
 	s.shape.OwnThread, s.session.Name = true, "agent"
 	if plan(s).op.Again {
 		t.Error("it's the first time")

@@ -17,8 +17,8 @@ type lineLog struct {
 	dropped int64
 }
 
-func (l *lineLog) Progress(context.Context, sessions.ID) (Progress, error) {
-	return Progress{Head: int64(len(l.lines))}, nil
+func (l *lineLog) Progress(context.Context, sessions.ID) (LogProgress, error) {
+	return LogProgress{Head: int64(len(l.lines))}, nil
 }
 
 func (l *lineLog) Turns(context.Context, sessions.ID, int64, int) ([]sessions.Turn, error) {
@@ -83,7 +83,7 @@ func TestWhatStandsBeforeAPageIsReadBack(t *testing.T) {
 				if err := b.load(t.Context(), l, "pb_1", from, 0, 1<<20); err != nil {
 					t.Fatal(err)
 				}
-				got := Page{}.plus(b.between(Place{Line: 450}, Place{Line: 460})).Before
+				got := Page{}.plus(b.between(Position{Line: 450}, Position{Line: 460})).Before
 				if !slices.Equal(got, want) {
 					t.Errorf("read from line %d on, %d lines stand before line 450, want %d: %.40q", from, len(got), len(want), got)
 				}

@@ -67,21 +67,21 @@ type openDoc struct {
 	doc     Document
 	busy    bool // a call is under way, and doc changes when it ends
 	panics  int  // of its calls, in succession
-	failing failing
+	failing failingSince
 	left    string // id of the message to which nothing is added any more; see Leave
 	leave   bool   // that of the call that's under way or in doubt, too
 	moved   string // the chat's id since the call that's under way began; "": it has its own
 }
 
-// failing is since when the calls for a document or a post fail, and why the last one did; zero:
+// failingSince is since when the calls for a document or a post fail, and why the last one did; zero:
 // they don't.
-type failing struct {
+type failingSince struct {
 	since time.Time
 	why   error
 }
 
 // after is what a call's result makes of it.
-func (f failing) after(r qos.Result, now time.Time) failing {
+func (f failingSince) after(r qos.CallResult, now time.Time) failingSince {
 	switch r.Outcome {
 	case qos.NotSent, qos.Failed, qos.Uncertain, qos.Throttled:
 		if f.since.IsZero() {
@@ -92,12 +92,12 @@ func (f failing) after(r qos.Result, now time.Time) failing {
 	case qos.Unchanged:
 		return f
 	default:
-		return failing{}
+		return failingSince{}
 	}
 }
 
 // said is what there's to say about it; "": nothing yet.
-func (f failing) said(now time.Time) string {
+func (f failingSince) said(now time.Time) string {
 	if f.since.IsZero() || now.Sub(f.since) < failsFor {
 		return ""
 	}
@@ -190,7 +190,7 @@ func (d *Deliverer) Document(id BindingID) (Document, bool) {
 
 // Deliver implements qos.Deliverer. A call that panics is one of which nobody knows
 // whether it was made; a document whose calls go on panicking is given up.
-func (d *Deliverer) Deliver(ctx context.Context, call qos.Call) (result qos.Result) {
+func (d *Deliverer) Deliver(ctx context.Context, call qos.Call) (result qos.CallResult) {
 	defer func() {
 		if r := recover(); r != nil {
 			result = d.reportPanic(call, r)
@@ -203,7 +203,7 @@ func (d *Deliverer) Deliver(ctx context.Context, call qos.Call) (result qos.Resu
 }
 
 // deliverDocument makes a document's call.
-func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result qos.Result) {
+func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result qos.CallResult) {
 	o, b, doc, left, refused := d.take(call.Doc)
 	if o == nil {
 		return refused
@@ -276,7 +276,7 @@ const maxPanics = 3
 // reportPanic says that a call panicked, and what comes of it. What it says has no word
 // of a session's: the stack has none, and of the panic only the runtime's own errors are
 // kept.
-func (d *Deliverer) reportPanic(call qos.Call, r any) qos.Result {
+func (d *Deliverer) reportPanic(call qos.Call, r any) qos.CallResult {
 	err := sessions.PanicError(r)
 	d.opt.Logger.Error("a call panicked", "adapter", d.opt.Adapter.Name(), "doc", call.Doc, "err", err, "stack", string(debug.Stack()))
 	d.opt.Panicked()
@@ -285,20 +285,20 @@ func (d *Deliverer) reportPanic(call qos.Call, r any) qos.Result {
 	if o := d.open[call.Doc]; o != nil && call.Doc != "" {
 		o.busy = false
 		if o.panics++; o.panics >= maxPanics {
-			return qos.Result{Outcome: qos.Rejected, Err: fmt.Errorf("show the session: %w", err)}
+			return qos.CallResult{Outcome: qos.Rejected, Err: fmt.Errorf("show the session: %w", err)}
 		}
 	}
-	return qos.Result{Outcome: qos.Uncertain, Err: err}
+	return qos.CallResult{Outcome: qos.Uncertain, Err: err}
 }
 
-func (d *Deliverer) request(ctx context.Context, call qos.Call) qos.Result {
+func (d *Deliverer) request(ctx context.Context, call qos.Call) qos.CallResult {
 	if d.opt.Outbox != nil && owns(call.Key) {
 		return d.opt.Outbox.request(ctx, call)
 	}
 	if result, ok := d.aside(ctx, call); ok {
 		return result
 	}
-	return qos.Result{Outcome: qos.Rejected, Err: fmt.Errorf("make request %s: adapter %s makes none", call.Key, d.opt.Adapter.Name())}
+	return qos.CallResult{Outcome: qos.Rejected, Err: fmt.Errorf("make request %s: adapter %s makes none", call.Key, d.opt.Adapter.Name())}
 }
 
 // errBusy is why a document gets no second call at a time. It can be asked for when
@@ -306,37 +306,37 @@ func (d *Deliverer) request(ctx context.Context, call qos.Call) qos.Result {
 var errBusy = errors.New("the document's call before is still under way")
 
 // take begins a document's call, or says why there's none.
-func (d *Deliverer) take(id qos.DocID) (_ *openDoc, _ Binding, _ Document, left string, refused qos.Result) {
+func (d *Deliverer) take(id qos.DocID) (_ *openDoc, _ Binding, _ Document, left string, refused qos.CallResult) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	o := d.open[id]
 	switch {
 	case o == nil: // closed in the meantime
-		return nil, Binding{}, Document{}, "", qos.Result{Outcome: qos.Unchanged}
+		return nil, Binding{}, Document{}, "", qos.CallResult{Outcome: qos.Unchanged}
 	case o.busy:
-		return nil, Binding{}, Document{}, "", qos.Result{Outcome: qos.NotSent, Err: errBusy}
+		return nil, Binding{}, Document{}, "", qos.CallResult{Outcome: qos.NotSent, Err: errBusy}
 	default:
 		o.busy = true
-		return o, o.binding, o.doc, o.left, qos.Result{}
+		return o, o.binding, o.doc, o.left, qos.CallResult{}
 	}
 }
 
 // deliver makes a document's call and returns the document after it.
-func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc Document, left string, deafUntil time.Time) (Document, qos.Result) {
+func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc Document, left string, deafUntil time.Time) (Document, qos.CallResult) {
 	s, err := d.look(ctx, call, b, doc)
 	s.left, s.deafUntil = left, deafUntil
 	if errors.Is(err, sessions.ErrUnknown) {
-		return doc, qos.Result{Outcome: qos.Rejected, Err: fmt.Errorf("render %s: %w", b.Session, err)}
+		return doc, qos.CallResult{Outcome: qos.Rejected, Err: fmt.Errorf("render %s: %w", b.Session, err)}
 	}
 	if err != nil {
-		return doc, qos.Result{Outcome: qos.NotSent, Err: fmt.Errorf("render %s: %w", b.Session, err)}
+		return doc, qos.CallResult{Outcome: qos.NotSent, Err: fmt.Errorf("render %s: %w", b.Session, err)}
 	}
 	st := plan(s)
 	if st.op == nil {
-		return doc, qos.Result{Outcome: qos.Unchanged, Again: s.until}
+		return doc, qos.CallResult{Outcome: qos.Unchanged, Again: s.until}
 	}
 	if err := d.opt.Store.PutDocument(ctx, b.ID, st.before, nil); err != nil {
-		return doc, qos.Result{Outcome: qos.NotSent, Err: fmt.Errorf("keep the intent to call: %w", err)}
+		return doc, qos.CallResult{Outcome: qos.NotSent, Err: fmt.Errorf("keep the intent to call: %w", err)}
 	}
 	reply := d.opt.Adapter.Call(ctx, *st.op)
 	after, sent, result := settle(s, st, reply)
@@ -359,8 +359,8 @@ func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc D
 }
 
 // look gathers what a plan depends on.
-func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Document) (sight, error) {
-	s := sight{
+func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Document) (situation, error) {
+	s := situation{
 		now: time.Now(), nonce: d.opt.Nonce(), call: call, binding: b, doc: doc, log: backlog{endsTurn: d.opt.EndsTurn},
 		shape: d.opt.Adapter.Shape(b.Target).withDefaults(),
 	}
@@ -400,9 +400,9 @@ func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Docu
 
 // linkTo is the address of the message in which a turn begins whose end is to be
 // announced; "": it's in none yet, or that's not known.
-func (d *Deliverer) linkTo(ctx context.Context, l Linker, s sight) (string, error) {
+func (d *Deliverer) linkTo(ctx context.Context, l Linker, s situation) (string, error) {
 	p := s.progress
-	if !s.due() || p.TurnFirst == 0 || !(Place{Line: p.TurnFirst}).Before(s.doc.Shown) {
+	if !s.due() || p.TurnFirst == 0 || !(Position{Line: p.TurnFirst}).Before(s.doc.Shown) {
 		return "", nil
 	}
 	id, err := d.opt.Store.MessageAt(ctx, s.binding.ID, p.TurnFirst)
@@ -414,7 +414,7 @@ func (d *Deliverer) linkTo(ctx context.Context, l Linker, s sight) (string, erro
 
 // load reads what a message more than those that aren't attached can hold; if
 // there's more, what a file can hold.
-func (s *sight) load(ctx context.Context, log Log) error {
+func (s *situation) load(ctx context.Context, log Log) error {
 	from, counted := s.doc.Shown.Line, s.doc.Shown.Line-1
 	for _, m := range []*Message{s.doc.Tail, s.doc.Stale} {
 		if m != nil {
@@ -527,7 +527,7 @@ func (o *openDoc) leaveTail() {
 // post that's to stand below that. called is false if that line is there, or can't be shown
 // now: the document's next call falls under other limits than the post's, say. Where the document
 // moves to others with it, its next call of its own says so.
-func (d *Deliverer) catchUp(ctx context.Context, chat qos.Chat, p Post) (result qos.Result, called bool) {
+func (d *Deliverer) catchUp(ctx context.Context, chat qos.ChatKey, p Post) (result qos.CallResult, called bool) {
 	d.mu.Lock()
 	var id qos.DocID
 	for key, o := range d.open {

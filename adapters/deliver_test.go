@@ -32,7 +32,7 @@ func oneDocument(t *testing.T, call func(op adapters.Op) adapters.Reply) (*adapt
 	}
 	d := adapters.NewDeliverer(adapters.DelivererOptions{Adapter: &odd{call: call}, Store: m, Log: m, Sessions: house})
 	b := adapters.Binding{ID: "bd_1", Session: "pb_1", Target: adapters.Target{Adapter: "mem", Chat: "-1"}, View: adapters.ViewStream}
-	d.Open(b, adapters.NewDocument(0, adapters.Progress{}))
+	d.Open(b, adapters.NewDocument(0, adapters.LogProgress{}))
 	return d, b, house
 }
 
@@ -43,7 +43,7 @@ func docCall(b adapters.Binding) qos.Call {
 func TestAnAdapterThatSaysNothingIsNotBelieved(t *testing.T) {
 	for name, c := range map[string]struct {
 		reply adapters.Reply
-		want  qos.Outcome
+		want  qos.CallOutcome
 	}{
 		"no outcome": {adapters.Reply{}, qos.Uncertain},
 		"unchanged":  {adapters.Reply{Outcome: qos.Unchanged}, qos.NotSent}, // it would count as delivered
@@ -88,7 +88,7 @@ func TestADocumentThatIsClosedOrUnknown(t *testing.T) {
 	}
 	lost := b
 	lost.Session = "pb_none"
-	d.Open(lost, adapters.NewDocument(0, adapters.Progress{}))
+	d.Open(lost, adapters.NewDocument(0, adapters.LogProgress{}))
 	if r := d.Deliver(t.Context(), docCall(b)); r.Outcome != qos.Rejected || !errors.Is(r.Err, sessions.ErrUnknown) {
 		t.Errorf("a document whose session is forgotten: %v, %v; want rejected, ErrUnknown", r.Outcome, r.Err)
 	}
@@ -111,7 +111,7 @@ func TestRequestOfNobodyIsRejected(t *testing.T) {
 // made, and a document whose calls go on doing so is given up.
 func TestDeliveryContainsPanics(t *testing.T) {
 	d, b, _ := oneDocument(t, func(adapters.Op) adapters.Reply { panic("what somebody wrote") })
-	for i, want := range []qos.Outcome{qos.Uncertain, qos.Uncertain, qos.Rejected} {
+	for i, want := range []qos.CallOutcome{qos.Uncertain, qos.Uncertain, qos.Rejected} {
 		r := d.Deliver(t.Context(), docCall(b))
 		if r.Outcome != want || strings.Contains(r.Err.Error(), "somebody") {
 			t.Errorf("call %d came to %v: %v; want %v", i+1, r.Outcome, r.Err, want)

@@ -25,7 +25,7 @@ func TestAChatThatIsLateGetsADigest(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := sightOf(1, Document{Shown: Place{Line: 1}})
+			s := sightOf(1, Document{Shown: Position{Line: 1}})
 			s.now, s.binding.View = now, tt.view
 			s.shape.MaxFile, s.shape.MaxCaption = 1<<20, 1024
 			texts := make([]string, 400)

@@ -14,7 +14,7 @@ import (
 // shows is rendered from the output log, from the places kept here.
 type Document struct {
 	// Shown is the place before which everything is in the chat.
-	Shown Place `json:"shown"`
+	Shown Position `json:"shown"`
 	// Turn is the number of the newest turn whose end the chat was told of, and
 	// Announced the line at which it ended.
 	Turn      int64 `json:"turn,omitempty"`
@@ -50,14 +50,14 @@ type Document struct {
 
 // Message is a message in the chat and what it shows.
 type Message struct {
-	ID      string `json:"id"`
-	View    View   `json:"view"`
-	From    Place  `json:"from"`             // its text begins here
-	To      Place  `json:"to"`               // and ends here
-	Astray  string `json:"astray,omitempty"` // see Page.Astray
-	Double  bool   `json:"double,omitempty"`
-	Cut     bool   `json:"cut,omitempty"`
-	Dropped int64  `json:"dropped,omitempty"` // see Page.Dropped
+	ID      string   `json:"id"`
+	View    View     `json:"view"`
+	From    Position `json:"from"`             // its text begins here
+	To      Position `json:"to"`               // and ends here
+	Astray  string   `json:"astray,omitempty"` // see Page.Astray
+	Double  bool     `json:"double,omitempty"`
+	Cut     bool     `json:"cut,omitempty"`
+	Dropped int64    `json:"dropped,omitempty"` // see Page.Dropped
 	// Withheld takes the place of its lines; see Page.Withheld.
 	Withheld string `json:"withheld,omitempty"`
 	Live     bool   `json:"live,omitempty"`    // it shows a live region below its lines
@@ -74,14 +74,14 @@ func (m Message) page() Page {
 // Doubt says what unanswered calls may have shown: everything before To, the end
 // of turn Turn, the screen or the live region.
 type Doubt struct {
-	To     Place `json:"to,omitzero"`
-	Turn   int64 `json:"turn,omitempty"`
-	Screen bool  `json:"screen,omitempty"`
+	To     Position `json:"to,omitzero"`
+	Turn   int64    `json:"turn,omitempty"`
+	Screen bool     `json:"screen,omitempty"`
 }
 
 // Intent is a call as it was announced before it was made.
 type Intent struct {
-	Kind Kind `json:"kind"`
+	Kind OpKind `json:"kind"`
 	// Nonce is the same when the same send is made again.
 	Nonce string    `json:"nonce,omitempty"`
 	At    time.Time `json:"at"`
@@ -90,15 +90,15 @@ type Intent struct {
 	// Ring says that the call rings, unless it's quiet there.
 	Ring bool `json:"ring,omitempty"`
 	// Shown, Turn and Announced are the document's after the call.
-	Shown     Place `json:"shown"`
-	Turn      int64 `json:"turn,omitempty"`
-	Announced int64 `json:"announced,omitempty"`
+	Shown     Position `json:"shown"`
+	Turn      int64    `json:"turn,omitempty"`
+	Announced int64    `json:"announced,omitempty"`
 }
 
 // NewDocument is the document of a binding that begins behind a line of its
 // session. Turns that have ended by then aren't announced any more.
-func NewDocument(line int64, p Progress) Document {
-	d := Document{Shown: Place{Line: line + 1}, Turn: p.Turn, Announced: p.TurnEnd}
+func NewDocument(line int64, p LogProgress) Document {
+	d := Document{Shown: Position{Line: line + 1}, Turn: p.Turn, Announced: p.TurnEnd}
 	if p.TurnEnd > line {
 		d.Turn, d.Announced = p.Turn-1, 0
 	}
@@ -124,7 +124,7 @@ func (d Document) target(b Binding) Target {
 // new message or thread.
 func (d Document) after(in Intent, id string, existed bool) Document {
 	d.Intent = nil
-	d.Shown = laterPlace(d.Shown, in.Shown)
+	d.Shown = laterPosition(d.Shown, in.Shown)
 	d.Turn, d.Announced = max(d.Turn, in.Turn), max(d.Announced, in.Announced)
 	m := in.Message
 	if in.Kind == KindSend || in.Kind == KindFile {
@@ -179,7 +179,7 @@ func (d Document) unresolved() Document {
 		d = d.without(in.Message.ID)
 	}
 	d.Doubt = Doubt{
-		To: laterPlace(d.Doubt.To, in.Shown), Turn: max(d.Doubt.Turn, in.Turn),
+		To: laterPosition(d.Doubt.To, in.Shown), Turn: max(d.Doubt.Turn, in.Turn),
 		Screen: d.Doubt.Screen || in.Kind == KindSend && (in.Message.View == ViewScreen || in.Message.Live),
 	}.settled(d)
 	return d
@@ -214,7 +214,7 @@ func (d Document) doubtful() bool { return d.Doubt != (Doubt{}) }
 // settled drops doubts that a document has caught up with.
 func (u Doubt) settled(d Document) Doubt {
 	if !d.Shown.Before(u.To) {
-		u.To = Place{}
+		u.To = Position{}
 	}
 	if d.Turn >= u.Turn {
 		u.Turn = 0
@@ -222,21 +222,21 @@ func (u Doubt) settled(d Document) Doubt {
 	return u
 }
 
-// Place is a place in a session's output log: right before byte Byte of the text
+// Position is a place in a session's output log: right before byte Byte of the text
 // of line Line. Line numbers count from 1.
-type Place struct {
+type Position struct {
 	Line int64 `json:"line"`
 	Byte int   `json:"byte,omitempty"`
 }
 
 // Before says whether p stands before o.
-func (p Place) Before(o Place) bool { return p.compare(o) < 0 }
+func (p Position) Before(o Position) bool { return p.compare(o) < 0 }
 
-func (p Place) compare(o Place) int {
+func (p Position) compare(o Position) int {
 	return cmp.Or(cmp.Compare(p.Line, o.Line), cmp.Compare(p.Byte, o.Byte))
 }
 
-func laterPlace(a, b Place) Place {
+func laterPosition(a, b Position) Position {
 	if a.Before(b) {
 		return b
 	}
@@ -245,7 +245,7 @@ func laterPlace(a, b Place) Place {
 
 // settle works out what a reply means for the document, and what the scheduler is
 // told. sent is the message that was sent or changed.
-func settle(s sight, st step, r Reply) (after Document, sent *Message, _ qos.Result) {
+func settle(s situation, st plannedCall, r Reply) (after Document, sent *Message, _ qos.CallResult) {
 	in := *st.before.Intent
 	result := r.result()
 	switch {
@@ -292,7 +292,7 @@ func settle(s sight, st step, r Reply) (after Document, sent *Message, _ qos.Res
 
 // settleLost takes in that a document's thread can't be written to. A message that was made
 // all the same, outside of it, counts if that's where the rest is shown.
-func (s *sight) settleLost(st step, r Reply, result qos.Result) (after Document, sent *Message, _ qos.Result) {
+func (s *situation) settleLost(st plannedCall, r Reply, result qos.CallResult) (after Document, sent *Message, _ qos.CallResult) {
 	after = s.doc.unresolved() // a call before may have been done: who says that the thread is gone may be wrong
 	after = after.losesThread(s.shape, s.now, r.Err)
 	if !s.shape.OnlyThreads && s.now.Before(s.deafUntil) { // so is another's in the chat
@@ -317,11 +317,11 @@ func (s *sight) settleLost(st step, r Reply, result qos.Result) (after Document,
 }
 
 // told fills in the numbers that the scheduler goes by.
-func (s *sight) told(r qos.Result, after Document, more bool) qos.Result {
+func (s *situation) told(r qos.CallResult, after Document, more bool) qos.CallResult {
 	t := *s
 	t.doc, t.waiting = after, nil
 	r.Delivered = after.Delivered()
-	if s.binding.View == ViewScreen || t.log.all && !t.page().Cut && allBlank(t.log.between(after.Shown, Place{Line: s.progress.Head + 1})) {
+	if s.binding.View == ViewScreen || t.log.all && !t.page().Cut && allBlank(t.log.between(after.Shown, Position{Line: s.progress.Head + 1})) {
 		r.Delivered = max(r.Delivered, s.progress.Head)
 	}
 	if !t.due() {
@@ -349,23 +349,23 @@ func sentMessage(in Intent, r Reply) *Message {
 // Withheld is about a message that the platform refused for what it's to show. It's made in
 // other forms, one after the other, until one is taken: then it's forgotten.
 type Withheld struct {
-	Form Form   `json:"form"`
-	Why  string `json:"why,omitempty"` // what the platform said, as a sentence
+	Form WithheldForm `json:"form"`
+	Why  string       `json:"why,omitempty"` // what the platform said, as a sentence
 }
 
-// Form is how what was refused is shown.
-type Form string
+// WithheldForm is how what was refused is shown.
+type WithheldForm string
 
 // The forms, in the order in which they're tried.
 const (
-	FormLines  Form = "lines"  // its lines alone, and their end without words: no screen, no text that's being written
-	FormFile   Form = "file"   // its lines as a file
-	FormNotice Form = "notice" // how many lines it had
+	FormLines  WithheldForm = "lines"  // its lines alone, and their end without words: no screen, no text that's being written
+	FormFile   WithheldForm = "file"   // its lines as a file
+	FormNotice WithheldForm = "notice" // how many lines it had
 )
 
 // settleContent takes in that the platform refused what a message was to show. What an edited
 // message shows stays, and the rest goes into the next.
-func (s *sight) settleContent(st step, r Reply, result qos.Result) (after Document, _ qos.Result) {
+func (s *situation) settleContent(st plannedCall, r Reply, result qos.CallResult) (after Document, _ qos.CallResult) {
 	in := *st.before.Intent
 	if s.doc.Intent != nil { // the first try may have been done
 		after = s.doc.unresolved()
@@ -387,7 +387,7 @@ func (s *sight) settleContent(st step, r Reply, result qos.Result) (after Docume
 
 // nextForm is the form to be tried when the call of an intent was refused. It may be what stood
 // beside a file that was.
-func (s *sight) nextForm(op Op, in Intent) Form {
+func (s *situation) nextForm(op Op, in Intent) WithheldForm {
 	p := op.Page
 	switch {
 	case in.Kind == KindFile && s.doc.Withheld == nil && (len(p.Pieces) > 0 || p.Ending != nil && p.Ending.Words != ""):
@@ -403,14 +403,14 @@ func (s *sight) nextForm(op Op, in Intent) Form {
 
 // refuses reports whether a reply is about what a call was to show, so that another form may be
 // taken.
-func (s *sight) refuses(st step, r Reply) bool {
+func (s *situation) refuses(st plannedCall, r Reply) bool {
 	in := st.before.Intent
 	return r.Outcome == qos.Rejected && r.Content && r.Missing == NothingMissing && !in.Kind.aboutThread() &&
 		in.Message.View != ViewScreen && in.Message.Withheld == ""
 }
 
 // withheld says in which form the next message goes; "": as it is.
-func (s *sight) withheld() Form {
+func (s *situation) withheld() WithheldForm {
 	if s.doc.Withheld == nil || s.binding.View == ViewScreen {
 		return ""
 	}
@@ -418,7 +418,7 @@ func (s *sight) withheld() Form {
 }
 
 // notice stands in place of the lines that a message would have shown.
-func (s *sight) notice() step {
+func (s *situation) notice() plannedCall {
 	pending := s.pending()
 	shown := s.shape.fill(s.page(), pending)
 	left := rest(pending, shown)

@@ -132,13 +132,13 @@ func spent(d time.Duration) string {
 }
 
 // concluded is the page of a message that rings.
-func (s *sight) concluded(p Page) Page {
+func (s *situation) concluded(p Page) Page {
 	return s.withEnding(p, s.endingOf(s.announcing(Intent{Ring: true}), true))
 }
 
 // concludesTail reports whether the end of a turn that rings nobody is said below the lines of
 // the tail, with those that are pending: a message of its own would say it to nobody.
-func (s *sight) concludesTail() bool {
+func (s *situation) concludesTail() bool {
 	t := s.doc.Tail
 	if t == nil || !s.spared || s.ended() || s.page().Cut || !s.all() || s.interrupted() {
 		return false
@@ -147,13 +147,13 @@ func (s *sight) concludesTail() bool {
 	return !allBlank(p.Pieces) && s.shape.fits(p)
 }
 
-func (s *sight) concludedTail() Page {
+func (s *situation) concludedTail() Page {
 	t := s.doc.Tail
-	return s.concluded(t.page().plus(withoutBlankEnd(s.log.between(t.From, Place{Line: s.limit() + 1}))))
+	return s.concluded(t.page().plus(withoutBlankEnd(s.log.between(t.From, Position{Line: s.limit() + 1}))))
 }
 
 // conclude edits the tail to show the end of the turn. Nothing is added to it later.
-func (s *sight) conclude() step {
+func (s *situation) conclude() plannedCall {
 	p := s.concludedTail()
 	m := s.message(p, s.doc.Tail.From)
 	m.ID, m.Hash, m.Sealed = s.doc.Tail.ID, s.hash(p), true
@@ -163,7 +163,7 @@ func (s *sight) conclude() step {
 
 // withEnding is a page that ends so. Words aren't said that it shows already, or has no room for,
 // nor where what they're of was refused.
-func (s *sight) withEnding(p Page, e *Ending) Page {
+func (s *situation) withEnding(p Page, e *Ending) Page {
 	p.Ending = e
 	if e == nil {
 		return p
@@ -180,7 +180,7 @@ func (s *sight) withEnding(p Page, e *Ending) Page {
 
 // endingOf is what the message of an intent says that rings; nil: its lines say all. last says that
 // nothing comes after it.
-func (s *sight) endingOf(in Intent, last bool) *Ending {
+func (s *situation) endingOf(in Intent, last bool) *Ending {
 	e := Ending{Link: s.link}
 	if in.Announced > 0 {
 		e.Turns = max(1, in.Turn-s.doc.Turn)
@@ -209,7 +209,7 @@ func (s *sight) endingOf(in Intent, last bool) *Ending {
 
 // took is how long the newest turn took that has ended; 0: nobody knows. Turns that end
 // within a look take no time, and clocks may be set back.
-func (p Progress) took() time.Duration {
+func (p LogProgress) took() time.Duration {
 	if p.TurnBegan.IsZero() || p.TurnEnded.IsZero() {
 		return 0
 	}

@@ -38,21 +38,21 @@ func TestEndings(t *testing.T) {
 // What a message says that rings, by what has happened since the chat was told last.
 func TestWhatIsSaidAtTheEnd(t *testing.T) {
 	began := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	turns := func(s *sight, n int64) {
+	turns := func(s *situation, n int64) {
 		s.progress.Turn, s.progress.TurnEnd, s.progress.TurnFirst = n, 2, 1
 		s.progress.TurnBegan, s.progress.TurnEnded = began, began.Add(192*time.Second)
 	}
-	exits := func(s *sight, status int) {
+	exits := func(s *situation, status int) {
 		s.session.State, s.session.Exit = sessions.StateEnded, &sessions.Exit{Status: status}
 	}
-	for want, change := range map[string]func(s *sight){
-		"x\nxx\ndone · 3 min 12 s":                       func(s *sight) { turns(s, 1) },
-		"x\nxx\n4 turns done · the last took 3 min 12 s": func(s *sight) { turns(s, 4) },
-		"x\nxx\nxxx":                                      func(s *sight) { exits(s, 0) },
-		"x\nxx\nxxx\nfailed · exit status 3":              func(s *sight) { exits(s, 3) },
-		"x\nxx\nxxx\nfailed · exit status 3 · 3 min 12 s": func(s *sight) { turns(s, 1); exits(s, 3) },
+	for want, change := range map[string]func(s *situation){
+		"x\nxx\ndone · 3 min 12 s":                       func(s *situation) { turns(s, 1) },
+		"x\nxx\n4 turns done · the last took 3 min 12 s": func(s *situation) { turns(s, 4) },
+		"x\nxx\nxxx":                                      func(s *situation) { exits(s, 0) },
+		"x\nxx\nxxx\nfailed · exit status 3":              func(s *situation) { exits(s, 3) },
+		"x\nxx\nxxx\nfailed · exit status 3 · 3 min 12 s": func(s *situation) { turns(s, 1); exits(s, 3) },
 	} {
-		s := sightOf(3, Document{Shown: Place{Line: 1}})
+		s := sightOf(3, Document{Shown: Position{Line: 1}})
 		change(&s)
 		st := plan(s)
 		if st.op == nil || st.op.Text != want || !st.op.Ring || st.more {
@@ -85,7 +85,7 @@ func TestAnEarlierFailedTurnIsNamed(t *testing.T) {
 	const secret = "ghp_x7KqN2mW9pLr4TvB8cYd3FhJ6sZa1QeU5oGi"
 	log := MaskedLog(turnLog{turns: []sessions.Turn{{Number: 1, Failed: "of before"}, {Number: 2, Failed: "Overloaded"}, {Number: 3, Failed: "401: " + secret}, {Number: 4}, {Number: 5}}}, m)
 	for told, want := range map[int64]string{0: "5 turns, 3 of which failed: 401: ", 1: "4 turns, 2 of which failed: 401: ", 2: "3 turns, 1 of which failed: 401: ", 3: "2 turns done", 4: "done"} {
-		s := sightOf(3, Document{Shown: Place{Line: 1}, Turn: told})
+		s := sightOf(3, Document{Shown: Position{Line: 1}, Turn: told})
 		s.progress.Turn, s.progress.TurnEnd, s.progress.TurnFirst = 5, 2, 1
 		if err := s.lookBack(t.Context(), log, 30*time.Second); err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestAnEarlierFailedTurnIsNamed(t *testing.T) {
 // Where there's no room for it, the end of a turn is a message of its own: nothing is
 // said before it's true, and it rings once.
 func TestAnEndingThatDoesNotFitIsTheNextMessage(t *testing.T) {
-	s := sightOf(1, Document{Shown: Place{Line: 1}})
+	s := sightOf(1, Document{Shown: Position{Line: 1}})
 	s.log.pieces = piecesOf(strings.Repeat("x", s.shape.MaxLen-len(doubleMark)-1))
 	s.progress.Turn, s.progress.TurnEnd = 1, 1
 	st := plan(s)

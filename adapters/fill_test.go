@@ -165,13 +165,13 @@ func BenchmarkPlan(b *testing.B) {
 			for i := range texts {
 				texts[i] = strings.Repeat("x", 60)
 			}
-			s := sight{
-				binding: Binding{View: ViewStream}, doc: Document{Shown: Place{Line: 3}},
-				progress: Progress{Head: int64(lines)}, shape: Shape{MaxLen: 4096, MaxFile: 50 << 20}.withDefaults(),
+			s := situation{
+				binding: Binding{View: ViewStream}, doc: Document{Shown: Position{Line: 3}},
+				progress: LogProgress{Head: int64(lines)}, shape: Shape{MaxLen: 4096, MaxFile: 50 << 20}.withDefaults(),
 				log: backlog{pieces: piecesOf(texts...), head: int64(lines), all: true},
 			}
 			if name == "edit" {
-				s.doc.Tail = &Message{ID: "1", View: ViewStream, From: Place{Line: 1}, To: Place{Line: 3}}
+				s.doc.Tail = &Message{ID: "1", View: ViewStream, From: Position{Line: 1}, To: Position{Line: 3}}
 			}
 			b.ReportAllocs()
 			for b.Loop() {

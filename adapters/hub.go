@@ -74,9 +74,9 @@ func (nobody) FollowMoves()                                {}
 
 // Outlet is an adapter and the budget of its bot.
 type Outlet struct {
-	Adapter  Adapter
-	Budget   qos.Budget
-	Observer qos.Observer // of its scheduler, if the adapter's options have none
+	Adapter Adapter
+	Budget  qos.Budget
+	Meter   qos.Meter // of its scheduler, if the adapter's options have none
 }
 
 // Hub is the outbound half of the adapters: it keeps the bindings, hears what
@@ -96,12 +96,12 @@ type Hub struct {
 	life sync.Mutex // held by what changes bindings; may be held during I/O
 
 	mu       sync.RWMutex // guards what's below; never held during I/O
-	rules    []Rule
-	bindings map[BindingID]*bound
+	rules    []MirrorRule
+	bindings map[BindingID]*hubBinding
 	sessions map[sessions.ID]*watched
-	refused  map[refusalKey]*refusal
+	refused  map[refusedKey]*refusedGroup
 	moves    map[Target]string // of chats that have another id, without threads: which one
-	tasks    []*task
+	tasks    []*hubTask
 	wake     chan struct{}
 }
 
@@ -114,9 +114,9 @@ type outlet struct {
 	outbox    *Outbox // nil: the adapter can't post
 }
 
-// bound is a binding and whether its document is open. It's changed with both
+// hubBinding is a binding and whether its document is open. It's changed with both
 // life and mu held, so either is enough to read it.
-type bound struct {
+type hubBinding struct {
 	Binding
 	open  bool
 	live  bool   // it shows a live region
@@ -130,7 +130,7 @@ type bound struct {
 
 // watched is a session that the Hub has heard of.
 type watched struct {
-	bindings []*bound
+	bindings []*hubBinding
 	name     string // the session's
 	begun    bool   // the rules were applied to it
 	ended    bool
@@ -159,7 +159,7 @@ func NewHub(opt HubOptions) (*Hub, error) {
 	}
 	h := &Hub{
 		opt: opt, log: opt.Logger, outlets: map[string]*outlet{}, rules: opt.Rules,
-		bindings: map[BindingID]*bound{}, refused: map[refusalKey]*refusal{}, moves: map[Target]string{}, sessions: map[sessions.ID]*watched{}, wake: make(chan struct{}, 1),
+		bindings: map[BindingID]*hubBinding{}, refused: map[refusedKey]*refusedGroup{}, moves: map[Target]string{}, sessions: map[sessions.ID]*watched{}, wake: make(chan struct{}, 1),
 	}
 	h.ringAfter.Store(int64(opt.RingAfter))
 	h.SetInbound(nobody{})
@@ -204,10 +204,10 @@ func (h *Hub) addOutlet(o Outlet) error {
 	if options.Logger == nil {
 		options.Logger = log
 	}
-	if options.Observer == nil {
-		options.Observer = o.Observer
+	if options.Meter == nil {
+		options.Meter = o.Meter
 	}
-	options.OnEvent = func(ev qos.Event) { h.event(out, ev) }
+	options.OnEvent = func(ev qos.SchedulerEvent) { h.event(out, ev) }
 	var err error
 	if out.scheduler, err = qos.New(options, out.deliverer, o.Budget); err != nil {
 		return &TuneError{Adapter: name, Err: err}
@@ -295,8 +295,8 @@ func (h *Hub) heard(id sessions.ID) int64 {
 }
 
 // progressOf is how far an event brings a session; zeros where it says nothing.
-func progressOf(ev sessions.OutputEvent) Progress {
-	var p Progress
+func progressOf(ev sessions.OutputEvent) LogProgress {
+	var p LogProgress
 	if n := len(ev.Lines); n > 0 {
 		p.Head = ev.Lines[n-1].N
 	}
@@ -307,7 +307,7 @@ func progressOf(ev sessions.OutputEvent) Progress {
 }
 
 // tell has the scheduler know what's new for a document.
-func (b *bound) tell(p Progress, live change) {
+func (b *hubBinding) tell(p LogProgress, live liveChange) {
 	s, id := b.outlet.scheduler, b.ID.Doc()
 	if p.TurnEnd > 0 {
 		s.Want(id, p.TurnEnd, true)
@@ -333,7 +333,7 @@ func (b Binding) expected(s sessions.Session) bool {
 
 // needThread has a document looked at whose session asks something, or is looked for: it may
 // have no thread of its own yet in which that's shown. mu is held.
-func (b *bound) needThread(s sessions.Session) {
+func (b *hubBinding) needThread(s sessions.Session) {
 	if b.open && b.where().Thread == "" && (s.State == sessions.StateWaiting || b.expected(s)) && b.outlet.adapter.Shape(b.Target).OwnThread {
 		b.outlet.scheduler.Grow(b.ID.Doc())
 	}
@@ -367,7 +367,7 @@ func (h *Hub) HandleSession(s sessions.Session) {
 func (h *Hub) Focus(id sessions.ID) {
 	h.spokenTo(id)
 	for _, o := range h.outlets {
-		o.scheduler.Focus(qos.Session(id))
+		o.scheduler.Focus(qos.SessionKey(id))
 	}
 }
 
@@ -391,9 +391,9 @@ func (h *Hub) outletOf(t Target) (*outlet, error) {
 	return nil, fmt.Errorf("%w adapter %q; there is %s", sessions.ErrUnknown, t.Adapter, names)
 }
 
-// task is what Run does because of something heard. It's done again until it
+// hubTask is what Run does because of something heard. It's done again until it
 // works.
-type task struct {
+type hubTask struct {
 	what   string
 	do     func(ctx context.Context) error
 	failed bool
@@ -402,7 +402,7 @@ type task struct {
 
 // later leaves something to Run. h.mu is held.
 func (h *Hub) later(what string, do func(ctx context.Context) error) {
-	h.tasks = append(h.tasks, &task{what: what, do: do})
+	h.tasks = append(h.tasks, &hubTask{what: what, do: do})
 	h.poke()
 }
 
@@ -446,7 +446,7 @@ func (h *Hub) workOnce(ctx context.Context) bool {
 	tasks := h.tasks
 	h.tasks = nil
 	h.mu.Unlock()
-	var again []*task
+	var again []*hubTask
 	for _, t := range tasks {
 		err := h.tryTask(ctx, t)
 		if err == nil || t.panics >= maxPanics {
@@ -466,7 +466,7 @@ func (h *Hub) workOnce(ctx context.Context) bool {
 
 // tryTask does a task once. A panic in it is logged with its stack, counted and returned
 // as an error; the log gets no word of a session's.
-func (h *Hub) tryTask(ctx context.Context, t *task) (err error) {
+func (h *Hub) tryTask(ctx context.Context, t *hubTask) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			t.panics++

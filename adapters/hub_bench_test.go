@@ -18,7 +18,7 @@ func BenchmarkOutput(b *testing.B) {
 	hub, err := adapters.NewHub(adapters.HubOptions{
 		Outlets: []adapters.Outlet{{Adapter: &adaptertest.Adapter{Conn: p.Connect()}, Budget: qos.NewLocalBudget(nil)}},
 		Store:   m, Log: m, Sessions: house,
-		Settings: adapters.Settings{Rules: []adapters.Rule{{Session: "*", To: adapters.Target{Adapter: "mem", Chat: "-1"}}}},
+		Settings: adapters.Settings{Rules: []adapters.MirrorRule{{Session: "*", To: adapters.Target{Adapter: "mem", Chat: "-1"}}}},
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -62,7 +62,7 @@ func (h *Hub) Unbind(ctx context.Context, id BindingID) error {
 
 // checkRules returns all that's wrong with rules, joined. known says why nothing is sent to
 // a target.
-func (h *Hub) checkRules(rules []Rule, known func(Target) error) error {
+func (h *Hub) checkRules(rules []MirrorRule, known func(Target) error) error {
 	var errs []error
 	for i, r := range rules {
 		if err := errors.Join(r.check(), known(r.To)); err != nil {
@@ -137,7 +137,7 @@ func (h *Hub) create(ctx context.Context, b Binding, start int64) (Binding, erro
 
 // change gives a binding another's view, input and origin, and has it work again.
 // life is held.
-func (h *Hub) change(ctx context.Context, b *bound, want Binding) (Binding, error) {
+func (h *Hub) change(ctx context.Context, b *hubBinding, want Binding) (Binding, error) {
 	next := b.Binding
 	next.View, next.Input, next.Origin, next.Disabled, next.Unbound, next.Resting = want.View, want.Input, want.Origin, "", false, false
 	if b.open {
@@ -156,7 +156,7 @@ func (h *Hub) change(ctx context.Context, b *bound, want Binding) (Binding, erro
 }
 
 // reopen has a binding work again as next says, from where its document is. life is held.
-func (h *Hub) reopen(ctx context.Context, b *bound, next Binding, doc Document) error {
+func (h *Hub) reopen(ctx context.Context, b *hubBinding, next Binding, doc Document) error {
 	if err := h.opt.Store.PutBinding(ctx, next, &doc); err != nil {
 		return fmt.Errorf("change the binding to %s: %w", b.Target, err)
 	}
@@ -165,7 +165,7 @@ func (h *Hub) reopen(ctx context.Context, b *bound, next Binding, doc Document) 
 }
 
 // revived is the document with which a binding works again that didn't.
-func (h *Hub) revived(ctx context.Context, b *bound) (Document, error) {
+func (h *Hub) revived(ctx context.Context, b *hubBinding) (Document, error) {
 	if b.Unbound {
 		p, err := h.opt.Log.Progress(ctx, b.Session)
 		return h.followMoves(b.Binding, NewDocument(p.Head, p)), err
@@ -174,7 +174,7 @@ func (h *Hub) revived(ctx context.Context, b *bound) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	i := slices.IndexFunc(kept, func(k Kept) bool { return k.Binding.ID == b.ID })
+	i := slices.IndexFunc(kept, func(k KeptBinding) bool { return k.Binding.ID == b.ID })
 	if i < 0 {
 		return Document{}, fmt.Errorf("%w binding %s", sessions.ErrUnknown, b.ID)
 	}
@@ -182,7 +182,7 @@ func (h *Hub) revived(ctx context.Context, b *bound) (Document, error) {
 }
 
 // drop forgets a binding. life is held.
-func (h *Hub) drop(ctx context.Context, b *bound) error {
+func (h *Hub) drop(ctx context.Context, b *hubBinding) error {
 	if err := h.opt.Store.DropBinding(ctx, b.ID); err != nil {
 		return fmt.Errorf("drop the binding to %s: %w", b.Target, err)
 	}
@@ -190,7 +190,7 @@ func (h *Hub) drop(ctx context.Context, b *bound) error {
 	h.mu.Lock()
 	delete(h.bindings, b.ID)
 	if w := h.sessions[b.Session]; w != nil {
-		w.bindings = slices.DeleteFunc(w.bindings, func(x *bound) bool { return x == b })
+		w.bindings = slices.DeleteFunc(w.bindings, func(x *hubBinding) bool { return x == b })
 	}
 	h.mu.Unlock()
 	h.forget(b.Session)
@@ -198,14 +198,14 @@ func (h *Hub) drop(ctx context.Context, b *bound) error {
 }
 
 // binding returns a binding; nil: there's none with this id.
-func (h *Hub) binding(id BindingID) *bound {
+func (h *Hub) binding(id BindingID) *hubBinding {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.bindings[id]
 }
 
 // bindingsOf returns a session's bindings.
-func (h *Hub) bindingsOf(id sessions.ID) []*bound {
+func (h *Hub) bindingsOf(id sessions.ID) []*hubBinding {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if w := h.sessions[id]; w != nil {
@@ -215,10 +215,10 @@ func (h *Hub) bindingsOf(id sessions.ID) []*bound {
 }
 
 // add makes a binding known.
-func (h *Hub) add(b Binding) *bound {
+func (h *Hub) add(b Binding) *hubBinding {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	x := &bound{Binding: b}
+	x := &hubBinding{Binding: b}
 	h.bindings[b.ID] = x
 	w := h.sessions[b.Session]
 	if w == nil {
@@ -229,7 +229,7 @@ func (h *Hub) add(b Binding) *bound {
 	return x
 }
 
-func (h *Hub) update(b *bound, next Binding) {
+func (h *Hub) update(b *hubBinding, next Binding) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b.Binding = next
@@ -240,7 +240,7 @@ func (h *Hub) update(b *bound, next Binding) {
 
 // find returns a session's binding to a target, whichever of its chat's ids either of them says;
 // nil: there's none.
-func (h *Hub) find(id sessions.ID, t Target) *bound {
+func (h *Hub) find(id sessions.ID, t Target) *hubBinding {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if w := h.sessions[id]; w != nil {
@@ -328,7 +328,7 @@ func (h *Hub) Load(ctx context.Context) error {
 }
 
 // open opens a binding's document and catches up. life is held.
-func (h *Hub) open(ctx context.Context, b *bound, doc Document) error {
+func (h *Hub) open(ctx context.Context, b *hubBinding, doc Document) error {
 	if !b.Active() {
 		return nil
 	}
@@ -360,7 +360,7 @@ func (h *Hub) open(ctx context.Context, b *bound, doc Document) error {
 
 // catchUp tells the scheduler what the log has. It's read after the document was
 // opened: what comes later is told by Output.
-func (h *Hub) catchUp(ctx context.Context, b *bound) error {
+func (h *Hub) catchUp(ctx context.Context, b *hubBinding) error {
 	p, err := h.opt.Log.Progress(ctx, b.Session)
 	if err != nil {
 		return fmt.Errorf("open the document of %s in %s: %w", b.Session, b.Target, err)
@@ -381,13 +381,13 @@ func (h *Hub) catchUp(ctx context.Context, b *bound) error {
 // describe is a document as the scheduler sees it.
 func (o *outlet) describe(b Binding, d Document) qos.Doc {
 	return qos.Doc{
-		ID: b.ID.Doc(), Chat: keyOf(o.adapter, b, d), Session: qos.Session(b.Session),
+		ID: b.ID.Doc(), Chat: keyOf(o.adapter, b, d), Session: qos.SessionKey(b.Session),
 		Delivered: d.Delivered(), Wanted: d.Delivered(), Uncertain: d.Intent != nil,
 	}
 }
 
 // close has nothing more sent for a binding.
-func (h *Hub) close(b *bound) {
+func (h *Hub) close(b *hubBinding) {
 	h.mu.Lock()
 	was := b.open
 	if was {
@@ -407,7 +407,7 @@ func (h *Hub) close(b *bound) {
 // Settings are what of a hub can change while it runs. Adapters can't; the chats they may
 // send to are theirs to know, and are asked for again with each Reload.
 type Settings struct {
-	Rules []Rule
+	Rules []MirrorRule
 	// RingAfter is how long a turn takes at least whose end rings where nobody but who asked
 	// for it uses the place; 0: all do.
 	RingAfter time.Duration
@@ -524,7 +524,7 @@ func (h *Hub) recheck(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (h *Hub) placeOf(b *bound) Target {
+func (h *Hub) placeOf(b *hubBinding) Target {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return b.where()

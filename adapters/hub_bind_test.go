@@ -47,7 +47,7 @@ func TestBindRefusesWhatCannotBe(t *testing.T) {
 func TestABindingThatThePlatformRefusesIsDisabledAndCanBeRepaired(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		thread := r.platforms["a"].AddThread("-2", "made by hand")
@@ -159,7 +159,7 @@ func TestWhatAPersonMadeAndTookBackIsForgotten(t *testing.T) {
 		if st := r.hub.Status(""); len(st) > 0 {
 			t.Errorf("there is still %+v", st)
 		}
-		r.must(r.reload([]adapters.Rule{rule(t, "*", "a:-1")}))
+		r.must(r.reload([]adapters.MirrorRule{rule(t, "*", "a:-1")}))
 		r.print("pb_1", "one")
 		r.pass(time.Minute)
 		r.wantTexts("a", "-1", "one")
@@ -171,7 +171,7 @@ func TestWhatAPersonMadeAndTookBackIsForgotten(t *testing.T) {
 func TestARefusalDuringUnbindIsNotSaid(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		b := r.hub.Status("pb_1")[0].Binding

@@ -25,14 +25,14 @@ func TestTheHubSaysHowAPlaceIs(t *testing.T) {
 		if s := r.hub.Shape(nowhere); s.MaxFile != 0 || s.Len == nil || s.MaxLen <= 0 {
 			t.Errorf("shape %+v", s)
 		}
-		if _, err := r.hub.Limits(ctx, nowhere); !errors.Is(err, sessions.ErrUnknown) {
+		if _, err := r.hub.LimitStatus(ctx, nowhere); !errors.Is(err, sessions.ErrUnknown) {
 			t.Errorf("limits of nowhere: %v", err)
 		}
 		r.begin("pb_1", "one")
 		b := r.bind("pb_1", "a:-1", adapters.ViewStream)
 		r.print("pb_1", "hello")
 		r.pass(10 * time.Second)
-		l, err := r.hub.Limits(ctx, here)
+		l, err := r.hub.LimitStatus(ctx, here)
 		used := 0
 		for _, w := range l.Chat.Windows {
 			used += w.Used

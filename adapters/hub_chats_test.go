@@ -18,7 +18,7 @@ func TestSessionsWithAThreadEachShareTheirChatsLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, adaptertest.Options{Unlimited: keys}) // which counts by chats
-				r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+				r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 				r.form.OwnThread, r.keys = true, keys
 				r.start()
 				const n = 4
@@ -43,7 +43,7 @@ func TestSessionsWithAThreadEachShareTheirChatsLimit(t *testing.T) {
 						t.Error(w)
 					}
 				}
-				snap, err := r.hub.Scheduler("a").Snapshot(context.Background())
+				snap, err := r.hub.Scheduler("a").Status(context.Background())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -68,7 +68,7 @@ func TestSessionsWithAThreadEachShareTheirChatsLimit(t *testing.T) {
 func TestAllSessionsFollowAChatThatHasMoved(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		r.begin("pb_2", "agent-2")

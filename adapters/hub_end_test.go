@@ -16,7 +16,7 @@ import (
 func TestAnEndedSessionIsSentToItsEndAndForgotten(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1"), rule(t, "*", "b:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1"), rule(t, "*", "b:-1")}
 		r.rules[1].View = adapters.ViewFinal
 		r.start()
 		r.begin("pb_1", "agent-1")
@@ -32,7 +32,7 @@ func TestAnEndedSessionIsSentToItsEndAndForgotten(t *testing.T) {
 			t.Errorf("bindings are kept: %+v, %v", kept, err)
 		}
 		for _, name := range r.names {
-			if snap, err := r.hub.Scheduler(name).Snapshot(context.Background()); err != nil || snap.Documents != 0 {
+			if snap, err := r.hub.Scheduler(name).Status(context.Background()); err != nil || snap.Documents != 0 {
 				t.Errorf("the scheduler of %s has %d documents, %v", name, snap.Documents, err)
 			}
 		}
@@ -42,7 +42,7 @@ func TestAnEndedSessionIsSentToItsEndAndForgotten(t *testing.T) {
 func TestASessionThatEndedWhileTheDaemonWasDownIsSentToItsEnd(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		r.print("pb_1", "one")
@@ -62,7 +62,7 @@ func TestASessionThatEndedWhileTheDaemonWasDownIsSentToItsEnd(t *testing.T) {
 func TestAfterAllSessionsAreClosedNothingIsLeft(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.qos.Mode = qos.Off
 		r.start()
 		heap := func() uint64 {
@@ -93,7 +93,7 @@ func TestAfterAllSessionsAreClosedNothingIsLeft(t *testing.T) {
 func TestAnEndedSessionWhoseChatIsGoneIsForgotten(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		r.print("pb_1", "one")
@@ -113,7 +113,7 @@ func TestAnEndedSessionWhoseChatIsGoneIsForgotten(t *testing.T) {
 func TestAForgottenSessionLeavesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1"), rule(t, "*", "b:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1"), rule(t, "*", "b:-1")}
 		r.start()
 		r.platforms["a"].SetFault(func(adaptertest.Call) adaptertest.Fault { return adaptertest.Fault{Kind: adaptertest.Unconnected} })
 		r.begin("pb_1", "agent-1")
@@ -145,7 +145,7 @@ func TestAForgottenSessionLeavesNothing(t *testing.T) {
 func TestTheRestOfAnEndedSessionIsTriedAgainAtTheNextStart(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.qos.FlushLimit = 10 * time.Minute
 		r.start()
 		r.begin("pb_1", "agent-1")

@@ -19,7 +19,7 @@ func TestAFailingAdapterHoldsUpNoOther(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, r *rig) {
 				t.Helper()
-				r.rules = []adapters.Rule{rule(t, "*", "a:-1"), rule(t, "*", "b:-1")}
+				r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1"), rule(t, "*", "b:-1")}
 				r.platforms["b"].SetFault(func(adaptertest.Call) adaptertest.Fault { return fault })
 				r.start()
 				r.begin("pb_1", "agent-1")
@@ -52,7 +52,7 @@ func TestAFailingAdapterHoldsUpNoOther(t *testing.T) {
 				r.pass(3 * time.Hour)
 				seen = r.platforms["b"].Seen("-1", "")
 				for _, w := range r.house.Compare(seen, adaptertest.Want{Session: "pb_1", To: 20, Oldest: 1, Doubts: []adaptertest.Doubt{
-					{From: adapters.Place{Line: 1}, To: adapters.Place{Line: 21}},
+					{From: adapters.Position{Line: 1}, To: adapters.Position{Line: 21}},
 				}}) {
 					t.Error(w)
 				}
@@ -79,7 +79,7 @@ func TestASessionThatBeginsWhileTheDiskIsFullIsBoundLater(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, r *rig) {
 				t.Helper()
-				r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+				r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 				r.start()
 				r.full.Store(true)
 				r.begin("pb_1", "agent-1")
@@ -101,7 +101,7 @@ func TestASessionThatBeginsWhileTheDiskIsFullIsBoundLater(t *testing.T) {
 func TestNothingIsSentThatCouldNotBeKept(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		r.process.SetFault(func(d adapters.Document) error {

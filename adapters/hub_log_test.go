@@ -17,7 +17,7 @@ func TestTheLogSumsUpTheTraffic(t *testing.T) {
 		t.Helper()
 		var log bytes.Buffer
 		r.log = slog.NewJSONHandler(&log, nil)
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.pass(time.Hour)
 		r.begin("pb_1", "agent-1")

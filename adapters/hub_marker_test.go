@@ -20,7 +20,7 @@ func TestWhatOnlyEndsATurnIsNotShown(t *testing.T) {
 				r.endsTurn = func(line string) bool { return line == marker }
 				rule := rule(t, "*", "a:-1")
 				rule.View = view
-				r.rules = []adapters.Rule{rule}
+				r.rules = []adapters.MirrorRule{rule}
 				r.start()
 				r.begin("pb_1", "agent-1")
 				r.print("pb_1", "one")

@@ -72,7 +72,7 @@ func TestPackedFilesAreLeft(t *testing.T) {
 		t.Helper()
 		random := rand.New(rand.NewPCG(1, 7))
 		r.masker, r.form.MaxFile = newMasker(t), 1<<20
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		for i := range 3 {
 			var packed bytes.Buffer
@@ -104,7 +104,7 @@ func TestNoSecretLeaves(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 7))
 			r.masker = newMasker(t)
 			r.form.LiveRows, r.form.MaxFile = 3, 1<<20
-			r.rules = []adapters.Rule{rule(t, "*", "a:-1"), rule(t, "*", "b:-1")}
+			r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1"), rule(t, "*", "b:-1")}
 			r.rules[1].View = adapters.ViewFinal
 			r.start()
 			r.begin("pb_1", "agent")
@@ -180,7 +180,7 @@ func TestAnOpenHeadWaits(t *testing.T) {
 		t.Helper()
 		r.masker = newMasker(t)
 		r.qos.Mode = qos.CoalesceOnly
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent")
 		r.print("pb_1", "hello")

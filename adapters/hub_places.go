@@ -87,7 +87,7 @@ func (h *Hub) Uses(adapter, chat string) bool {
 }
 
 // where is where a binding's target is now. mu is held.
-func (b *bound) where() Target {
+func (b *hubBinding) where() Target {
 	if b.open {
 		if doc, ok := b.outlet.deliverer.Document(b.ID); ok {
 			return doc.target(b.Binding)
@@ -101,7 +101,7 @@ func (b *bound) where() Target {
 
 // astray says that a binding is shown in its chat itself, because its threads can't be
 // written to. mu is held.
-func (b *bound) astray() bool {
+func (b *hubBinding) astray() bool {
 	if !b.open {
 		return false
 	}
@@ -110,7 +110,7 @@ func (b *bound) astray() bool {
 }
 
 // in says whether a binding that wasn't taken back is in a chat. mu is held.
-func (b *bound) in(adapter, chat string) bool {
+func (b *hubBinding) in(adapter, chat string) bool {
 	if b.Unbound {
 		return false
 	}
@@ -119,10 +119,10 @@ func (b *bound) in(adapter, chat string) bool {
 }
 
 // allIn returns the bindings in a chat.
-func (h *Hub) allIn(adapter, chat string) []*bound {
+func (h *Hub) allIn(adapter, chat string) []*hubBinding {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	var out []*bound
+	var out []*hubBinding
 	for _, b := range h.bindings {
 		if b.in(adapter, chat) {
 			out = append(out, b)
@@ -299,7 +299,7 @@ func (h *Hub) ChatMoved(ctx context.Context, adapter, from, to string) error {
 }
 
 // moveClosed has a binding follow its chat that isn't open. life is held.
-func (h *Hub) moveClosed(ctx context.Context, b *bound, to string) error {
+func (h *Hub) moveClosed(ctx context.Context, b *hubBinding, to string) error {
 	doc, err := h.revived(ctx, b)
 	if err != nil {
 		return err
@@ -327,25 +327,25 @@ func (h *Hub) Shape(place Target) Shape {
 	return s
 }
 
-// Limits says how the limits stand that calls to a place fall under, and what waits
+// LimitStatus says how the limits stand that calls to a place fall under, and what waits
 // for its chat.
-type Limits struct {
+type LimitStatus struct {
 	Mode qos.Mode
 	Bot  qos.BotStatus
 	Chat qos.ChatStatus // zero: nothing was called lately, and nothing waits
 }
 
-// Limits asks an adapter's scheduler; it waits until ctx ends.
-func (h *Hub) Limits(ctx context.Context, place Target) (Limits, error) {
+// LimitStatus asks an adapter's scheduler; it waits until ctx ends.
+func (h *Hub) LimitStatus(ctx context.Context, place Target) (LimitStatus, error) {
 	o, err := h.outletOf(place)
 	if err != nil {
-		return Limits{}, err
+		return LimitStatus{}, err
 	}
-	s, err := o.scheduler.Snapshot(ctx)
+	s, err := o.scheduler.Status(ctx)
 	if err != nil {
-		return Limits{}, fmt.Errorf("ask the scheduler of %s: %w", place.Adapter, err)
+		return LimitStatus{}, fmt.Errorf("ask the scheduler of %s: %w", place.Adapter, err)
 	}
-	l := Limits{Mode: s.Mode, Bot: s.Bot}
+	l := LimitStatus{Mode: s.Mode, Bot: s.Bot}
 	key := o.adapter.Chat(place)
 	for _, c := range s.Chats {
 		if c.Chat == key {
@@ -426,7 +426,7 @@ func (d Document) isBlank() bool { return d.Tail == nil && d.Thread == "" && d.L
 // whyOthersAreNotShown is what a binding that has shown nothing yet has to expect: why another
 // living session of its chat that hasn't either isn't shown, or why none is. "": there's no such.
 // mu is held.
-func (h *Hub) whyOthersAreNotShown(b *bound) (why string) {
+func (h *Hub) whyOthersAreNotShown(b *hubBinding) (why string) {
 	t, works := b.where(), false
 	for _, other := range h.bindings {
 		w := h.sessions[other.Session]

@@ -90,7 +90,7 @@ func TestARestingBindingGoesOnWhereItWas(t *testing.T) {
 			r := newRig(t, adaptertest.Options{})
 			to := adapters.Target{Adapter: "a", Chat: "-1"}
 			if byRule {
-				r.rules = []adapters.Rule{{Session: "*", To: to}}
+				r.rules = []adapters.MirrorRule{{Session: "*", To: to}}
 			}
 			r.start()
 			r.begin("pb_1", "one")
@@ -108,7 +108,7 @@ func TestARestingBindingGoesOnWhereItWas(t *testing.T) {
 			r.stop()
 			r.start()
 			if byRule {
-				r.must(r.reload([]adapters.Rule{{Session: "*", To: to, Input: true}}))
+				r.must(r.reload([]adapters.MirrorRule{{Session: "*", To: to, Input: true}}))
 			}
 			r.print("pb_1", "still")
 			r.pass(time.Minute)
@@ -157,7 +157,7 @@ func TestWhereAChatHasMovedOutlivesAKill(t *testing.T) {
 	for _, by := range []string{"a call", "an update", "an update during a call"} {
 		inBubble(t, func(t *testing.T, r *rig) {
 			t.Helper()
-			r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+			r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 			r.start()
 			r.begin("pb_1", "one")
 			r.begin("pb_2", "two")
@@ -202,7 +202,7 @@ func TestAMoveThatOnlyADocumentKnowsIsKept(t *testing.T) {
 	for writes := range int64(4) {
 		inBubble(t, func(t *testing.T, r *rig) {
 			t.Helper()
-			r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+			r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 			r.start()
 			r.begin("pb_1", "one")
 			r.print("pb_1", "before")
@@ -232,7 +232,7 @@ func TestASessionHasOneBindingInAChatThatMoved(t *testing.T) {
 			t.Helper()
 			random := rand.New(rand.NewPCG(seed, 9))
 			r.chats = []string{"-1", "-1001"}
-			rules := [][]adapters.Rule{{rule(t, "*", "a:-1")}, {rule(t, "*", "a:-1001")}, {rule(t, "*", "a:-1"), rule(t, "*", "a:-1001")}}
+			rules := [][]adapters.MirrorRule{{rule(t, "*", "a:-1")}, {rule(t, "*", "a:-1001")}, {rule(t, "*", "a:-1"), rule(t, "*", "a:-1001")}}
 			byHand := random.IntN(2) == 0
 			if !byHand || random.IntN(2) == 0 {
 				r.rules = rules[0]

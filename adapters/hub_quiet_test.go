@@ -13,7 +13,7 @@ import (
 func TestWhereItIsQuietNothingRings(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1"), rule(t, "*", "a:-2")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1"), rule(t, "*", "a:-2")}
 		r.form.OwnThread = true
 		until := time.Now().Add(time.Hour)
 		r.quiet = func(at adapters.Target, s sessions.ID, now time.Time) bool {

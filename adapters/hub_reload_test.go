@@ -13,9 +13,9 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-func (r *rig) snapshot(adapter string) qos.Snapshot {
+func (r *rig) snapshot(adapter string) qos.SchedulerStatus {
 	r.Helper()
-	s, err := r.hub.Scheduler(adapter).Snapshot(context.Background())
+	s, err := r.hub.Scheduler(adapter).Status(context.Background())
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func (r *rig) limit(adapter, chat string) int {
 func TestReloadTunesTheSchedulersOfTheAdaptersItNames(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1"), rule(t, "*", "b:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1"), rule(t, "*", "b:-1")}
 		r.qos.MinSessionTick = 7 * time.Second // the adapters' own
 		r.start()
 		r.begin("pb_1", "agent-1")
@@ -68,12 +68,12 @@ func TestReloadTunesTheSchedulersOfTheAdaptersItNames(t *testing.T) {
 func TestReloadSaysAllThatIsWrongAndChangesNothingThen(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		r.print("pb_1", "one")
 		err := r.hub.Reload(context.Background(), adapters.Settings{
-			Rules: []adapters.Rule{rule(t, "*", "a:-2"), rule(t, "*", "fax:1"), rule(t, "[", "a:-77")},
+			Rules: []adapters.MirrorRule{rule(t, "*", "a:-2"), rule(t, "*", "fax:1"), rule(t, "[", "a:-77")},
 			Tune: func(adapter string, o *qos.Options) {
 				o.GroupMPM = 5
 				if adapter == "b" {
@@ -116,7 +116,7 @@ func TestNewRulesAreAppliedWhenTheDiskHasRoomAgain(t *testing.T) {
 			r.begin(sessions.ID(fmt.Sprint("pb_", i)), fmt.Sprint("agent-", i))
 		}
 		r.full.Store(true)
-		r.must(r.reload([]adapters.Rule{rule(t, "*", "a:-1")}))
+		r.must(r.reload([]adapters.MirrorRule{rule(t, "*", "a:-1")}))
 		if n := len(r.hub.Status("")); n > 0 {
 			t.Errorf("%d bindings that couldn't be kept", n)
 		}
@@ -129,7 +129,7 @@ func TestNewRulesAreAppliedWhenTheDiskHasRoomAgain(t *testing.T) {
 }
 
 func TestAHubWithWrongSettingsIsNotMade(t *testing.T) {
-	_, err := adapters.NewHub(adapters.HubOptions{Settings: adapters.Settings{Rules: []adapters.Rule{rule(t, "*", "fax:1")}}})
+	_, err := adapters.NewHub(adapters.HubOptions{Settings: adapters.Settings{Rules: []adapters.MirrorRule{rule(t, "*", "fax:1")}}})
 	if e, ok := errors.AsType[*adapters.RuleError](err); !ok || e.Index != 0 {
 		t.Errorf("got %v", err)
 	}

@@ -25,7 +25,7 @@ func TestThreadsAreCalledAsTheirSessions(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
 		r.form.OwnThread = true
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "one")
 		r.house.Rename("pb_1", "two") // before there's anything to show
@@ -55,7 +55,7 @@ func TestThreadsAreCalledAsTheirSessions(t *testing.T) {
 func TestRulesFollowNames(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "agent-*", "a:-1"), rule(t, "shell-*", "a:-2")}
+		r.rules = []adapters.MirrorRule{rule(t, "agent-*", "a:-1"), rule(t, "shell-*", "a:-2")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		r.print("pb_1", "one")

@@ -14,7 +14,7 @@ import (
 func TestARestartGoesOnWithoutAnythingNew(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.form.LiveRows = 3
 		r.start()
 		r.begin("pb_1", "agent-1")
@@ -40,7 +40,7 @@ func TestARestartGoesOnWithoutAnythingNew(t *testing.T) {
 func TestWhatIsLeftBehindIsTidiedAfterARestart(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.form.LiveRows = 3
 		r.start()
 		r.begin("pb_1", "agent-1")
@@ -59,7 +59,7 @@ func TestWhatIsLeftBehindIsTidiedAfterARestart(t *testing.T) {
 func TestStoppingSendsWhatMattersAndKeepsTheRest(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1"), rule(t, "agent-2", "a:-2")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1"), rule(t, "agent-2", "a:-2")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		r.begin("pb_2", "agent-2")
@@ -87,7 +87,7 @@ func TestStoppingSendsWhatMattersAndKeepsTheRest(t *testing.T) {
 func TestARestartCostsNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		r.ends("pb_1", "one")
@@ -106,7 +106,7 @@ func TestARestartCostsNothing(t *testing.T) {
 func TestAnEditInDoubtIsSettledAfterARestart(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.form.LiveRows = 3
 		r.start()
 		r.begin("pb_1", "agent-1")
@@ -130,7 +130,7 @@ func TestAnEditInDoubtIsSettledAfterARestart(t *testing.T) {
 func TestARefusalWhileStoppingIsKept(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		r.print("pb_1", "one")

@@ -37,12 +37,12 @@ const (
 	provesAfter = 5 * time.Second
 )
 
-// refusalKey names what was refused for the same reason in the same chat.
-type refusalKey struct{ adapter, chat, why string }
+// refusedKey names what was refused for the same reason in the same chat.
+type refusedKey struct{ adapter, chat, why string }
 
-// refusal is what's known of bindings that a platform refused for one reason in one chat.
+// refusedGroup is what's known of bindings that a platform refused for one reason in one chat.
 // One of them is tried for all.
-type refusal struct {
+type refusedGroup struct {
 	tries int
 	next  time.Time
 	trial BindingID // the one that's tried; "": none is
@@ -58,9 +58,9 @@ func retryRest(tries int) time.Duration {
 
 // noteRefused has a binding tried again that the platform refused, and says whether that's
 // news, and how often what was refused for the same reason has been tried. life and mu are held.
-func (h *Hub) noteRefused(b *bound) (news bool, tries int) {
+func (h *Hub) noteRefused(b *hubBinding) (news bool, tries int) {
 	t := b.where()
-	key := refusalKey{t.Adapter, t.Chat, b.Disabled}
+	key := refusedKey{t.Adapter, t.Chat, b.Disabled}
 	tried := 0
 	for k, r := range h.refused {
 		if r.trial == b.ID {
@@ -72,7 +72,7 @@ func (h *Hub) noteRefused(b *bound) (news bool, tries int) {
 	}
 	r := h.refused[key]
 	if r == nil {
-		r = &refusal{}
+		r = &refusedGroup{}
 		h.refused[key] = r
 		news = tried == 0
 	}
@@ -102,7 +102,7 @@ func (h *Hub) retryRefused(ctx context.Context) {
 	h.life.Lock()
 	defer h.life.Unlock()
 	h.mu.RLock()
-	var due []refusalKey
+	var due []refusedKey
 	for k, r := range h.refused {
 		if !time.Now().Before(r.next) {
 			due = append(due, k)
@@ -118,7 +118,7 @@ func (h *Hub) retryRefused(ctx context.Context) {
 
 // retry tries one of what was refused for a reason, or all, if one has worked since. life is
 // held.
-func (h *Hub) retry(ctx context.Context, k refusalKey) error {
+func (h *Hub) retry(ctx context.Context, k refusedKey) error {
 	all := h.refusedFor(k)
 	h.mu.Lock()
 	r := h.refused[k]
@@ -147,7 +147,7 @@ func (h *Hub) retry(ctx context.Context, k refusalKey) error {
 
 // dropEnded forgets what's left of sessions that have ended, since a chat has refused it for
 // long. life is held.
-func (h *Hub) dropEnded(ctx context.Context, k refusalKey) error {
+func (h *Hub) dropEnded(ctx context.Context, k refusedKey) error {
 	var errs []error
 	for _, b := range h.refusedFor(k) {
 		s, err := h.opt.Sessions.Get(string(b.Session))
@@ -170,20 +170,20 @@ func (h *Hub) tried(id BindingID) string {
 }
 
 // refusedFor returns the bindings that were refused for a reason, the oldest first.
-func (h *Hub) refusedFor(k refusalKey) []*bound {
-	var out []*bound
+func (h *Hub) refusedFor(k refusedKey) []*hubBinding {
+	var out []*hubBinding
 	for _, b := range h.allIn(k.adapter, k.chat) {
 		if b.Disabled == k.why && !b.Unbound && !b.Resting {
 			out = append(out, b)
 		}
 	}
-	slices.SortFunc(out, func(a, b *bound) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	slices.SortFunc(out, func(a, b *hubBinding) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return out
 }
 
 // revive has a binding work again that the platform refused. What's left of a session that
 // has ended is sent. life is held.
-func (h *Hub) revive(ctx context.Context, b *bound) error {
+func (h *Hub) revive(ctx context.Context, b *hubBinding) error {
 	next := b.Binding
 	next.Disabled = ""
 	if _, err := h.change(ctx, b, next); err != nil {
@@ -202,7 +202,7 @@ func (b Binding) isRefusal() bool {
 }
 
 // event takes in what a scheduler says. It doesn't block.
-func (h *Hub) event(o *outlet, ev qos.Event) {
+func (h *Hub) event(o *outlet, ev qos.SchedulerEvent) {
 	switch ev.Kind {
 	case qos.DocClosed, qos.DocStopped, qos.DocAbandoned:
 		h.mu.Lock()
@@ -234,7 +234,7 @@ func (h *Hub) postElsewhere(o *outlet, posts []Post) {
 }
 
 // docEnded takes in that the scheduler has closed a document.
-func (h *Hub) docEnded(ctx context.Context, o *outlet, ev qos.Event) error {
+func (h *Hub) docEnded(ctx context.Context, o *outlet, ev qos.SchedulerEvent) error {
 	h.life.Lock()
 	defer h.life.Unlock()
 	b := h.binding(BindingID(ev.Doc))
@@ -273,7 +273,7 @@ func (h *Hub) docEnded(ctx context.Context, o *outlet, ev qos.Event) error {
 	return err
 }
 
-func (h *Hub) disable(ctx context.Context, b *bound, next Binding) error {
+func (h *Hub) disable(ctx context.Context, b *hubBinding, next Binding) error {
 	if err := h.opt.Store.PutBinding(ctx, next, nil); err != nil {
 		return fmt.Errorf("disable the binding to %s: %w", b.Target, err)
 	}

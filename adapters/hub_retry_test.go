@@ -24,7 +24,7 @@ func TestWhatWasRefusedIsTriedAgain(t *testing.T) {
 				random := rand.New(rand.NewPCG(seed, 0))
 				sessionsThere := 1 + random.IntN(6)
 				sid := func(i int) sessions.ID { return sessions.ID(fmt.Sprint("pb_", i)) }
-				r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+				r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 				r.start()
 				r.platforms["a"].SetFault(func(adaptertest.Call) adaptertest.Fault { return adaptertest.Fault{Out: 300 * time.Millisecond} })
 				for i := range sessionsThere {

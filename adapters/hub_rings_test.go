@@ -25,7 +25,7 @@ func TestWhatRingsOfDrawnConversations(t *testing.T) {
 			t.Helper()
 			random := rand.New(rand.NewPCG(seed, 7))
 			r.ringAfter = 30 * time.Second
-			r.rules = []adapters.Rule{rule(t, "*", "a:-1"), rule(t, "*", "a:-2")}
+			r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1"), rule(t, "*", "a:-2")}
 			r.users = func(at adapters.Target, _ time.Time) []string {
 				if at.Chat == "-1" {
 					return []string{"Ada"}
@@ -114,7 +114,7 @@ func TestWhatRingsNobodyStandsInTheSameMessage(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
 		r.ringAfter = 30 * time.Second
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.users = func(adapters.Target, time.Time) []string { return []string{"Ada"} }
 		r.start()
 		r.begin("pb_1", "agent-1")
@@ -156,7 +156,7 @@ func TestTurnsThatShareAMessageRingIfOneOfThemDoes(t *testing.T) {
 		inBubble(t, func(t *testing.T, r *rig) {
 			t.Helper()
 			r.ringAfter = 30 * time.Second
-			r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+			r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 			r.users = func(adapters.Target, time.Time) []string { return []string{"Ada"} }
 			r.start()
 			r.begin("pb_1", "agent-1")
@@ -190,7 +190,7 @@ func TestTheEndOfASessionRingsAfterABriefTurn(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
 		r.ringAfter = 30 * time.Second
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.users = func(adapters.Target, time.Time) []string { return []string{"Ada"} }
 		r.start()
 		r.begin("pb_1", "agent-1")

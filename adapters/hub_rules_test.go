@@ -27,7 +27,7 @@ func TestAChatMirrorsNothingWithoutARuleOrABind(t *testing.T) {
 func TestARuleBindsNewSessionsFromTheirBeginningAndOthersFromTheirNewestLine(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "agent-*", "a:-1"), rule(t, "*-2", "b:-2"), rule(t, "agent-2", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "agent-*", "a:-1"), rule(t, "*-2", "b:-2"), rule(t, "agent-2", "a:-1")}
 		r.must(r.house.Begin("pb_1", "agent-1"))
 		r.print("pb_1", "before the daemon")
 		r.start()
@@ -54,7 +54,7 @@ func TestARuleBindsNewSessionsFromTheirBeginningAndOthersFromTheirNewestLine(t *
 func TestRulesAreAppliedAnewOnReload(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "agent-1", "a:-1"), rule(t, "agent-1", "a:-2")}
+		r.rules = []adapters.MirrorRule{rule(t, "agent-1", "a:-1"), rule(t, "agent-1", "a:-2")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		r.print("pb_1", "one")
@@ -63,7 +63,7 @@ func TestRulesAreAppliedAnewOnReload(t *testing.T) {
 
 		moved := rule(t, "agent-1", "a:-2")
 		moved.View = adapters.ViewFinal
-		r.must(r.reload([]adapters.Rule{moved, rule(t, "agent-1", "b:-3")}))
+		r.must(r.reload([]adapters.MirrorRule{moved, rule(t, "agent-1", "b:-3")}))
 		r.print("pb_1", "two")
 		r.pass(time.Minute)
 		r.wantTexts("a", "-1", "one") // its rule is gone
@@ -84,7 +84,7 @@ func TestRulesAreAppliedAnewOnReload(t *testing.T) {
 func TestARuleDoesNotBringBackWhatAPersonTookBack(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		r.print("pb_1", "one")
@@ -115,7 +115,7 @@ func TestAllThatIsWrongWithRulesIsSaidAtOnce(t *testing.T) {
 		r.begin("pb_1", "agent-1")
 		bad := rule(t, "a", "a:-1")
 		bad.View = "sideways"
-		err := r.reload([]adapters.Rule{
+		err := r.reload([]adapters.MirrorRule{
 			rule(t, "[", "a:-1"), rule(t, "x", "fax:1"), bad, rule(t, "y", "b:-77"), rule(t, "*", "a:-1"),
 		})
 		if err == nil {
@@ -135,7 +135,7 @@ func TestAllThatIsWrongWithRulesIsSaidAtOnce(t *testing.T) {
 func TestABindingByRuleIsTriedAgainOnReload(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		r.platforms["a"].DeleteChat("-1")
@@ -157,7 +157,7 @@ func TestABindingByRuleIsTriedAgainOnReload(t *testing.T) {
 func TestARuleDoesNotChangeWhatAPersonDid(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-2")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-2")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		byHand := r.bind("pb_1", "a:-1", adapters.ViewFinal)
@@ -166,7 +166,7 @@ func TestARuleDoesNotChangeWhatAPersonDid(t *testing.T) {
 
 		other := rule(t, "*", "a:-2")
 		other.Input = true
-		r.must(r.reload([]adapters.Rule{rule(t, "*", "a:-1"), other}))
+		r.must(r.reload([]adapters.MirrorRule{rule(t, "*", "a:-1"), other}))
 		for _, st := range r.hub.Status("pb_1") {
 			switch {
 			case st.Binding.ID == byHand.ID && st.Binding != byHand:

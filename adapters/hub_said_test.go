@@ -19,7 +19,7 @@ import (
 func TestWhatWasWrittenElsewhereIsShownWithItsAuthor(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1"), rule(t, "*", "a:-2"), rule(t, "*", "b:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1"), rule(t, "*", "a:-2"), rule(t, "*", "b:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		said := func(author, origin, text string) {
@@ -58,7 +58,7 @@ func TestWhatWasWrittenInASessionsOwnThreadIsHiddenThere(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
 		r.form.OwnThread = true
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		r.print("pb_1", "ready")
@@ -83,7 +83,7 @@ func TestWhatComesLaterStandsBelow(t *testing.T) {
 		inBubble(t, func(t *testing.T, r *rig) {
 			t.Helper()
 			random := rand.New(rand.NewPCG(seed, 0))
-			r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+			r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 			r.start()
 			r.begin("pb_1", "agent-1")
 			wrote := map[string]int{} // how many messages there were when a line was printed behind a text

@@ -15,7 +15,7 @@ func TestTasksThatPanicAreDoneAgain(t *testing.T) {
 		t.Run(fmt.Sprint(panics), func(t *testing.T) {
 			inBubble(t, func(t *testing.T, r *rig) {
 				t.Helper()
-				r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+				r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 				left := panics
 				r.storing = func() {
 					if left > 0 {

@@ -20,7 +20,7 @@ func TestWhatRingsSaysWhatWasAnswered(t *testing.T) {
 		r.must(err)
 		r.masker = masker
 		token := "ghp_" + alphanumeric(rand.New(rand.NewPCG(1, 0)), 36)
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
 		says := func(kind sessions.LineKind, ends bool, lines ...string) {

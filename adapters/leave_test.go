@@ -144,7 +144,7 @@ func TestWhatComesLaterStandsBelowEverything(t *testing.T) {
 			r.platforms["a"].SetFault(func(adaptertest.Call) adaptertest.Fault {
 				return adaptertest.Fault{Out: 200 * time.Millisecond, Back: 300 * time.Millisecond}
 			})
-			r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+			r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 			r.start()
 			r.begin("pb_1", "agent-1")
 			for n := range 10 + c.random.IntN(20) {
@@ -170,7 +170,7 @@ func TestAMessageInDoubtIsEndedToo(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, adaptertest.Options{NonceFor: 5 * time.Minute})
 				r.form.NonceFor = 4 * time.Minute
-				r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+				r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 				r.start()
 				r.begin("pb_1", "agent-1")
 				r.platforms["a"].SetFault(func(adaptertest.Call) adaptertest.Fault { return adaptertest.Fault{Kind: adaptertest.Unanswered} })

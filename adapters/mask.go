@@ -61,7 +61,7 @@ func (l maskedLog) Read(ctx context.Context, id sessions.ID, from int64, limit i
 }
 
 // Progress implements Log.
-func (l maskedLog) Progress(ctx context.Context, id sessions.ID) (Progress, error) {
+func (l maskedLog) Progress(ctx context.Context, id sessions.ID) (LogProgress, error) {
 	p, err := l.Log.Progress(ctx, id)
 	p.Failed = l.masker.Line(p.Failed)
 	return p, err
@@ -150,8 +150,8 @@ func (l maskedLog) region(ctx context.Context, id sessions.ID, head int64, r reg
 }
 
 // hide has lines wait in which a secret may have begun, unless they've been sent before.
-// It's asked for when the sight's progress and document are known.
-func (d *Deliverer) hide(ctx context.Context, s *sight) (err error) {
+// It's asked for when the situation's progress and document are known.
+func (d *Deliverer) hide(ctx context.Context, s *situation) (err error) {
 	if d.mask == nil {
 		return nil
 	}

@@ -18,7 +18,7 @@ func TestEscapesHideNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
 		r.masker = newMasker(t)
-		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 		r.start()
 		all := slices.Concat(redacttest.Ordinary(), redacttest.Kinds(), redacttest.Literals())
 		for i, k := range all {

@@ -46,7 +46,7 @@ var (
 // It's safe for concurrent use.
 type Outbox struct {
 	poster    Poster
-	chat      func(Target) qos.Chat
+	chat      func(Target) qos.ChatKey
 	shape     func(Target) Shape
 	scheduler func() scheduler
 	masker    *redact.Masker // nil: nothing is masked
@@ -55,13 +55,13 @@ type Outbox struct {
 	// is Deliverer.catchUp. Nil: there are no documents.
 	made    func(at Target)
 	moved   func(was, now Target)
-	catchUp func(ctx context.Context, chat qos.Chat, p Post) (qos.Result, bool)
+	catchUp func(ctx context.Context, chat qos.ChatKey, p Post) (qos.CallResult, bool)
 
 	mu       sync.Mutex
 	waiting  map[string]*waitingPost // by slot key
-	perChat  map[qos.Chat]int
+	perChat  map[qos.ChatKey]int
 	bytes    int
-	cosmetic map[qos.Chat]Post
+	cosmetic map[qos.ChatKey]Post
 	messages remembered // ids of messages, by slot key
 }
 
@@ -74,7 +74,7 @@ type scheduler interface {
 // waitingPost is a post that waits, or whose call is under way.
 type waitingPost struct {
 	Post
-	chat     qos.Chat // as it was posted
+	chat     qos.ChatKey // as it was posted
 	inFlight bool
 	next     *Post // takes its place when its call has ended
 
@@ -84,7 +84,7 @@ type waitingPost struct {
 	unsure  bool      // a call that would have made it wasn't answered
 	refused bool      // in every form
 	whole   *Post     // as it was before the platform refused something of it; nil: it didn't
-	failing failing
+	failing failingSince
 }
 
 // again prepares a post to be sent, maybe not for the first time. uncertain says that a
@@ -106,7 +106,7 @@ func newOutbox(poster Poster, a Adapter, s func() scheduler, m *redact.Masker, l
 	return &Outbox{
 		poster: poster, chat: a.Chat, scheduler: s, masker: m, log: log,
 		shape:   func(t Target) Shape { return a.Shape(t).withDefaults() },
-		waiting: map[string]*waitingPost{}, perChat: map[qos.Chat]int{}, cosmetic: map[qos.Chat]Post{},
+		waiting: map[string]*waitingPost{}, perChat: map[qos.ChatKey]int{}, cosmetic: map[qos.ChatKey]Post{},
 	}
 }
 
@@ -118,7 +118,7 @@ const (
 
 // slotKey names a post for the scheduler. It has the chat in it, because a chat may
 // get another key while the post waits, and the thread: a chat's threads may share its limits.
-func slotKey(chat qos.Chat, p Post) string {
+func slotKey(chat qos.ChatKey, p Post) string {
 	return slotPrefix + string(chat) + "\x00" + p.To.Thread + "\x00" + p.Key
 }
 
@@ -178,7 +178,7 @@ func (o *Outbox) Post(p Post) error {
 	if err != nil {
 		return fmt.Errorf("post to %s: %w", p.To, err)
 	}
-	err = o.scheduler().Post(qos.Request{Chat: chat, Key: key, Class: p.Class, Session: qos.Session(p.Session)})
+	err = o.scheduler().Post(qos.Request{Chat: chat, Key: key, Class: p.Class, Session: qos.SessionKey(p.Session)})
 	if replaced != nil {
 		replaced.Tell("", ErrReplaced)
 	}
@@ -190,19 +190,19 @@ func (o *Outbox) Post(p Post) error {
 }
 
 // try makes a cosmetic post, if it can be made right now.
-func (o *Outbox) try(chat qos.Chat, p Post) {
+func (o *Outbox) try(chat qos.ChatKey, p Post) {
 	o.mu.Lock()
 	if len(o.cosmetic) >= maxCosmetic {
 		clear(o.cosmetic) // nobody misses them
 	}
 	o.cosmetic[chat] = p
 	o.mu.Unlock()
-	o.scheduler().Try(qos.Request{Chat: chat, Key: cosmeticSlot, Session: qos.Session(p.Session)})
+	o.scheduler().Try(qos.Request{Chat: chat, Key: cosmeticSlot, Session: qos.SessionKey(p.Session)})
 }
 
 // add has a post wait. It returns the one whose place it took, and how to take it
 // back.
-func (o *Outbox) add(chat qos.Chat, key string, p Post) (replaced *Post, undo func(), err error) {
+func (o *Outbox) add(chat qos.ChatKey, key string, p Post) (replaced *Post, undo func(), err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	w := o.waiting[key]
@@ -280,7 +280,7 @@ func (o *Outbox) Failing(session sessions.ID, at Target) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := time.Now()
-	var worst failing
+	var worst failingSince
 	for _, w := range o.waiting {
 		here := w.To == at || w.Session == session && w.To.Chat == at.Chat
 		if here && !w.failing.since.IsZero() && (worst.since.IsZero() || w.failing.since.Before(worst.since)) {
@@ -294,13 +294,13 @@ func (o *Outbox) Failing(session sessions.ID, at Target) string {
 func owns(key string) bool { return len(key) >= len(slotPrefix) && key[:len(slotPrefix)] == slotPrefix }
 
 // request makes a post's call: see qos.Deliverer.
-func (o *Outbox) request(ctx context.Context, call qos.Call) qos.Result {
+func (o *Outbox) request(ctx context.Context, call qos.Call) qos.CallResult {
 	if call.Key == cosmeticSlot {
 		return o.requestCosmetic(ctx, call)
 	}
 	p, message, ok := o.take(call)
 	if !ok {
-		return qos.Result{Outcome: qos.Unchanged} // dropped meanwhile
+		return qos.CallResult{Outcome: qos.Unchanged} // dropped meanwhile
 	}
 	if result, called := o.precede(ctx, call, p, message); called {
 		return result
@@ -312,13 +312,13 @@ func (o *Outbox) request(ctx context.Context, call qos.Call) qos.Result {
 	return o.settle(call.Key, p, message, reply)
 }
 
-func (o *Outbox) requestCosmetic(ctx context.Context, call qos.Call) qos.Result {
+func (o *Outbox) requestCosmetic(ctx context.Context, call qos.Call) qos.CallResult {
 	o.mu.Lock()
 	p, ok := o.cosmetic[call.Chat]
 	delete(o.cosmetic, call.Chat)
 	o.mu.Unlock()
 	if !ok {
-		return qos.Result{Outcome: qos.Unchanged}
+		return qos.CallResult{Outcome: qos.Unchanged}
 	}
 	r := o.poster.Post(ctx, p, p.Message)
 	switch {
@@ -337,7 +337,7 @@ func (o *Outbox) requestCosmetic(ctx context.Context, call qos.Call) qos.Result 
 	}
 	if r.Outcome == qos.Migrated {
 		p.To.Chat = r.Chat
-		return qos.Result{Outcome: r.Outcome, Chat: o.chat(p.To), Err: r.Err}
+		return qos.CallResult{Outcome: r.Outcome, Chat: o.chat(p.To), Err: r.Err}
 	}
 	return r.result()
 }
@@ -406,7 +406,7 @@ const maxPreceding = 3
 
 // precede has what a new post is to stand below be shown first, in its slot. called is false
 // if that's shown, or can't be.
-func (o *Outbox) precede(ctx context.Context, call qos.Call, p Post, message string) (result qos.Result, called bool) {
+func (o *Outbox) precede(ctx context.Context, call qos.Call, p Post, message string) (result qos.CallResult, called bool) {
 	if !p.Behind || message != "" || o.catchUp == nil {
 		return result, false
 	}
@@ -426,12 +426,12 @@ func (o *Outbox) precede(ctx context.Context, call qos.Call, p Post, message str
 	w.inFlight = false
 	switch result.Outcome {
 	case qos.Delivered:
-		return qos.Result{Outcome: qos.Delivered, More: true}, true
+		return qos.CallResult{Outcome: qos.Delivered, More: true}, true
 	case qos.Rejected, qos.ChatGone: // that's the document's to say; the post goes its own way
 		w.Behind = false
-		return qos.Result{Outcome: qos.Delivered, More: true}, true
+		return qos.CallResult{Outcome: qos.Delivered, More: true}, true
 	case qos.Migrated:
-		return qos.Result{Outcome: qos.NotSent, Err: result.Err}, true // the post learns it by itself
+		return qos.CallResult{Outcome: qos.NotSent, Err: result.Err}, true // the post learns it by itself
 	default:
 		result.Delivered, result.Final, result.Again = 0, 0, time.Time{}
 		return result, true
@@ -439,7 +439,7 @@ func (o *Outbox) precede(ctx context.Context, call qos.Call, p Post, message str
 }
 
 // settle takes in what came of a post's call.
-func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result {
+func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.CallResult {
 	result := r.result()
 	o.mu.Lock()
 	w := o.waiting[key]

@@ -109,14 +109,14 @@ func (p Piece) author() string {
 // keyboard is what the person is called who writes at the session's own keyboard.
 const keyboard = "you"
 
-func (p Piece) start() Place { return Place{Line: p.Line.N, Byte: p.From} }
+func (p Piece) start() Position { return Position{Line: p.Line.N, Byte: p.From} }
 
 // end is the place behind the piece.
-func (p Piece) end() Place {
+func (p Piece) end() Position {
 	if p.To == len(p.Line.Text) {
-		return Place{Line: p.Line.N + 1}
+		return Position{Line: p.Line.N + 1}
 	}
-	return Place{Line: p.Line.N, Byte: p.To}
+	return Position{Line: p.Line.N, Byte: p.To}
 }
 
 // blank says that the piece shows nothing at the edge of a message: platforms cut

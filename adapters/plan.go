@@ -23,15 +23,15 @@ const (
 // minFile is below what attaching files makes no sense, in bytes.
 const minFile = 4096
 
-// step is a planned call.
-type step struct {
+// plannedCall is a planned call.
+type plannedCall struct {
 	op     *Op      // nil: no call is needed
 	before Document // the document when the call begins, with its intent
 	more   bool     // another call follows, as far as is known
 }
 
 // plan decides on the one call that brings the chat nearest to the log.
-func plan(s sight) step {
+func plan(s situation) plannedCall {
 	if in := s.doc.Intent; in != nil {
 		if again, ok := s.again(*in); ok {
 			return again
@@ -47,11 +47,11 @@ func plan(s sight) step {
 }
 
 // show brings the chat nearer to the log.
-func (s *sight) show() step {
+func (s *situation) show() plannedCall {
 	switch {
 	case s.needsThread():
 		if !s.fillsThread() {
-			return step{}
+			return plannedCall{}
 		}
 		return s.step(Op{Kind: KindThread, Text: threadTitle(s.session)}, Intent{Kind: KindThread}, true)
 	case s.doc.Stale != nil && !s.due():
@@ -84,7 +84,7 @@ func (s *sight) show() step {
 // tidy drops from the document what can't be used any more: messages that show
 // lines which the log has dropped, or that another view or a call in doubt has
 // made part of the past.
-func (s *sight) tidy() {
+func (s *situation) tidy() {
 	if t := s.doc.Tail; t != nil && !s.log.has(t.From) {
 		s.doc.Tail = nil
 	}
@@ -98,7 +98,7 @@ func (s *sight) tidy() {
 
 // message is a message that shows a page, or is at a place if the page has no
 // lines.
-func (s *sight) message(p Page, at Place) Message {
+func (s *situation) message(p Page, at Position) Message {
 	m := Message{View: s.binding.View, From: at, To: at, Astray: p.Astray, Double: p.Double, Cut: p.Cut, Dropped: p.Dropped, Live: p.live(), Writing: len(p.Writing) > 0}
 	if n := len(p.Pieces); n > 0 {
 		m.From, m.To = p.Pieces[0].start(), p.Pieces[n-1].end()
@@ -108,17 +108,17 @@ func (s *sight) message(p Page, at Place) Message {
 
 // hash tells apart what pages look like. An ending doesn't count: it's said once, and
 // the same screen isn't shown again without it.
-func (s *sight) hash(p Page) string {
+func (s *situation) hash(p Page) string {
 	p.Ending = nil
 	sum := sha256.Sum256([]byte(s.shape.Look(p)))
 	return hex.EncodeToString(sum[:8])
 }
 
 // extend edits the tail to show what's pending too, and the live region.
-func (s *sight) extend(pending []Piece) step {
+func (s *situation) extend(pending []Piece) plannedCall {
 	t := s.doc.Tail
 	if t == nil {
-		return step{}
+		return plannedCall{}
 	}
 	to := t.To
 	if pieces := withoutBlankEnd(pending); len(pieces) > 0 {
@@ -132,23 +132,23 @@ func (s *sight) extend(pending []Piece) step {
 }
 
 // strip takes the live region of its time from a message that's not the tail.
-func (s *sight) strip() step {
+func (s *situation) strip() plannedCall {
 	m := *s.doc.Stale
 	return s.edit(m, m.page().plus(s.log.between(m.From, m.To)))
 }
 
-func (s *sight) edit(m Message, p Page) step {
+func (s *situation) edit(m Message, p Page) plannedCall {
 	p.Unfinished = s.unfinished(m, p)
 	after := s.message(p, m.From)
 	if after.ID, after.Hash = m.ID, s.hash(p); after.Hash == m.Hash {
-		return step{}
+		return plannedCall{}
 	}
 	return s.step(Op{Kind: KindEdit, Message: m.ID, Page: p}, Intent{Kind: KindEdit, Message: after, Shown: after.To}, false)
 }
 
 // send begins a new message. It shows no live region: if it's never answered,
 // nobody knows where to take that away.
-func (s *sight) send() step {
+func (s *situation) send() plannedCall {
 	pending := s.pending()
 	p := s.shape.fill(s.page(), pending)
 	left := rest(pending, p)
@@ -170,7 +170,7 @@ func (s *sight) send() step {
 }
 
 // announcing adds the end of the turn to a call that rings.
-func (s *sight) announcing(in Intent) Intent {
+func (s *situation) announcing(in Intent) Intent {
 	if in.Ring && s.due() {
 		in.Turn, in.Announced = max(s.doc.Turn, s.progress.Turn), s.turnEnd()
 	}
@@ -178,7 +178,7 @@ func (s *sight) announcing(in Intent) Intent {
 }
 
 // tooMuch says whether what's pending is to be attached as a file.
-func (s *sight) tooMuch() bool {
+func (s *situation) tooMuch() bool {
 	if s.shape.MaxFile < minFile {
 		return false
 	}
@@ -191,7 +191,7 @@ func (s *sight) tooMuch() bool {
 
 // file attaches what's pending. Where nothing can stand beside a file, the next message
 // has its end.
-func (s *sight) file() step {
+func (s *situation) file() plannedCall {
 	pending := s.pending()
 	inFile := pending
 	if s.all() && s.shape.MaxCaption == 0 && s.withheld() == "" {
@@ -215,7 +215,7 @@ func (s *sight) file() step {
 // attach has the end of what's attached stand beside it if that's all there is, because
 // it's what people want to read: one call, so that the end of a turn rings at its first
 // slot.
-func (s *sight) attach(content, beside Page, complete bool) Op {
+func (s *situation) attach(content, beside Page, complete bool) Op {
 	first, last := content.Pieces[0].Line.N, content.Pieces[len(content.Pieces)-1].Line.N
 	beside.Attached, beside.When = last-first+1, s.when(content.Pieces)
 	if complete && s.shape.MaxCaption > 0 && s.withheld() == "" {
@@ -233,7 +233,7 @@ func (s *sight) attach(content, beside Page, complete bool) Op {
 }
 
 // screen shows the live region alone.
-func (s *sight) screen() step {
+func (s *situation) screen() plannedCall {
 	d, due := s.doc, s.due()
 	p := Page{Astray: s.astrayText(), Double: d.Doubt.Screen}
 	if due {
@@ -241,9 +241,9 @@ func (s *sight) screen() step {
 	}
 	p = s.shape.withLive(p, s.rows, len(s.rows))
 	if len(p.Live) == 0 && !due {
-		return step{}
+		return plannedCall{}
 	}
-	shown := Place{Line: s.progress.Head + 1}
+	shown := Position{Line: s.progress.Head + 1}
 	t := d.Tail
 	kind := KindSend
 	if t != nil && !t.Sealed && !due {
@@ -251,7 +251,7 @@ func (s *sight) screen() step {
 	}
 	m := s.message(p, shown)
 	if m.Hash = s.hash(p); t != nil && !due && m.Hash == t.Hash {
-		return step{}
+		return plannedCall{}
 	}
 	if kind == KindEdit {
 		m.ID = t.ID
@@ -263,21 +263,21 @@ func (s *sight) screen() step {
 
 // again makes a call that wasn't answered once more, as it was, if that can't
 // double anything. ok is false if it can't be made so.
-func (s *sight) again(in Intent) (_ step, ok bool) {
+func (s *situation) again(in Intent) (_ plannedCall, ok bool) {
 	m := in.Message
 	switch {
 	case in.Kind == KindThread && s.needsThread() && s.fillsThread():
 		return s.step(Op{Kind: KindThread, Text: threadTitle(s.session), Again: true}, in, true), true
 	case in.Kind == KindEdit && s.mine(m.ID), (in.Kind == KindSend || in.Kind == KindFile) && s.knowsNonce(in):
 	default:
-		return step{}, false
+		return plannedCall{}, false
 	}
 	if !s.log.has(m.From) || s.loaded() < m.To.Line {
-		return step{}, false
+		return plannedCall{}, false
 	}
 	op, ok := s.sameOp(in)
 	if !ok {
-		return step{}, false
+		return plannedCall{}, false
 	}
 	if in.Kind != KindFile {
 		in.Message.Live, in.Message.Writing, in.Message.Hash = op.Page.live(), len(op.Page.Writing) > 0, s.hash(op.Page)
@@ -291,11 +291,11 @@ func (s *sight) again(in Intent) (_ step, ok bool) {
 
 // sameOp is the call of an intent, made of what the log has now. ok is false if that's
 // no message any more.
-func (s *sight) sameOp(in Intent) (_ Op, ok bool) {
+func (s *situation) sameOp(in Intent) (_ Op, ok bool) {
 	m := in.Message
 	p := m.page()
 	var end *Ending
-	last := allBlank(s.log.between(in.Shown, Place{Line: s.progress.Head + 1}))
+	last := allBlank(s.log.between(in.Shown, Position{Line: s.progress.Head + 1}))
 	if in.Ring {
 		end = s.endingOf(in, last)
 	}
@@ -324,19 +324,19 @@ func (s *sight) sameOp(in Intent) (_ Op, ok bool) {
 // knowsNonce says whether the platform surely remembers the nonce of a send. A
 // clock that was set back makes it look younger than it is, but not from the
 // future.
-func (s *sight) knowsNonce(in Intent) bool {
+func (s *situation) knowsNonce(in Intent) bool {
 	age := s.now.Sub(in.At)
 	return age >= 0 && age < s.shape.NonceFor
 }
 
 // mine says whether a message can still be edited as far as the document knows.
-func (s *sight) mine(id string) bool {
+func (s *situation) mine(id string) bool {
 	d := s.doc
 	return d.Tail != nil && d.Tail.ID == id || d.Stale != nil && d.Stale.ID == id
 }
 
 // step completes a planned call.
-func (s *sight) step(op Op, in Intent, more bool) step {
+func (s *situation) step(op Op, in Intent, more bool) plannedCall {
 	op.Target = s.doc.target(s.binding)
 	if !op.Kind.aboutThread() {
 		op.Text = s.shape.Text(op.Page)
@@ -349,7 +349,7 @@ func (s *sight) step(op Op, in Intent, more bool) step {
 	in.At = s.now
 	d := s.doc
 	d.Intent = &in
-	return step{op: &op, before: d, more: more || d.after(in, "x", false).Stale != nil}
+	return plannedCall{op: &op, before: d, more: more || d.after(in, "x", false).Stale != nil}
 }
 
 // leastWriting is how many rows of a text that's being written are shown at least, where
@@ -357,7 +357,7 @@ func (s *sight) step(op Op, in Intent, more bool) step {
 const leastWriting = 3
 
 // withRegion adds what a stream's message shows of the live region.
-func (s *sight) withRegion(p Page) Page {
+func (s *situation) withRegion(p Page) Page {
 	switch {
 	case s.ended() || s.due() || s.withheld() != "":
 		return p
@@ -372,7 +372,7 @@ func (s *sight) withRegion(p Page) Page {
 
 // beginsWriting says whether a text is being written that needs a message: the tail has
 // no room for it, or there's none.
-func (s *sight) beginsWriting() bool {
+func (s *situation) beginsWriting() bool {
 	if p := s.withRegion(s.page()); len(p.Writing) == 0 {
 		return false
 	}
@@ -386,13 +386,13 @@ func (s *sight) beginsWriting() bool {
 
 // hidesWriting says that a text is being written of which the tail shows nothing yet. Nobody tells
 // of it again while it stands still.
-func (s *sight) hidesWriting() bool {
+func (s *situation) hidesWriting() bool {
 	t := s.doc.Tail
 	return (t == nil || !t.Writing) && len(s.withRegion(s.page()).Writing) > 0
 }
 
 // endTail takes the live region from the tail: it goes on in the next message.
-func (s *sight) endTail() step {
+func (s *situation) endTail() plannedCall {
 	t := *s.doc.Tail
 	st := s.edit(t, t.page().plus(s.log.between(t.From, t.To)))
 	st.more = true
@@ -401,7 +401,7 @@ func (s *sight) endTail() step {
 
 // unfinished is what a page that shows nothing says of the text that was being written in its message;
 // "": it shows something.
-func (s *sight) unfinished(m Message, p Page) string {
+func (s *situation) unfinished(m Message, p Page) string {
 	switch {
 	case m.From != m.To || len(p.Pieces) > 0 || p.live():
 		return ""
@@ -419,7 +419,7 @@ func (p Piece) isPrinted() bool {
 
 // write begins a message with a text that's being written. Its lines take the text's
 // place when they're there.
-func (s *sight) write() step {
+func (s *situation) write() plannedCall {
 	p := s.withRegion(s.page())
 	m := s.message(p, s.start())
 	m.Hash = s.hash(p)
@@ -428,13 +428,13 @@ func (s *sight) write() step {
 
 // writes says whether the tail shows text that's to be replaced by the lines that are
 // pending: before anything else, so that nobody sees them twice.
-func (s *sight) writes() bool {
+func (s *situation) writes() bool {
 	t := s.doc.Tail
 	return t != nil && t.Writing && !s.interrupted() && !s.page().Cut && !allBlank(s.settling(s.pending()))
 }
 
 // settling is what of pieces may come without a ring. A session's last line rings.
-func (s *sight) settling(pieces []Piece) []Piece {
+func (s *situation) settling(pieces []Piece) []Piece {
 	if pieces = withoutBlankEnd(pieces); s.ended() && !s.due() && len(pieces) > 0 {
 		return pieces[:len(pieces)-1]
 	}
@@ -443,9 +443,9 @@ func (s *sight) settling(pieces []Piece) []Piece {
 
 // settled edits the tail to show as many of the pending lines as fit in place of the text
 // that was being written.
-func (s *sight) settled() step {
+func (s *situation) settled() plannedCall {
 	t := s.doc.Tail
-	pieces := s.settling(s.log.between(t.From, Place{Line: s.limit() + 1}))
+	pieces := s.settling(s.log.between(t.From, Position{Line: s.limit() + 1}))
 	p := s.shape.fill(t.page(), pieces)
 	if s.message(p, t.From).To.Before(t.To) { // it goes on with a block that's shown in part
 		p = s.shape.fillUp(t.page(), pieces)
@@ -514,14 +514,14 @@ func (d *Deliverer) region(ctx context.Context, id sessions.ID, head int64) (reg
 	return d.mask.region(ctx, id, head, r)
 }
 
-// change is how a live region changed.
-type change uint8
+// liveChange is how a live region changed.
+type liveChange uint8
 
 const (
-	unchanged change = iota
-	moved            // it looks as before below a stream: of a known program something else changed
-	redrawn          // it looks otherwise
-	written          // it has other text that will be lines
+	unchanged liveChange = iota
+	moved                // it looks as before below a stream: of a known program something else changed
+	redrawn              // it looks otherwise
+	written              // it has other text that will be lines
 )
 
 // glimpse is what's kept of a live region, to see how it changes.
@@ -531,7 +531,7 @@ type glimpse struct {
 }
 
 // hears takes in a live region.
-func (w *watched) hears(l *sessions.Live) change {
+func (w *watched) hears(l *sessions.Live) liveChange {
 	if l == nil {
 		return unchanged
 	}

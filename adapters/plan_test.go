@@ -10,25 +10,25 @@ import (
 
 // sightOf is what a slot for a stream sees: so many lines in the log, and how far
 // the document is.
-func sightOf(lines int, d Document) sight {
+func sightOf(lines int, d Document) situation {
 	texts := make([]string, lines)
 	for i := range texts {
 		texts[i] = strings.Repeat("x", i+1)
 	}
-	return sight{
+	return situation{
 		now: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), nonce: "fresh",
-		binding: Binding{View: ViewStream}, doc: d, progress: Progress{Head: int64(lines)},
+		binding: Binding{View: ViewStream}, doc: d, progress: LogProgress{Head: int64(lines)},
 		log: backlog{pieces: piecesOf(texts...), head: int64(lines), all: true}, shape: Shape{MaxLen: 4096}.withDefaults(),
 	}
 }
 
 func TestANonceFromTheFutureIsNotTrusted(t *testing.T) {
 	for age, want := range map[time.Duration]bool{-time.Second: false, 0: true, 59 * time.Second: true, time.Minute: false} {
-		s := sightOf(3, Document{Shown: Place{Line: 1}})
+		s := sightOf(3, Document{Shown: Position{Line: 1}})
 		s.shape.NonceFor = time.Minute
 		s.doc.Intent = &Intent{
-			Kind: KindSend, Nonce: "first", At: s.now.Add(-age), Shown: Place{Line: 4},
-			Message: Message{View: ViewStream, From: Place{Line: 1}, To: Place{Line: 4}},
+			Kind: KindSend, Nonce: "first", At: s.now.Add(-age), Shown: Position{Line: 4},
+			Message: Message{View: ViewStream, From: Position{Line: 1}, To: Position{Line: 4}},
 		}
 		st := plan(s)
 		if got := st.op.Nonce == "first"; got != want || st.op.Page.Double == want {
@@ -38,14 +38,14 @@ func TestANonceFromTheFutureIsNotTrusted(t *testing.T) {
 }
 
 func TestATurnThatTheLogHasForgottenIsAnnounced(t *testing.T) {
-	s := sightOf(3, Document{Shown: Place{Line: 4}})
+	s := sightOf(3, Document{Shown: Position{Line: 4}})
 	s.call = qos.Call{Final: 3}
 	st := plan(s)
 	if st.op == nil || !st.op.Ring || st.op.Text != "done" {
 		t.Fatalf("planned %+v", st.op)
 	}
 	after := st.before.after(*st.before.Intent, "1", false)
-	if r := s.told(qos.Result{}, after, st.more); r.Final != 3 || r.More {
+	if r := s.told(qos.CallResult{}, after, st.more); r.Final != 3 || r.More {
 		t.Errorf("told %+v", r)
 	}
 }
@@ -53,29 +53,29 @@ func TestATurnThatTheLogHasForgottenIsAnnounced(t *testing.T) {
 // Each kind of call, with what it leaves for the next.
 func TestPlans(t *testing.T) {
 	tail := func(to int64) *Message {
-		return &Message{ID: "7", View: ViewStream, From: Place{Line: 1}, To: Place{Line: to}}
+		return &Message{ID: "7", View: ViewStream, From: Position{Line: 1}, To: Position{Line: to}}
 	}
-	ended := func(s *sight) { s.progress.Turn, s.progress.TurnEnd = 1, 2 }
+	ended := func(s *situation) { s.progress.Turn, s.progress.TurnEnd = 1, 2 }
 	tests := map[string]struct {
 		lines  int
 		doc    Document
-		change func(s *sight)
+		change func(s *situation)
 		want   string // kind, text; "": no call
 		ring   bool
-		shown  Place // afterwards
+		shown  Position // afterwards
 	}{
-		"nothing":               {0, Document{Shown: Place{Line: 1}}, nil, "", false, Place{}},
-		"first lines":           {2, Document{Shown: Place{Line: 1}}, nil, "send x|xx", false, Place{Line: 3}},
-		"more lines":            {3, Document{Shown: Place{Line: 2}, Tail: tail(2)}, nil, "edit x|xx|xxx", false, Place{Line: 4}},
-		"a turn's end":          {3, Document{Shown: Place{Line: 2}, Tail: tail(2)}, ended, "send xx|done", true, Place{Line: 3}},
-		"a turn's end alone":    {2, Document{Shown: Place{Line: 3}, Tail: tail(3)}, ended, "send done", true, Place{Line: 3}},
-		"another view's tail":   {3, Document{Shown: Place{Line: 2}, Tail: tail(2)}, func(s *sight) { s.doc.Tail.View = ViewFinal }, "send xx|xxx", false, Place{Line: 4}},
-		"final, while it works": {3, Document{Shown: Place{Line: 1}}, func(s *sight) { s.binding.View = ViewFinal }, "", false, Place{}},
-		"final, at the end":     {3, Document{Shown: Place{Line: 1}}, func(s *sight) { s.binding.View = ViewFinal; ended(s) }, "send x|xx|done", true, Place{Line: 3}},
-		"live rows":             {1, Document{Shown: Place{Line: 2}, Tail: tail(2)}, func(s *sight) { s.rows, s.shape.LiveRows = []string{"a", "b", "c"}, 2 }, "edit x|b|c", false, Place{Line: 2}},
-		"live rows alone":       {0, Document{Shown: Place{Line: 1}}, func(s *sight) { s.rows, s.shape.LiveRows = []string{"a"}, 2 }, "", false, Place{}},
-		"a thread first":        {1, Document{Shown: Place{Line: 1}}, func(s *sight) { s.shape.OwnThread, s.session.Name = true, "agent\n 1" }, "thread agent 1", false, Place{Line: 1}},
-		"no thread for nothing": {0, Document{Shown: Place{Line: 1}}, func(s *sight) { s.shape.OwnThread = true }, "", false, Place{}},
+		"nothing":               {0, Document{Shown: Position{Line: 1}}, nil, "", false, Position{}},
+		"first lines":           {2, Document{Shown: Position{Line: 1}}, nil, "send x|xx", false, Position{Line: 3}},
+		"more lines":            {3, Document{Shown: Position{Line: 2}, Tail: tail(2)}, nil, "edit x|xx|xxx", false, Position{Line: 4}},
+		"a turn's end":          {3, Document{Shown: Position{Line: 2}, Tail: tail(2)}, ended, "send xx|done", true, Position{Line: 3}},
+		"a turn's end alone":    {2, Document{Shown: Position{Line: 3}, Tail: tail(3)}, ended, "send done", true, Position{Line: 3}},
+		"another view's tail":   {3, Document{Shown: Position{Line: 2}, Tail: tail(2)}, func(s *situation) { s.doc.Tail.View = ViewFinal }, "send xx|xxx", false, Position{Line: 4}},
+		"final, while it works": {3, Document{Shown: Position{Line: 1}}, func(s *situation) { s.binding.View = ViewFinal }, "", false, Position{}},
+		"final, at the end":     {3, Document{Shown: Position{Line: 1}}, func(s *situation) { s.binding.View = ViewFinal; ended(s) }, "send x|xx|done", true, Position{Line: 3}},
+		"live rows":             {1, Document{Shown: Position{Line: 2}, Tail: tail(2)}, func(s *situation) { s.rows, s.shape.LiveRows = []string{"a", "b", "c"}, 2 }, "edit x|b|c", false, Position{Line: 2}},
+		"live rows alone":       {0, Document{Shown: Position{Line: 1}}, func(s *situation) { s.rows, s.shape.LiveRows = []string{"a"}, 2 }, "", false, Position{}},
+		"a thread first":        {1, Document{Shown: Position{Line: 1}}, func(s *situation) { s.shape.OwnThread, s.session.Name = true, "agent\n 1" }, "thread agent 1", false, Position{Line: 1}},
+		"no thread for nothing": {0, Document{Shown: Position{Line: 1}}, func(s *situation) { s.shape.OwnThread = true }, "", false, Position{}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

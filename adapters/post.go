@@ -77,12 +77,12 @@ type Menu struct {
 	Data string // given back with the values that were chosen, at most 64 bytes
 	Hint string // stands there while nothing is chosen; at most 100 characters are shown
 	// Options are at most Shape.MenuOptions.
-	Options     []Option
+	Options     []MenuOption
 	Least, Most int // how many may be chosen at a time
 }
 
-// Option is an option of a menu.
-type Option struct {
+// MenuOption is an option of a menu.
+type MenuOption struct {
 	Label  string // at most MaxOption characters are shown
 	Detail string // what's explained below it, as long; "": nothing is
 	Value  string // given back when it's chosen, at most 64 bytes; another for each
@@ -275,7 +275,7 @@ func (h *Hub) spokenTo(id sessions.ID) {
 }
 
 // aside shows in passing what an event says. h.mu is held for reading.
-func (w *watched) aside(b *bound, ev sessions.OutputEvent) {
+func (w *watched) aside(b *hubBinding, ev sessions.OutputEvent) {
 	a, ok := b.outlet.adapter.(Asider)
 	if !ok || ev.Complete || b.View == ViewFinal {
 		return
@@ -292,19 +292,19 @@ func (w *watched) aside(b *bound, ev sessions.OutputEvent) {
 }
 
 // try has a call made for a binding, if it can be made right now.
-func (b *bound) try(slot string, family qos.Family) {
+func (b *hubBinding) try(slot string, family qos.Family) {
 	if _, ok := b.outlet.adapter.(Asider); !ok {
 		return
 	}
 	doc, _ := b.outlet.deliverer.Document(b.ID)
 	b.outlet.scheduler.Try(qos.Request{
-		Chat: b.outlet.adapter.Chat(doc.target(b.Binding)), Key: slot + string(b.ID), Family: family, Session: qos.Session(b.Session),
+		Chat: b.outlet.adapter.Chat(doc.target(b.Binding)), Key: slot + string(b.ID), Family: family, Session: qos.SessionKey(b.Session),
 	})
 }
 
 // aside makes a call that's neither a document's nor a post's. ok is false if it's
 // none of these either.
-func (d *Deliverer) aside(ctx context.Context, call qos.Call) (_ qos.Result, ok bool) {
+func (d *Deliverer) aside(ctx context.Context, call qos.Call) (_ qos.CallResult, ok bool) {
 	slot, rest, _ := strings.Cut(call.Key, "\x00")
 	switch slot + "\x00" {
 	case draftSlot, typingSlot:
@@ -314,29 +314,29 @@ func (d *Deliverer) aside(ctx context.Context, call qos.Call) (_ qos.Result, ok 
 	case openSlot:
 		t, err := ParseTarget(rest)
 		if err != nil {
-			return qos.Result{Outcome: qos.Rejected, Err: err}, true
+			return qos.CallResult{Outcome: qos.Rejected, Err: err}, true
 		}
 		return d.told(t, d.opt.Adapter.Call(ctx, Op{Kind: KindOpen, Target: t})), true
 	default:
-		return qos.Result{}, false
+		return qos.CallResult{}, false
 	}
 }
 
-func (d *Deliverer) inPassing(ctx context.Context, draft bool, id BindingID) qos.Result {
+func (d *Deliverer) inPassing(ctx context.Context, draft bool, id BindingID) qos.CallResult {
 	d.mu.Lock()
 	o := d.open[id.Doc()]
 	if o == nil {
 		d.mu.Unlock()
-		return qos.Result{Outcome: qos.Unchanged}
+		return qos.CallResult{Outcome: qos.Unchanged}
 	}
 	b, t := o.binding, o.doc.target(o.binding)
 	d.mu.Unlock()
 	a, ok := d.opt.Adapter.(Asider)
 	if !ok {
-		return qos.Result{Outcome: qos.Rejected, Err: errors.New("the adapter shows nothing in passing")}
+		return qos.CallResult{Outcome: qos.Rejected, Err: errors.New("the adapter shows nothing in passing")}
 	}
 	if d.opt.Adapter.Shape(b.Target).OwnThread && t.Thread == "" {
-		return qos.Result{Outcome: qos.Unchanged} // there's no place for it yet
+		return qos.CallResult{Outcome: qos.Unchanged} // there's no place for it yet
 	}
 	if !draft {
 		return d.told(t, a.Typing(ctx, t))
@@ -348,17 +348,17 @@ func (d *Deliverer) inPassing(ctx context.Context, draft bool, id BindingID) qos
 			r, err = d.region(ctx, b.Session, p.Head)
 		}
 		if err != nil {
-			return qos.Result{Outcome: qos.NotSent, Err: fmt.Errorf("draft %s: %w", b.Session, err)}
+			return qos.CallResult{Outcome: qos.NotSent, Err: fmt.Errorf("draft %s: %w", b.Session, err)}
 		}
 	}
 	if !r.showing() {
-		return qos.Result{Outcome: qos.Unchanged}
+		return qos.CallResult{Outcome: qos.Unchanged}
 	}
 	return d.told(t, a.Draft(ctx, t, id, r.alone()))
 }
 
 // told is the result of a call that leaves nothing to be kept.
-func (d *Deliverer) told(t Target, r Reply) qos.Result {
+func (d *Deliverer) told(t Target, r Reply) qos.CallResult {
 	result := r.result()
 	if r.Outcome == qos.Migrated {
 		t.Chat = r.Chat

@@ -34,8 +34,8 @@ type brokenLog struct {
 	why string
 }
 
-func (f brokenLog) Progress(context.Context, sessions.ID) (Progress, error) {
-	return Progress{Turn: 1, Failed: f.why}, nil
+func (f brokenLog) Progress(context.Context, sessions.ID) (LogProgress, error) {
+	return LogProgress{Turn: 1, Failed: f.why}, nil
 }
 
 // Why a turn failed is said without secrets.

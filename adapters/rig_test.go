@@ -27,7 +27,7 @@ type rig struct {
 	keys      bool // ThreadKeys
 	names     []string
 	chats     []string // that the adapters know
-	rules     []adapters.Rule
+	rules     []adapters.MirrorRule
 	platforms map[string]*adaptertest.Platform
 	ledgers   map[string]func() (qos.Ledger, func())
 	log       slog.Handler
@@ -144,7 +144,7 @@ func (r *rig) must(err error) {
 }
 
 // reload replaces the rules.
-func (r *rig) reload(rules []adapters.Rule) error {
+func (r *rig) reload(rules []adapters.MirrorRule) error {
 	return r.hub.Reload(context.Background(), adapters.Settings{Rules: rules})
 }
 
@@ -193,13 +193,13 @@ func (r *rig) wantTexts(adapter, chat string, want ...string) {
 	}
 }
 
-func rule(t *testing.T, pattern, to string) adapters.Rule {
+func rule(t *testing.T, pattern, to string) adapters.MirrorRule {
 	t.Helper()
 	target, err := adapters.ParseTarget(to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return adapters.Rule{Session: pattern, To: target}
+	return adapters.MirrorRule{Session: pattern, To: target}
 }
 
 // inBubble runs a test in fake time.

@@ -31,7 +31,7 @@ func TestTurnsThatAreBrief(t *testing.T) {
 		"a clock was set back":  {[]sessions.Turn{turn(-time.Hour)}, false},
 		"nobody knows":          {[]sessions.Turn{{EndedAt: began}}, false},
 	} {
-		if got := (ended{turns: c.turns}).isBrief(after); got != c.want {
+		if got := (endedTurns{turns: c.turns}).isBrief(after); got != c.want {
 			t.Errorf("%s: brief %v", name, got)
 		}
 	}
@@ -71,7 +71,7 @@ func TestForWhomABriefTurnIs(t *testing.T) {
 		"a command that was sent from there":  {ada, []sessions.Line{said("Bob", "telegram:-5/8")}, command, false},
 		"a name at the terminal of the place": {ada, []sessions.Line{said("Ada", "")}, turn, true},
 	} {
-		e := ended{turns: []sessions.Turn{c.turn}, said: c.said, whole: true}
+		e := endedTurns{turns: []sessions.Turn{c.turn}, said: c.said, whole: true}
 		if got := e.isOnlyFor(here, c.users); got != c.want {
 			t.Errorf("%s: only for them: %v", name, got)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// sight is what's known when a slot comes: all that a plan depends on.
-type sight struct {
+// situation is what's known when a slot comes: all that a plan depends on.
+type situation struct {
 	now time.Time
 	// deafUntil is when threads are tried again in the chat, of which others can't be written to.
 	deafUntil time.Time
@@ -20,7 +20,7 @@ type sight struct {
 	binding   Binding
 	doc       Document
 	session   sessions.Session
-	progress  Progress
+	progress  LogProgress
 	region            // the live region
 	log       backlog // from the first line that a message to edit shows
 	shape     Shape
@@ -45,11 +45,11 @@ type sight struct {
 }
 
 // due says whether the end of a turn is to be announced.
-func (s *sight) due() bool { return s.turnEnd() > 0 }
+func (s *situation) due() bool { return s.turnEnd() > 0 }
 
 // turnEnd is the line at which the newest turn ended that's to be announced; 0: none
 // is.
-func (s *sight) turnEnd() int64 {
+func (s *situation) turnEnd() int64 {
 	p, d := s.progress, s.doc
 	switch {
 	case s.held > 0 && p.TurnEnd >= s.held:
@@ -63,11 +63,11 @@ func (s *sight) turnEnd() int64 {
 	}
 }
 
-func (s *sight) ended() bool { return s.session.State == sessions.StateEnded }
+func (s *situation) ended() bool { return s.session.State == sessions.StateEnded }
 
 // limit is the last line that's to be shown now. The message that announces a turn's
 // end ends with it.
-func (s *sight) limit() int64 {
+func (s *situation) limit() int64 {
 	switch end := s.turnEnd(); {
 	case s.ended():
 		return s.progress.Head
@@ -84,22 +84,22 @@ func (s *sight) limit() int64 {
 
 // pending is what's to be shown and isn't, as far as it's loaded. The document
 // doesn't change any more when it's asked.
-func (s *sight) pending() []Piece {
+func (s *situation) pending() []Piece {
 	if s.waiting == nil {
-		s.waiting = s.log.between(s.doc.Shown, Place{Line: s.limit() + 1})
+		s.waiting = s.log.between(s.doc.Shown, Position{Line: s.limit() + 1})
 	}
 	return s.waiting
 }
 
 // start is where pending begins: behind what's shown, or what the log has dropped.
-func (s *sight) start() Place {
-	return laterPlace(s.doc.Shown, Place{Line: min(s.log.first(), s.limit()+1)})
+func (s *situation) start() Position {
+	return laterPosition(s.doc.Shown, Position{Line: min(s.log.first(), s.limit()+1)})
 }
 
 // behindHidden is the place behind lines that stand at a place and aren't shown: nothing of them
 // is missing.
-func (s *sight) behindHidden(at Place) Place {
-	for _, p := range s.log.between(at, Place{Line: s.limit() + 1}) {
+func (s *situation) behindHidden(at Position) Position {
+	for _, p := range s.log.between(at, Position{Line: s.limit() + 1}) {
 		if !p.blank() {
 			break
 		}
@@ -111,13 +111,13 @@ func (s *sight) behindHidden(at Place) Place {
 }
 
 // all says whether pending is all there is.
-func (s *sight) all() bool { return s.log.all || s.loaded() > s.limit() }
+func (s *situation) all() bool { return s.log.all || s.loaded() > s.limit() }
 
 // loaded is the number of the first line behind what's loaded.
-func (s *sight) loaded() int64 { return s.log.first() + int64(len(s.log.pieces)) }
+func (s *situation) loaded() int64 { return s.log.first() + int64(len(s.log.pieces)) }
 
 // page is an empty page for what's pending.
-func (s *sight) page() Page {
+func (s *situation) page() Page {
 	p := Page{Astray: s.astrayText()}
 	shown := s.doc.Shown.Line
 	if end := s.start().Line; end > shown {
@@ -128,58 +128,58 @@ func (s *sight) page() Page {
 }
 
 // nothing says that there's nothing to show and nothing to announce.
-func (s *sight) nothing() bool {
+func (s *situation) nothing() bool {
 	if s.binding.View == ViewScreen {
 		return len(s.rows) == 0 && !s.due()
 	}
 	return !s.due() && !s.page().Cut && allBlank(s.pending())
 }
 
-func (s *sight) needsThread() bool {
+func (s *situation) needsThread() bool {
 	return s.shape.OwnThread && s.doc.target(s.binding).Thread == "" && !s.astray()
 }
 
 // fillsThread says that there's something for a thread to be made for, or somebody who looks
 // for it. What a session asks that waits is shown there.
-func (s *sight) fillsThread() bool {
+func (s *situation) fillsThread() bool {
 	return !s.nothing() || s.beginsWriting() || s.session.State == sessions.StateWaiting || s.binding.expected(s.session)
 }
 
 // leavesThread says that the thread made for the document is to be closed, once
 // everything is in it.
-func (s *sight) leavesThread() bool {
+func (s *situation) leavesThread() bool {
 	return s.ended() && s.shape.ClosesThreads && s.doc.Thread != "" && !s.doc.Closed
 }
 
 // interrupted says that something else stands below the tail, or that somebody has written in
 // this place since its last line: what comes then stands below that, the text that's being written
 // in the tail included.
-func (s *sight) interrupted() bool {
+func (s *situation) interrupted() bool {
 	t := s.doc.Tail
 	return t != nil && t.View != ViewScreen && s.interruptedAt(*t)
 }
 
 // interruptedAt is interrupted of any message. One that shows no line yet stands below all that was written before
 // it was begun, whenever that's typed.
-func (s *sight) interruptedAt(m Message) bool {
+func (s *situation) interruptedAt(m Message) bool {
 	if m.ID == s.left {
 		return true
 	}
 	if m.From == m.To {
 		return false
 	}
-	return slices.ContainsFunc(s.log.between(m.To, Place{Line: s.progress.Head + 1}), func(p Piece) bool {
+	return slices.ContainsFunc(s.log.between(m.To, Position{Line: s.progress.Head + 1}), func(p Piece) bool {
 		return p.Hidden && p.Line.Kind == sessions.KindUser && p.Line.Begins
 	})
 }
 
 // fitsTail says whether all that's pending can be added to the tail.
-func (s *sight) fitsTail() bool {
+func (s *situation) fitsTail() bool {
 	t := s.doc.Tail
 	if t == nil || s.due() || s.ended() || s.page().Cut || !s.all() || s.interrupted() {
 		return false
 	}
-	pieces := withoutBlankEnd(s.log.between(t.From, Place{Line: s.limit() + 1}))
+	pieces := withoutBlankEnd(s.log.between(t.From, Position{Line: s.limit() + 1}))
 	return s.shape.fits(t.page().plus(pieces))
 }
 
@@ -309,10 +309,10 @@ func (b *backlog) first() int64 {
 }
 
 // has says whether all from a place on is kept.
-func (b *backlog) has(from Place) bool { return b.first() <= from.Line }
+func (b *backlog) has(from Position) bool { return b.first() <= from.Line }
 
 // between returns what stands between two places, as far as it's loaded.
-func (b *backlog) between(from, to Place) []Piece {
+func (b *backlog) between(from, to Position) []Piece {
 	if !from.Before(to) {
 		return nil
 	}
@@ -341,7 +341,7 @@ func (b *backlog) index(line int64) int {
 const digestAfter = 10 * time.Minute
 
 // behind is for how long the first of what's pending could have been shown.
-func (s *sight) behind() time.Duration {
+func (s *situation) behind() time.Duration {
 	pending := s.pending()
 	switch {
 	case len(pending) == 0 || s.binding.View == ViewScreen:
@@ -355,7 +355,7 @@ func (s *sight) behind() time.Duration {
 
 // when says from when to when the lines of a file were printed, if the chat is so late
 // that it matters; else "".
-func (s *sight) when(pieces []Piece) string {
+func (s *situation) when(pieces []Piece) string {
 	if s.behind() <= digestAfter {
 		return ""
 	}
@@ -369,8 +369,8 @@ func (s *sight) when(pieces []Piece) string {
 
 // Which ends of turns ring: docs/adr/0035.
 
-// ended are the turns whose end a message says, and who asked for them.
-type ended struct {
+// endedTurns are the turns whose end a message says, and who asked for them.
+type endedTurns struct {
 	turns []sessions.Turn
 	// said are the lines that people wrote since the end of the turn before them, one for each
 	// text. whole says that none is missing.
@@ -379,7 +379,7 @@ type ended struct {
 }
 
 // isBrief reports whether all of the turns are known to have ended well in less than a time.
-func (e ended) isBrief(than time.Duration) bool {
+func (e endedTurns) isBrief(than time.Duration) bool {
 	for _, t := range e.turns {
 		took := t.EndedAt.Sub(t.StartedAt)
 		if t.StartedAt.IsZero() || t.EndedAt.IsZero() || took < 0 || took >= than || !t.Well() {
@@ -392,7 +392,7 @@ func (e ended) isBrief(than time.Duration) bool {
 // isOnlyFor reports whether nobody uses a place but who asked for the turns. users are those who
 // use it, as people are called. Who sits at the session's own keyboard is taken for the only one
 // who uses a place: they have seen the turn end.
-func (e ended) isOnlyFor(place Target, users []string) bool {
+func (e endedTurns) isOnlyFor(place Target, users []string) bool {
 	if !e.whole || len(e.turns) == 0 || len(users) != 1 {
 		return false
 	}
@@ -421,7 +421,7 @@ const mostTurns = 100
 
 // lookBack reads what's known of the turns whose end is to be announced. after is
 // Settings.RingAfter.
-func (s *sight) lookBack(ctx context.Context, log Log, after time.Duration) error {
+func (s *situation) lookBack(ctx context.Context, log Log, after time.Duration) error {
 	end := s.turnEnd()
 	if end == 0 || end != s.progress.TurnEnd {
 		return nil
@@ -458,7 +458,7 @@ func (s *sight) lookBack(ctx context.Context, log Log, after time.Duration) erro
 
 // lookForFailures finds which turns before the one whose end is to be announced failed, of which the
 // chat wasn't told.
-func (s *sight) lookForFailures(ctx context.Context, log Log) error {
+func (s *situation) lookForFailures(ctx context.Context, log Log) error {
 	s.earlier, s.earlierWhy = 0, ""
 	if s.progress.Turn-s.doc.Turn < 2 {
 		return nil
@@ -474,16 +474,16 @@ func (s *sight) lookForFailures(ctx context.Context, log Log) error {
 }
 
 // briefTurns are the turns whose end is to be announced, if all ended well in less than a time.
-func (s *sight) briefTurns(ctx context.Context, log Log, than time.Duration) (ended, error) {
+func (s *situation) briefTurns(ctx context.Context, log Log, than time.Duration) (endedTurns, error) {
 	n := s.progress.Turn - s.doc.Turn
 	if than <= 0 || n > mostTurns || len(s.users) != 1 || s.session.State == sessions.StateError {
-		return ended{}, nil
+		return endedTurns{}, nil
 	}
 	turns, err := log.Turns(ctx, s.binding.Session, s.doc.Turn+1, mostTurns)
-	if e := (ended{turns: turns}); err == nil && int64(len(turns)) == n && e.isBrief(than) {
+	if e := (endedTurns{turns: turns}); err == nil && int64(len(turns)) == n && e.isBrief(than) {
 		return e, nil
 	}
-	return ended{}, err
+	return endedTurns{}, err
 }
 
 // RingAfter is Settings.RingAfter as it is now. It may be called at any time.
@@ -491,9 +491,9 @@ func (h *Hub) RingAfter() time.Duration { return time.Duration(h.ringAfter.Load(
 
 // Rings reports whether the end of a turn rings at a place while it isn't quiet there.
 func (h *Hub) Rings(ctx context.Context, id sessions.ID, at Target, turn sessions.Turn) (bool, error) {
-	s := sight{
+	s := situation{
 		binding:  Binding{Session: id, Target: at},
-		progress: Progress{Turn: turn.Number, TurnEnd: turn.LastLine, TurnFirst: turn.FirstLine},
+		progress: LogProgress{Turn: turn.Number, TurnEnd: turn.LastLine, TurnFirst: turn.FirstLine},
 		doc:      Document{Turn: turn.Number - 1},
 		users:    h.currentInbound().UsersOf(at, time.Now()),
 	}

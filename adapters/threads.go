@@ -91,7 +91,7 @@ func (d Document) astray(shape Shape, now time.Time) bool {
 	return shape.OwnThread && d.Thread == "" && d.Lost != nil && !d.Lost.Nowhere && now.Before(d.Lost.Again)
 }
 
-func (s *sight) astray() bool { return s.doc.astray(s.shape, s.now) }
+func (s *situation) astray() bool { return s.doc.astray(s.shape, s.now) }
 
 // problem says what's wrong with where a document is shown, as a sentence; "": nothing is.
 func (d Document) problem(shape Shape, now time.Time) string {
@@ -107,7 +107,7 @@ func (d Document) problem(shape Shape, now time.Time) string {
 
 // astrayText is the notice at the top of a message that's shown in the chat itself in place
 // of a thread; "": it belongs there.
-func (s *sight) astrayText() string {
+func (s *situation) astrayText() string {
 	switch form := s.withheld(); {
 	case !s.astray():
 		return ""
@@ -118,7 +118,7 @@ func (s *sight) astrayText() string {
 }
 
 // astrayName is the notice with the session's name.
-func (s *sight) astrayName() string {
+func (s *situation) astrayName() string {
 	return "[" + threadTitle(s.session) + ": its " + s.shape.Threads + " " + s.doc.Lost.trouble() + ", so it's shown here]"
 }
 
@@ -223,7 +223,7 @@ func (h *Hub) renamed(ctx context.Context, s sessions.Session) error {
 // retitle has a binding's thread renamed if that was made for it. Titles are scarce
 // calls (Discord takes two in ten minutes): several changes become one, since what
 // the title is to be is looked up when the slot comes.
-func (h *Hub) retitle(b *bound) {
+func (h *Hub) retitle(b *hubBinding) {
 	o := b.outlet
 	if !o.adapter.Shape(b.Target).OwnThread {
 		return
@@ -231,7 +231,7 @@ func (h *Hub) retitle(b *bound) {
 	doc, _ := o.deliverer.Document(b.ID)
 	err := o.scheduler.Post(qos.Request{
 		Chat: o.adapter.Chat(doc.target(b.Binding)), Key: renameSlot + string(b.ID), Class: qos.Stream, Family: qos.FamilyRename,
-		Session: qos.Session(b.Session),
+		Session: qos.SessionKey(b.Session),
 	})
 	if err != nil {
 		h.log.Info("a thread keeps its title until the next start", "session", b.Session, "target", b.Target.String(), "err", err)
@@ -239,7 +239,7 @@ func (h *Hub) retitle(b *bound) {
 }
 
 // rename gives a document's thread the title that it should have.
-func (d *Deliverer) rename(ctx context.Context, id BindingID) qos.Result {
+func (d *Deliverer) rename(ctx context.Context, id BindingID) qos.CallResult {
 	o, b, doc, _, refused := d.take(id.Doc())
 	if o == nil {
 		return refused
@@ -251,14 +251,14 @@ func (d *Deliverer) rename(ctx context.Context, id BindingID) qos.Result {
 	return result
 }
 
-func (d *Deliverer) renameThread(ctx context.Context, b Binding, doc Document) (Document, qos.Result) {
+func (d *Deliverer) renameThread(ctx context.Context, b Binding, doc Document) (Document, qos.CallResult) {
 	s, err := d.opt.Sessions.Get(string(b.Session))
 	if err != nil {
-		return doc, qos.Result{Outcome: qos.Rejected, Err: fmt.Errorf("rename the thread of %s: %w", b.Session, err)}
+		return doc, qos.CallResult{Outcome: qos.Rejected, Err: fmt.Errorf("rename the thread of %s: %w", b.Session, err)}
 	}
 	title := threadTitle(d.named(s))
 	if doc.Thread == "" || doc.Title == "" || doc.Title == title {
-		return doc, qos.Result{Outcome: qos.Unchanged}
+		return doc, qos.CallResult{Outcome: qos.Unchanged}
 	}
 	t := doc.target(b)
 	result := d.told(t, d.opt.Adapter.Call(ctx, Op{Kind: KindRename, Target: t, Text: title}))

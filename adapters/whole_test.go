@@ -113,9 +113,9 @@ func TestBlocksAreKeptWhole(t *testing.T) {
 	}
 }
 
-func (p Page) lastEnd() Place {
+func (p Page) lastEnd() Position {
 	if len(p.Pieces) == 0 {
-		return Place{}
+		return Position{}
 	}
 	return p.Pieces[len(p.Pieces)-1].end()
 }
@@ -137,13 +137,13 @@ func TestATextThatWasBeingWrittenEndsBeforeABlock(t *testing.T) {
 			}
 			lines = append(lines, "```")
 			for _, shown := range []int{0, begins, begins + 3} {
-				s := sight{
-					nonce: "n", binding: Binding{View: ViewStream}, shape: shape, progress: Progress{Head: int64(len(lines))},
-					doc: Document{Shown: Place{Line: int64(shown) + 1}}, log: *answerOf(lines...), region: region{known: true},
+				s := situation{
+					nonce: "n", binding: Binding{View: ViewStream}, shape: shape, progress: LogProgress{Head: int64(len(lines))},
+					doc: Document{Shown: Position{Line: int64(shown) + 1}}, log: *answerOf(lines...), region: region{known: true},
 				}
-				s.doc.Tail = &Message{ID: "7", View: ViewStream, From: Place{Line: 1}, To: s.doc.Shown, Writing: true}
+				s.doc.Tail = &Message{ID: "7", View: ViewStream, From: Position{Line: 1}, To: s.doc.Shown, Writing: true}
 				st := plan(s)
-				want := Place{Line: int64(max(shown, begins)) + 1}
+				want := Position{Line: int64(max(shown, begins)) + 1}
 				if to := st.before.Intent.Shown; st.op.Kind != KindEdit || shown <= begins && to != want || to.Before(s.doc.Shown) {
 					t.Errorf("with %d lines shown: a %s up to %v, want up to %v", shown, st.op.Kind, to, want)
 				}

@@ -39,7 +39,7 @@ func TestRefusedWordsHoldUpNothing(t *testing.T) {
 				})
 			}
 			r.form = adapters.Shape{MaxLen: 600, MaxFile: []int{0, 1 << 20}[random.IntN(2)], MaxCaption: []int{0, 500}[random.IntN(2)], LiveRows: random.IntN(2) * 5}
-			r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+			r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 			r.start()
 			r.begin("pb_1", "agent")
 			turns, lines := 1+random.IntN(4), []string{}
@@ -128,7 +128,7 @@ func TestWhatStandsBesideAFileIsRefusedAlone(t *testing.T) {
 				})
 			}
 			r.form = adapters.Shape{MaxLen: 600, MaxFile: 1 << 20, MaxCaption: caption}
-			r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+			r.rules = []adapters.MirrorRule{rule(t, "*", "a:-1")}
 			r.start()
 			r.begin("pb_1", "agent")
 			lines := []string{"It is a forbidden word that it begins with."}

@@ -52,9 +52,9 @@ func TestOpenedWithAFinalOnly(t *testing.T) {
 // TestDeliveredNeverGoesBack, whatever an adapter says.
 func TestDeliveredNeverGoesBack(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			if call.Wanted == 20 {
-				return &qos.Result{Outcome: qos.Delivered, Delivered: 5}
+				return &qos.CallResult{Outcome: qos.Delivered, Delivered: 5}
 			}
 			return nil
 		}
@@ -76,11 +76,11 @@ func TestDeliveredNeverGoesBack(t *testing.T) {
 
 // TestLiveRegionIsShownAgain if nobody knows whether it was.
 func TestLiveRegionIsShownAgain(t *testing.T) {
-	for _, outcome := range []qos.Outcome{qos.Uncertain, qos.Failed} {
+	for _, outcome := range []qos.CallOutcome{qos.Uncertain, qos.Failed} {
 		inArena(t, qos.Options{}, nil, func(a *arena) {
-			a.outcome = func(qos.Call) *qos.Result {
+			a.outcome = func(qos.Call) *qos.CallResult {
 				a.outcome = nil
-				return &qos.Result{Outcome: outcome}
+				return &qos.CallResult{Outcome: outcome}
 			}
 			a.open("doc", group)
 			a.sched.Touch("doc")
@@ -97,8 +97,8 @@ func TestLiveRegionIsShownAgain(t *testing.T) {
 func TestBackOffBeginsAnew(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
 		outcome := qos.Failed
-		a.outcome = func(qos.Call) *qos.Result { return &qos.Result{Outcome: outcome, RetryAfter: time.Second} }
-		set := func(o qos.Outcome) {
+		a.outcome = func(qos.Call) *qos.CallResult { return &qos.CallResult{Outcome: outcome, RetryAfter: time.Second} }
+		set := func(o qos.CallOutcome) {
 			a.mu.Lock()
 			outcome = o
 			a.mu.Unlock()
@@ -144,7 +144,7 @@ func TestBackOffBeginsAnew(t *testing.T) {
 func TestCancelledRequestIsNotTriedAgain(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
 		a.latency = always(5 * time.Second)
-		a.outcome = func(qos.Call) *qos.Result { return &qos.Result{Outcome: qos.Failed} }
+		a.outcome = func(qos.Call) *qos.CallResult { return &qos.CallResult{Outcome: qos.Failed} }
 		if err := a.sched.Post(qos.Request{Chat: group, Key: "x", Session: "one"}); err != nil {
 			t.Fatal(err)
 		}
@@ -174,17 +174,17 @@ func TestLearnedIsReplaced(t *testing.T) {
 // TestMigratedKeepsItsPast: the reduced pace, the later of two penalties, since when
 // something was shown, and what was asked for in both.
 func TestMigratedKeepsItsPast(t *testing.T) {
-	const to = qos.Chat("-1001")
+	const to = qos.ChatKey("-1001")
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		throttles := map[qos.Chat]*qos.Result{group: throttled(10 * time.Second)}
+		throttles := map[qos.ChatKey]*qos.CallResult{group: throttled(10 * time.Second)}
 		moved := false
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			if r := throttles[call.Chat]; r != nil {
 				delete(throttles, call.Chat)
 				return r
 			}
 			if call.Chat == group && moved {
-				return &qos.Result{Outcome: qos.Migrated, Chat: to}
+				return &qos.CallResult{Outcome: qos.Migrated, Chat: to}
 			}
 			return nil
 		}
@@ -219,9 +219,9 @@ func TestMigratedKeepsItsPast(t *testing.T) {
 		a.open("doc", group)
 		a.want("doc", 1, false)
 		a.pass(3 * time.Second)
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			if call.Chat == group {
-				return &qos.Result{Outcome: qos.Migrated, Chat: to}
+				return &qos.CallResult{Outcome: qos.Migrated, Chat: to}
 			}
 			return nil
 		}
@@ -241,7 +241,7 @@ type asks struct {
 	n int
 }
 
-func (b *asks) Ask(now time.Time, ask qos.Ask, reply func(qos.Answer)) qos.Answer {
+func (b *asks) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
 	b.n++
 	return b.Budget.Ask(now, ask, reply)
 }

@@ -21,13 +21,13 @@ type arena struct {
 	ended  chan error
 
 	mu      sync.Mutex
-	latency func() time.Duration            // of a call; nil: none
-	outcome func(call qos.Call) *qos.Result // what the platform answers; nil: delivered
-	greedy  map[qos.DocID]bool              // documents that always have more
+	latency func() time.Duration                // of a call; nil: none
+	outcome func(call qos.Call) *qos.CallResult // what the platform answers; nil: delivered
+	greedy  map[qos.DocID]bool                  // documents that always have more
 	grants  []grant
-	events  []qos.Event
+	events  []qos.SchedulerEvent
 	wanted  map[qos.DocID]int64
-	inChat  map[qos.Chat]int
+	inChat  map[qos.ChatKey]int
 }
 
 // grant is a call that was made.
@@ -62,13 +62,13 @@ func newStillArena(t *testing.T, opt qos.Options, budget qos.Budget) *arena {
 	t.Helper()
 	a := &arena{
 		t: t, began: time.Now(), ended: make(chan error, 1),
-		greedy: map[qos.DocID]bool{}, wanted: map[qos.DocID]int64{}, inChat: map[qos.Chat]int{},
+		greedy: map[qos.DocID]bool{}, wanted: map[qos.DocID]int64{}, inChat: map[qos.ChatKey]int{},
 	}
 	if opt.Seed == 0 {
 		opt.Seed = 1
 	}
 	if opt.OnEvent == nil {
-		opt.OnEvent = func(ev qos.Event) {
+		opt.OnEvent = func(ev qos.SchedulerEvent) {
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			a.events = append(a.events, ev)
@@ -99,7 +99,7 @@ func (a *arena) close() {
 func (a *arena) now() time.Duration { return time.Since(a.began) }
 
 // Deliver implements qos.Deliverer.
-func (a *arena) Deliver(ctx context.Context, call qos.Call) qos.Result {
+func (a *arena) Deliver(ctx context.Context, call qos.Call) qos.CallResult {
 	a.mu.Lock()
 	g := grant{Call: call, at: a.now()}
 	var takes time.Duration
@@ -109,7 +109,7 @@ func (a *arena) Deliver(ctx context.Context, call qos.Call) qos.Result {
 	if a.inChat[call.Chat]++; a.inChat[call.Chat] > 1 {
 		a.t.Errorf("two calls at a time in %s", call.Chat)
 	}
-	r := qos.Result{Outcome: qos.Delivered, Delivered: max(call.Wanted, a.wanted[call.Doc]), Final: call.Final}
+	r := qos.CallResult{Outcome: qos.Delivered, Delivered: max(call.Wanted, a.wanted[call.Doc]), Final: call.Final}
 	if a.outcome != nil {
 		if o := a.outcome(call); o != nil {
 			r = *o
@@ -123,7 +123,7 @@ func (a *arena) Deliver(ctx context.Context, call qos.Call) qos.Result {
 	g.end = a.now()
 	a.grants = append(a.grants, g)
 	if !answered {
-		return qos.Result{Outcome: qos.Uncertain}
+		return qos.CallResult{Outcome: qos.Uncertain}
 	}
 	if a.greedy[call.Doc] {
 		a.wanted[call.Doc] = r.Delivered + 1
@@ -133,15 +133,15 @@ func (a *arena) Deliver(ctx context.Context, call qos.Call) qos.Result {
 }
 
 // open opens a document of a session with the same name.
-func (a *arena) open(id qos.DocID, chat qos.Chat) {
+func (a *arena) open(id qos.DocID, chat qos.ChatKey) {
 	a.t.Helper()
-	if err := a.sched.Open(qos.Doc{ID: id, Chat: chat, Session: qos.Session(id)}); err != nil {
+	if err := a.sched.Open(qos.Doc{ID: id, Chat: chat, Session: qos.SessionKey(id)}); err != nil {
 		a.t.Fatal(err)
 	}
 }
 
 // feed opens a document that always has more to send.
-func (a *arena) feed(id qos.DocID, chat qos.Chat) {
+func (a *arena) feed(id qos.DocID, chat qos.ChatKey) {
 	a.t.Helper()
 	a.open(id, chat)
 	a.mu.Lock()
@@ -158,7 +158,7 @@ func (a *arena) want(id qos.DocID, line int64, final bool) {
 	}
 }
 
-func (a *arena) post(chat qos.Chat, key string, class qos.Class) {
+func (a *arena) post(chat qos.ChatKey, key string, class qos.Class) {
 	a.t.Helper()
 	if err := a.sched.Post(qos.Request{Chat: chat, Key: key, Class: class}); err != nil {
 		a.t.Fatal(err)
@@ -166,7 +166,7 @@ func (a *arena) post(chat qos.Chat, key string, class qos.Class) {
 }
 
 // answers changes what the platform answers while calls may be under way.
-func (a *arena) answers(outcome func(call qos.Call) *qos.Result) {
+func (a *arena) answers(outcome func(call qos.Call) *qos.CallResult) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.outcome = outcome
@@ -191,10 +191,10 @@ func (a *arena) made(keep func(g grant) bool) []grant {
 	return out
 }
 
-func (a *arena) seen(kind qos.EventKind) []qos.Event {
+func (a *arena) seen(kind qos.SchedulerEventKind) []qos.SchedulerEvent {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var out []qos.Event
+	var out []qos.SchedulerEvent
 	for _, ev := range a.events {
 		if ev.Kind == kind {
 			out = append(out, ev)
@@ -203,9 +203,9 @@ func (a *arena) seen(kind qos.EventKind) []qos.Event {
 	return out
 }
 
-func (a *arena) snapshot() qos.Snapshot {
+func (a *arena) snapshot() qos.SchedulerStatus {
 	a.t.Helper()
-	s, err := a.sched.Snapshot(context.Background())
+	s, err := a.sched.Status(context.Background())
 	if err != nil {
 		a.t.Fatal(err)
 	}

@@ -16,9 +16,9 @@ func TestAgain(t *testing.T) {
 			t.Run(mode.String()+" "+map[bool]string{false: "stream", true: "final"}[final], func(t *testing.T) {
 				inArena(t, qos.Options{Mode: mode}, nil, func(a *arena) {
 					until := time.Now().Add(5 * time.Second)
-					a.answers(func(call qos.Call) *qos.Result {
+					a.answers(func(call qos.Call) *qos.CallResult {
 						if call.Doc == "doc" && time.Now().Before(until) && call.Wanted < 7 {
-							return &qos.Result{Outcome: qos.Unchanged, Again: until}
+							return &qos.CallResult{Outcome: qos.Unchanged, Again: until}
 						}
 						return nil
 					})

@@ -32,7 +32,7 @@ type Budget interface {
 	// and those that other processes report. freed is called when it's worth asking
 	// again about a chat before the time that NotBefore said, because of what other
 	// processes did; about all chats if its Chat is empty. Neither blocks.
-	Run(ctx context.Context, hear func(Penalty), freed func(Chat)) error
+	Run(ctx context.Context, hear func(Penalty), freed func(ChatKey)) error
 
 	// Configure sets the limits. It's called before Run, and again whenever they
 	// change; slots that are taken stay taken.
@@ -43,8 +43,8 @@ type Budget interface {
 	// returns, with Granted or NotBefore, within the time of the call's deadline. A
 	// grant is durable: whatever happens to the process, it's counted. Nobody waits
 	// in line here: who isn't granted asks again. Within a process who asks is as
-	// good as anybody else; between processes Ask.Class and Ask.Weight decide.
-	Ask(now time.Time, ask Ask, reply func(Answer)) Answer
+	// good as anybody else; between processes SlotQuestion.Class and SlotQuestion.Weight decide.
+	Ask(now time.Time, ask SlotQuestion, reply func(SlotAnswer)) SlotAnswer
 
 	// Settle says when a granted call was answered. Only then is it known when its
 	// slot comes back. An unknown or settled permit is ignored.
@@ -63,11 +63,11 @@ type Budget interface {
 	Learn(now time.Time, scope Scope, learned Learned)
 
 	// Rekey adds all that's known about one chat to another: the chat has migrated.
-	Rekey(now time.Time, from, to Chat)
+	Rekey(now time.Time, from, to ChatKey)
 
 	// Use says how the windows of a chat stand, the message family's first, for
 	// the status page. Nil if nothing is known about it.
-	Use(now time.Time, chat Chat) []WindowUse
+	Use(now time.Time, chat ChatKey) []WindowUse
 }
 
 // Limits are all windows of a bot. A call counts in every window that applies to
@@ -79,7 +79,7 @@ type Limits struct {
 	Families map[Family]Limit // of each chat, for the families that don't count as messages
 	// IsPrivate tells private chats by their key. Nil: there are none. It must be
 	// a pure function.
-	IsPrivate func(Chat) bool
+	IsPrivate func(ChatKey) bool
 }
 
 // Limit is what one scope may do.
@@ -99,9 +99,9 @@ type Window struct {
 // PermitID names a granted slot, also over restarts.
 type PermitID uint64
 
-// Ask is a question to a Budget.
-type Ask struct {
-	Chat   Chat
+// SlotQuestion is a question to a Budget.
+type SlotQuestion struct {
+	Chat   ChatKey
 	Family Family
 	// Spare is how many slots must stay free, after this call, in the first
 	// window of the chat's messages: the reserve. It has no meaning for other
@@ -121,23 +121,23 @@ type Ask struct {
 	Weight float64
 }
 
-// AnswerState is the kind of an Answer.
-type AnswerState uint8
+// SlotAnswerState is the kind of a SlotAnswer.
+type SlotAnswerState uint8
 
 // The answers.
 const (
 	// Pending: not known yet; the reply follows.
-	Pending AnswerState = iota
+	Pending SlotAnswerState = iota
 	// Granted: the call may be made, until its deadline.
 	Granted
-	// NotBefore: not now. Asking earlier than Answer.At can't succeed, unless a
+	// NotBefore: not now. Asking earlier than SlotAnswer.At can't succeed, unless a
 	// call is settled or refunded in between.
 	NotBefore
 )
 
-// Answer is a Budget's reply.
-type Answer struct {
-	State  AnswerState
+// SlotAnswer is a Budget's reply.
+type SlotAnswer struct {
+	State  SlotAnswerState
 	Permit PermitID  // of a grant
 	At     time.Time // of NotBefore
 	Err    error     // of NotBefore: why it can't be known whether there's a slot (the store fails)
@@ -146,13 +146,13 @@ type Answer struct {
 // Scope is what a penalty, or something learned, is about: one family of a
 // chat, a whole chat (AllFamilies), or the bot (no Chat).
 type Scope struct {
-	Chat        Chat
+	Chat        ChatKey
 	Family      Family
 	AllFamilies bool
 }
 
 // ScopesOf returns the scopes that a call falls under, the bot's first.
-func ScopesOf(chat Chat, family Family) [3]Scope {
+func ScopesOf(chat ChatKey, family Family) [3]Scope {
 	return [3]Scope{{}, {Chat: chat, AllFamilies: true}, {Chat: chat, Family: family}}
 }
 
@@ -180,8 +180,8 @@ type WindowUse struct {
 	Free   time.Time // when the next slot comes back; zero if one is free now
 }
 
-// taken is a slot that was granted.
-type taken struct {
+// takenSlot is a slot that was granted.
+type takenSlot struct {
 	Slot
 	inFlight bool // not answered yet; Stamp is the latest it can be
 
@@ -191,7 +191,7 @@ type taken struct {
 
 // comesBack is when the slot is free again in a window. While its call is in
 // flight nobody knows; it can't be before a whole window from now.
-func (t *taken) comesBack(now time.Time, w Window) time.Time {
+func (t *takenSlot) comesBack(now time.Time, w Window) time.Time {
 	if t.inFlight && now.Before(t.Stamp) {
 		return now.Add(w.Per)
 	}
@@ -199,12 +199,12 @@ func (t *taken) comesBack(now time.Time, w Window) time.Time {
 }
 
 // holds says whether the slot is taken now.
-func (t *taken) holds(now time.Time, w Window) bool {
+func (t *takenSlot) holds(now time.Time, w Window) bool {
 	return t.comesBack(now, w).After(now)
 }
 
 // used counts the slots of a window that are taken.
-func used(now time.Time, slots []*taken, w Window) int {
+func used(now time.Time, slots []*takenSlot, w Window) int {
 	n := 0
 	for _, t := range slots {
 		if t.holds(now, w) {
@@ -217,7 +217,7 @@ func used(now time.Time, slots []*taken, w Window) int {
 // freeAt is when so many slots of a window will be free, if nothing else is
 // granted; now if they are already. A window can't have more free slots than
 // calls.
-func freeAt(now time.Time, slots []*taken, w Window, free int) time.Time {
+func freeAt(now time.Time, slots []*takenSlot, w Window, free int) time.Time {
 	most := max(w.Calls-free, 0) // that may be taken then
 	if len(slots) <= most {
 		return now
@@ -258,7 +258,7 @@ func (l Limits) longest() time.Duration {
 }
 
 // LimitOf returns the limit of a family in a chat, and the family whose windows it counts in.
-func (l Limits) LimitOf(chat Chat, family Family) (Limit, Family) {
+func (l Limits) LimitOf(chat ChatKey, family Family) (Limit, Family) {
 	if limit, own := l.Families[family]; own {
 		return limit, family
 	}
@@ -278,18 +278,18 @@ type Ledger interface {
 	// Load returns what is kept: slots stamped at or after since, and all
 	// penalties, in any order. It's called before the first Write, and again if it
 	// failed. It may block and do I/O.
-	Load(ctx context.Context, since time.Time) (Kept, error)
+	Load(ctx context.Context, since time.Time) (KeptBudget, error)
 
 	// Write makes the entries durable, in their order, all or none: when it
 	// returns nil they survive a crash of the process and of the machine, so that a
 	// call may go out whose slot was among them. After an error the same entries,
 	// and more, may come again: each is idempotent. It may block and do I/O; it's
 	// never called twice at a time. The slice is the callee's until it returns.
-	Write(ctx context.Context, entries []Entry) error
+	Write(ctx context.Context, entries []LedgerEntry) error
 }
 
-// Kept is what a Ledger holds.
-type Kept struct {
+// KeptBudget is what a Ledger holds.
+type KeptBudget struct {
 	Slots     []Slot
 	Penalties []Penalty
 }
@@ -297,7 +297,7 @@ type Kept struct {
 // Slot is a slot that's taken.
 type Slot struct {
 	Permit PermitID
-	Chat   Chat
+	Chat   ChatKey
 	Family Family
 	// Stamp is when the call was answered. Until that is known it's the latest
 	// time it could be: the deadline and 5 s. So what a crash leaves behind counts
@@ -305,35 +305,35 @@ type Slot struct {
 	Stamp time.Time
 }
 
-// EntryKind says what an Entry does.
-type EntryKind uint8
+// LedgerEntryKind says what a LedgerEntry does.
+type LedgerEntryKind uint8
 
 // The kinds of entries.
 const (
-	// EntryTake inserts Entry.Slot, before its call goes out. One with the same
+	// EntryTake inserts LedgerEntry.Slot, before its call goes out. One with the same
 	// permit is replaced.
-	EntryTake EntryKind = iota + 1
+	EntryTake LedgerEntryKind = iota + 1
 	// EntryStamp sets the Stamp of the slot with Slot.Permit, if there is one.
 	EntryStamp
 	// EntryRefund deletes the slot with Slot.Permit, if there is one.
 	EntryRefund
-	// EntryPenalty keeps Entry.Penalty in the place of any other of the same
+	// EntryPenalty keeps LedgerEntry.Penalty in the place of any other of the same
 	// Scope. (It's the later one already.)
 	EntryPenalty
-	// EntryRekey gives all slots and penalties of Entry.From the chat Entry.To. Of
+	// EntryRekey gives all slots and penalties of LedgerEntry.From the chat LedgerEntry.To. Of
 	// two penalties with the same scope, the later Until and the lower Multiplier
 	// are kept.
 	EntryRekey
 	// EntryForget deletes slots whose Stamp, and penalties whose Until, is before
-	// Entry.Before.
+	// LedgerEntry.Before.
 	EntryForget
 )
 
-// Entry is one change to a Ledger. Only the fields of its kind are set.
-type Entry struct {
-	Kind     EntryKind
+// LedgerEntry is one change to a Ledger. Only the fields of its kind are set.
+type LedgerEntry struct {
+	Kind     LedgerEntryKind
 	Slot     Slot
 	Penalty  Penalty
-	From, To Chat
+	From, To ChatKey
 	Before   time.Time
 }

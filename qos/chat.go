@@ -8,14 +8,14 @@ import (
 
 // chat is what the engine knows about one chat.
 type chat struct {
-	key      Chat
+	key      ChatKey
 	lanes    []*lane // the message lane first
 	docs     int
-	requests map[string]*request
+	requests map[string]*pendingRequest
 	waiting  int // work in any queue, resting documents included
 
-	call   *Started // in flight
-	asking *asking  // a question to the budget that isn't answered
+	call   *Started    // in flight
+	asking *slotAsking // a question to the budget that isn't answered
 
 	throttle throttle
 	backoff  backoff
@@ -33,12 +33,12 @@ type chat struct {
 
 	start, finish float64 // tags among the chats that share the bot's budget
 	born          uint64  // breaks ties among them
-	turn          int     // in Engine.ready of class ready; -1: it isn't
+	turn          int     // in SlotEngine.ready of class ready; -1: it isn't
 	ready         Class
 
 	look      time.Time // when to look at it again; zero: when something changes
 	index     int       // in the agenda; -1: it isn't
-	touched   bool      // in Engine.touched
+	touched   bool      // in SlotEngine.touched
 	forgotten bool      // its state has moved or is of no use any more
 }
 
@@ -48,7 +48,7 @@ type lane struct {
 	family   Family
 	waiting  [Cosmetic]list[*work] // by class; of streams, those that aren't due yet
 	streams  fair                  // those that are due
-	flows    map[Session]*flow
+	flows    map[SessionKey]*flow
 	spent    []*flow // flows without work or documents whose finish tag still matters
 	pace     pacer   // of streams
 	supply   pacer   // of slots that come back, for all calls
@@ -66,7 +66,7 @@ type hint struct {
 // field of it.
 type work struct {
 	doc   *document // one of these is set
-	req   *request
+	req   *pendingRequest
 	chat  *chat
 	lane  *lane
 	flow  *flow
@@ -85,7 +85,7 @@ func (c *chat) enqueue(w *work, class Class) {
 	if class == Stream && w.doc == nil {
 		w.lane.streams.add(w)
 	} else {
-		w.lane.waiting[class].push(&w.place) // a stream until it's due; see Engine.wake
+		w.lane.waiting[class].push(&w.place) // a stream until it's due; see SlotEngine.wake
 	}
 	c.waiting++
 }
@@ -110,13 +110,13 @@ func (c *chat) laneOf(family Family) *lane {
 			return l
 		}
 	}
-	l := &lane{family: family, flows: map[Session]*flow{}}
+	l := &lane{family: family, flows: map[SessionKey]*flow{}}
 	c.lanes = append(c.lanes, l)
 	return l
 }
 
 // flowOf returns the flow of a session, which it makes if need be.
-func (l *lane) flowOf(session Session) *flow {
+func (l *lane) flowOf(session SessionKey) *flow {
 	f := l.flows[session]
 	if f == nil {
 		f = &flow{session: session, index: -1}
@@ -230,7 +230,7 @@ func (byTurn) index(c *chat) *int { return &c.turn }
 
 // flow is what one session has to send to one chat as streams.
 type flow struct {
-	session Session
+	session SessionKey
 	start   float64 // start tag, while something waits
 	finish  float64 // finish tag of what was served last
 	waiting list[*work]

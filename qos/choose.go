@@ -10,8 +10,8 @@ const (
 	streamFloor = 8
 )
 
-// choice is what should get a chat's next slot.
-type choice struct {
+// slotChoice is what should get a chat's next slot.
+type slotChoice struct {
 	class Class
 	lane  *lane
 	work  *work
@@ -20,16 +20,16 @@ type choice struct {
 
 // choose says what should get the chat's next slot. If nothing may go now it
 // returns false, and c.look says when that can change by itself.
-func (e *Engine) choose(now time.Time, c *chat) (choice, bool) {
+func (e *SlotEngine) choose(now time.Time, c *chat) (slotChoice, bool) {
 	c.look = time.Time{}
 	if c.waiting == 0 || e.stopped {
-		return choice{}, false
+		return slotChoice{}, false
 	}
 	if at := e.silentUntil(c); at.After(now) {
 		c.lookBy(at)
-		return choice{}, false
+		return slotChoice{}, false
 	}
-	var best [Cosmetic]choice
+	var best [Cosmetic]slotChoice
 	for _, l := range c.lanes {
 		for class := range Cosmetic {
 			e.consider(now, c, l, class, &best[class])
@@ -48,12 +48,12 @@ func (e *Engine) choose(now time.Time, c *chat) (choice, bool) {
 			return b, true
 		}
 	}
-	return choice{}, false
+	return slotChoice{}, false
 }
 
 // consider makes *best the lane's first work of a class, if that may go now and
 // has waited longer. If it may not, c.look takes in when it may.
-func (e *Engine) consider(now time.Time, c *chat, l *lane, class Class, best *choice) {
+func (e *SlotEngine) consider(now time.Time, c *chat, l *lane, class Class, best *slotChoice) {
 	var w *work
 	var at time.Time
 	spare := 0
@@ -90,7 +90,7 @@ func (e *Engine) consider(now time.Time, c *chat, l *lane, class Class, best *ch
 		return
 	}
 	if best.work == nil || w.since.Before(best.work.since) {
-		*best = choice{class: class, lane: l, work: w, spare: spare}
+		*best = slotChoice{class: class, lane: l, work: w, spare: spare}
 	}
 }
 
@@ -98,9 +98,9 @@ func (e *Engine) consider(now time.Time, c *chat, l *lane, class Class, best *ch
 // one whose chat has given the last seven to others, while some stream has waited
 // for too long. It takes another's slot, so it need neither leave some free nor
 // keep to the pace.
-func (e *Engine) floor(now time.Time, c *chat) (choice, bool) {
+func (e *SlotEngine) floor(now time.Time, c *chat) (slotChoice, bool) {
 	if c.sinceStream < streamFloor-1 {
-		return choice{}, false
+		return slotChoice{}, false
 	}
 	for _, l := range c.lanes {
 		w := l.streams.next()
@@ -115,16 +115,16 @@ func (e *Engine) floor(now time.Time, c *chat) (choice, bool) {
 		}
 		at := later(later(l.openAt(0), e.slowUntil(now, c)), oldest.Add(e.opt.MaxStale))
 		if !at.After(now) {
-			return choice{class: Stream, lane: l, work: w}, true
+			return slotChoice{class: Stream, lane: l, work: w}, true
 		}
 		c.lookBy(at)
 	}
-	return choice{}, false
+	return slotChoice{}, false
 }
 
 // firstFinal is the final whose turn it is. Without a pace, a document keeps
 // Options.Rounding between its calls.
-func (e *Engine) firstFinal(now time.Time, c *chat, l *lane) *work {
+func (e *SlotEngine) firstFinal(now time.Time, c *chat, l *lane) *work {
 	for w := range l.waiting[Final].all {
 		if due := e.finalDue(w.doc); due.After(now) {
 			c.lookBy(due)
@@ -136,7 +136,7 @@ func (e *Engine) firstFinal(now time.Time, c *chat, l *lane) *work {
 }
 
 // finalDue is when a document's final may go at the earliest; zero: at any time.
-func (e *Engine) finalDue(d *document) time.Time {
+func (e *SlotEngine) finalDue(d *document) time.Time {
 	switch {
 	case d == nil:
 		return time.Time{}
@@ -148,7 +148,7 @@ func (e *Engine) finalDue(d *document) time.Time {
 }
 
 // wake queues the resting documents that are due.
-func (e *Engine) wake(now time.Time, c *chat, l *lane) {
+func (e *SlotEngine) wake(now time.Time, c *chat, l *lane) {
 	if l.waiting[Stream].first == nil {
 		return
 	}
@@ -191,7 +191,7 @@ func (c *chat) restAgain() {
 
 // dueAt is when a document's rest ends. One whose session is in focus rests for the
 // least time only: fair queuing may give it two turns in a row.
-func (e *Engine) dueAt(now time.Time, d *document, rest time.Duration) time.Time {
+func (e *SlotEngine) dueAt(now time.Time, d *document, rest time.Duration) time.Time {
 	switch {
 	case d.lastCall.IsZero():
 		return later(d.dirty, d.asleep)
@@ -213,7 +213,7 @@ func (e *Engine) dueAt(now time.Time, d *document, rest time.Duration) time.Time
 // rest is how long a document rests after a call, the least tick left aside. With
 // strict that's a turn of each active session, less half a tick: a document that was
 // late once would otherwise be late for its next turn too.
-func (e *Engine) rest(now time.Time, c *chat, l *lane) time.Duration {
+func (e *SlotEngine) rest(now time.Time, c *chat, l *lane) time.Duration {
 	switch e.opt.Mode {
 	case Off:
 		return 0
@@ -227,7 +227,7 @@ func (e *Engine) rest(now time.Time, c *chat, l *lane) time.Duration {
 
 // lookForChange has the chat looked at when the numbers that hold its streams and finals
 // back can have changed by themselves.
-func (e *Engine) lookForChange(now time.Time, c *chat) {
+func (e *SlotEngine) lookForChange(now time.Time, c *chat) {
 	if e.opt.Mode != Strict {
 		return
 	}

@@ -51,11 +51,11 @@ func TestFlushOfWhatsUpToDate(t *testing.T) {
 // TestFlushIsGivenUp after its limit; time under a penalty doesn't count.
 func TestFlushIsGivenUp(t *testing.T) {
 	inArena(t, qos.Options{FlushLimit: time.Minute}, nil, func(a *arena) {
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			if call.Chat == "-200" {
 				return throttled(time.Hour)
 			}
-			return &qos.Result{Outcome: qos.Failed}
+			return &qos.CallResult{Outcome: qos.Failed}
 		}
 		a.open("fails", group)
 		a.open("silenced", "-200")
@@ -79,9 +79,9 @@ func TestFlushIsGivenUp(t *testing.T) {
 // TestFlushOutlivesAPenaltyOfTheBot, too.
 func TestFlushOutlivesAPenaltyOfTheBot(t *testing.T) {
 	inArena(t, qos.Options{FlushLimit: time.Minute}, nil, func(a *arena) {
-		a.outcome = func(qos.Call) *qos.Result {
+		a.outcome = func(qos.Call) *qos.CallResult {
 			a.outcome = nil
-			return &qos.Result{Outcome: qos.Throttled, RetryAfter: time.Hour, Global: true}
+			return &qos.CallResult{Outcome: qos.Throttled, RetryAfter: time.Hour, Global: true}
 		}
 		a.post("-200", "x", qos.Interactive)
 		a.pass(time.Second)
@@ -117,11 +117,11 @@ func TestFlushIsGivenUpInTime(t *testing.T) {
 // limit of another.
 func TestOneFlushDoesntWaitForAnother(t *testing.T) {
 	inArena(t, qos.Options{FlushLimit: time.Minute}, nil, func(a *arena) {
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			if call.Chat == "-200" {
 				return throttled(time.Hour)
 			}
-			return &qos.Result{Outcome: qos.Failed}
+			return &qos.CallResult{Outcome: qos.Failed}
 		}
 		a.open("silenced", "-200")
 		a.want("silenced", 3, true)
@@ -221,9 +221,9 @@ type slowBudget struct {
 	delay time.Duration
 }
 
-func (b *slowBudget) Ask(now time.Time, ask qos.Ask, reply func(qos.Answer)) qos.Answer {
+func (b *slowBudget) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
 	time.AfterFunc(b.delay, func() { reply(b.Budget.Ask(now, ask, reply)) })
-	return qos.Answer{State: qos.Pending}
+	return qos.SlotAnswer{State: qos.Pending}
 }
 
 // TestCommandTakesTheStreamsSlot: what's best when the budget answers is sent, not
@@ -247,9 +247,9 @@ func TestCommandTakesTheStreamsSlot(t *testing.T) {
 // TestReopenTakesBackAFlush.
 func TestReopenTakesBackAFlush(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(qos.Call) *qos.Result {
+		a.outcome = func(qos.Call) *qos.CallResult {
 			if a.now() < time.Minute {
-				return &qos.Result{Outcome: qos.Failed}
+				return &qos.CallResult{Outcome: qos.Failed}
 			}
 			return nil
 		}
@@ -326,7 +326,7 @@ func TestDrain(t *testing.T) {
 // time.
 func TestDrainDoesntWaitInVain(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(qos.Call) *qos.Result { return throttled(time.Hour) }
+		a.outcome = func(qos.Call) *qos.CallResult { return throttled(time.Hour) }
 		a.post(group, "x", qos.Interactive)
 		a.pass(time.Second)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

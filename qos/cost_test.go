@@ -22,15 +22,15 @@ const manyDocuments = 10_000
 // what's measured is the scheduler.
 type silent struct{}
 
-func (silent) Deliver(context.Context, qos.Call) qos.Result {
-	return qos.Result{Outcome: qos.Throttled, RetryAfter: time.Hour, Global: true}
+func (silent) Deliver(context.Context, qos.Call) qos.CallResult {
+	return qos.CallResult{Outcome: qos.Throttled, RetryAfter: time.Hour, Global: true}
 }
 
 // prompt is a platform that takes everything at once.
 type prompt struct{}
 
-func (prompt) Deliver(_ context.Context, call qos.Call) qos.Result {
-	return qos.Result{Outcome: qos.Delivered, Delivered: call.Wanted, Final: call.Final}
+func (prompt) Deliver(_ context.Context, call qos.Call) qos.CallResult {
+	return qos.CallResult{Outcome: qos.Delivered, Delivered: call.Wanted, Final: call.Final}
 }
 
 // run starts a scheduler with 10,000 documents, so many per chat, and waits until
@@ -54,7 +54,7 @@ func run(tb testing.TB, d qos.Deliverer, perChat int) (s *qos.OutputQoSScheduler
 		id := qos.DocID(fmt.Sprint("binding", i))
 		ids = append(ids, id)
 		err := s.Open(qos.Doc{
-			ID: id, Chat: qos.Chat(fmt.Sprint("-", i/perChat)), Session: qos.Session(fmt.Sprint("pb_", i)), Wanted: 1,
+			ID: id, Chat: qos.ChatKey(fmt.Sprint("-", i/perChat)), Session: qos.SessionKey(fmt.Sprint("pb_", i)), Wanted: 1,
 		})
 		if err != nil {
 			tb.Fatal(err)
@@ -66,7 +66,7 @@ func run(tb testing.TB, d qos.Deliverer, perChat int) (s *qos.OutputQoSScheduler
 
 func settle(tb testing.TB, s *qos.OutputQoSScheduler) {
 	tb.Helper()
-	if _, err := s.Snapshot(context.Background()); err != nil {
+	if _, err := s.Status(context.Background()); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -142,7 +142,7 @@ func BenchmarkNaive(b *testing.B) {
 	wg.Wait()
 }
 
-// TestWantDoesntAllocate, on either side of the mailbox.
+// TestWantDoesntAllocate, on either side of the letterbox.
 func TestWantDoesntAllocate(t *testing.T) {
 	for _, perChat := range []int{1, 200, manyDocuments} {
 		s, ids := run(t, silent{}, perChat)
@@ -170,11 +170,11 @@ func TestClosedSessionsLeaveNothing(t *testing.T) {
 		for i := range 200 {
 			a.feed(docID(i), group)
 			a.pass(30 * time.Second)
-			a.sched.CloseSession(qos.Session(docID(i)), qos.CloseMode(i%2))
+			a.sched.CloseSession(qos.SessionKey(docID(i)), qos.CloseMode(i%2))
 			if i%3 > 0 {
 				continue
 			}
-			if err := a.sched.Post(qos.Request{Chat: group, Key: docIDString(i), Class: qos.Stream, Session: qos.Session(docID(i))}); err != nil {
+			if err := a.sched.Post(qos.Request{Chat: group, Key: docIDString(i), Class: qos.Stream, Session: qos.SessionKey(docID(i))}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -197,15 +197,15 @@ func TestMemoryComesBack(t *testing.T) {
 			s.Want(id, int64(i), i%2 == 0)
 		}
 		for i := range 1000 {
-			chat := qos.Chat(fmt.Sprint("-", i))
-			if err := s.Post(qos.Request{Chat: chat, Key: "x", Session: qos.Session(fmt.Sprint("pb_", i))}); err != nil {
+			chat := qos.ChatKey(fmt.Sprint("-", i))
+			if err := s.Post(qos.Request{Chat: chat, Key: "x", Session: qos.SessionKey(fmt.Sprint("pb_", i))}); err != nil {
 				t.Fatal(err)
 			}
 			s.Try(qos.Request{Chat: chat, Key: "typing", Family: qos.FamilyTyping})
 		}
 		time.Sleep(time.Hour)
 		for i := range manyDocuments {
-			s.CloseSession(qos.Session(fmt.Sprint("pb_", i)), qos.CloseMode(i%2))
+			s.CloseSession(qos.SessionKey(fmt.Sprint("pb_", i)), qos.CloseMode(i%2))
 		}
 		time.Sleep(2 * time.Hour)
 		if left := qos.Left(s); left != "" {
@@ -229,32 +229,32 @@ func heapBytes() uint64 {
 	return m.HeapAlloc
 }
 
-// recorder is an Observer.
+// recorder is a Meter.
 type recorder struct {
 	called                     map[string]int
 	coalesced, shed, penalized int
 	waited                     time.Duration
 }
 
-func (r *recorder) Called(c qos.Class, f qos.Family, o qos.Outcome, wait, _ time.Duration) {
+func (r *recorder) CountCall(c qos.Class, f qos.Family, o qos.CallOutcome, wait, _ time.Duration) {
 	r.called[c.String()+" "+string(f)+" "+o.String()]++
 	r.waited = max(r.waited, wait)
 }
-func (r *recorder) Coalesced(n int)                         { r.coalesced += n }
-func (r *recorder) Shed(qos.Family)                         { r.shed++ }
-func (r *recorder) Penalized(_ qos.Family, _ time.Duration) { r.penalized++ }
+func (r *recorder) CountCoalesced(n int)                       { r.coalesced += n }
+func (r *recorder) CountShed(qos.Family)                       { r.shed++ }
+func (r *recorder) CountPenalty(_ qos.Family, _ time.Duration) { r.penalized++ }
 
 // TestLoad: a snapshot tells the pace, who prints, and for how long the oldest has waited.
 func TestLoad(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		load := func() qos.Load {
-			s, err := a.sched.Snapshot(context.Background())
+		load := func() qos.LoadStatus {
+			s, err := a.sched.Status(context.Background())
 			if err != nil {
 				t.Error(err)
 			}
 			return s.Load
 		}
-		if got := load(); got != (qos.Load{}) {
+		if got := load(); got != (qos.LoadStatus{}) {
 			t.Errorf("at the start: %+v", got)
 		}
 		a.open("doc", group)
@@ -262,7 +262,7 @@ func TestLoad(t *testing.T) {
 		a.pass(time.Second)
 		a.want("doc", 2, false) // which the pace holds back
 		a.pass(500 * time.Millisecond)
-		if got, want := load(), (qos.Load{Tick: 3200 * time.Millisecond, ActiveSessions: 1, Oldest: 500 * time.Millisecond}); got != want {
+		if got, want := load(), (qos.LoadStatus{Tick: 3200 * time.Millisecond, ActiveSessions: 1, Oldest: 500 * time.Millisecond}); got != want {
 			t.Errorf("while a session prints: %+v, want %+v", got, want)
 		}
 		a.pass(time.Minute)
@@ -277,14 +277,14 @@ func TestLoad(t *testing.T) {
 func TestObserverAndSummary(t *testing.T) {
 	r := &recorder{called: map[string]int{}}
 	var log bytes.Buffer
-	opt := qos.Options{Observer: r, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	opt := qos.Options{Meter: r, Logger: slog.New(slog.NewTextHandler(&log, nil))}
 	inArena(t, opt, nil, func(a *arena) {
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			switch call.Key {
 			case "slow down":
 				return throttled(time.Second)
 			case "unchanged":
-				return &qos.Result{Outcome: qos.Unchanged}
+				return &qos.CallResult{Outcome: qos.Unchanged}
 			default:
 				return nil
 			}

@@ -18,15 +18,15 @@ type Deliverer interface {
 	// a "too many requests", and must not fall back from an edit to a send within
 	// one call: each of these is a second call that nobody counted. Return
 	// Throttled, or Delivered with More, and a slot comes.
-	Deliver(ctx context.Context, call Call) Result
+	Deliver(ctx context.Context, call Call) CallResult
 }
 
 // Call is a slot that was granted: what to send, and how.
 type Call struct {
-	Chat    Chat
+	Chat    ChatKey
 	Class   Class // which class the slot was granted to
 	Family  Family
-	Session Session
+	Session SessionKey
 
 	// A document's slot. Doc is empty for a request.
 	Doc       DocID
@@ -44,14 +44,14 @@ type Call struct {
 	Uncertain bool
 }
 
-// Outcome says how a call ended. The zero value is no outcome: a Deliverer that
+// CallOutcome says how a call ended. The zero value is no outcome: a Deliverer that
 // returns it is treated as if it had returned Uncertain, the careful reading.
-type Outcome uint8
+type CallOutcome uint8
 
 // What the scheduler does with the slot, and with what was to be sent.
 const (
-	// OutcomeUnknown is the zero value; see Outcome.
-	OutcomeUnknown Outcome = iota
+	// OutcomeUnknown is the zero value; see CallOutcome.
+	OutcomeUnknown CallOutcome = iota
 	// Delivered: the platform accepted the call.
 	Delivered
 	// Unchanged: no call was made, because the chat shows all of what was asked
@@ -60,29 +60,29 @@ const (
 	// NotSent: surely no call reached the platform (no connection, name not found).
 	// The slot is given back; the chat backs off.
 	NotSent
-	// Throttled: the platform answered "too many requests". See Result.RetryAfter.
+	// Throttled: the platform answered "too many requests". See CallResult.RetryAfter.
 	Throttled
 	// Failed: the platform answered with an error that may pass (5xx), and did
 	// surely not do what was asked. The slot is spent; the chat backs off.
 	Failed
 	// Uncertain: the call was written, and no answer came, or one that leaves open
 	// whether it was done. The slot is held as if the answer came 5 s after the
-	// deadline, unless Result.Over is set; the next call says Uncertain.
+	// deadline, unless CallResult.Over is set; the next call says Uncertain.
 	Uncertain
 	// Rejected: the platform will never accept this (topic deleted, bad request).
-	// The document or request stops, and an Event says so.
+	// The document or request stops, and a SchedulerEvent says so.
 	Rejected
 	// ChatGone: as Rejected, for all that waits in this chat (bot removed, chat
 	// deleted).
 	ChatGone
-	// Migrated: the chat has another key now, Result.Chat. All of its documents,
+	// Migrated: the chat has another key now, CallResult.Chat. All of its documents,
 	// requests, budgets and penalties move there; the call is made again.
 	Migrated
 
 	outcomes // how many there are
 )
 
-func (o Outcome) String() string {
+func (o CallOutcome) String() string {
 	names := [outcomes]string{
 		"unknown", "delivered", "unchanged", "not_sent", "throttled", "failed", "uncertain", "rejected", "chat_gone", "migrated",
 	}
@@ -92,9 +92,9 @@ func (o Outcome) String() string {
 	return "invalid"
 }
 
-// Result is what came of a call. Only the fields of its outcome are read.
-type Result struct {
-	Outcome Outcome
+// CallResult is what came of a call. Only the fields of its outcome are read.
+type CallResult struct {
+	Outcome CallOutcome
 
 	// Delivered: how far the chat is now. A document's Delivered number never goes
 	// back, and turns that ended at or before Final count as announced. More says
@@ -124,23 +124,23 @@ type Result struct {
 
 	// Migrated: the chat's new key. Delivered, of a document: the key that its further
 	// calls fall under (its thread was made, and has limits of its own); empty: as before.
-	Chat Chat
+	Chat ChatKey
 
 	// Why, for logs and events. It must hold no text of a user and no secret.
 	Err error
 }
 
-// Chat is the platform's key of limits: everything that shares a limit there
+// ChatKey is the platform's key of limits: everything that shares a limit there
 // shares the key. On one platform a chat with all its threads is one chat here, on
 // another each thread is a chat of its own. Opaque here.
-type Chat string
+type ChatKey string
 
 // DocID names a document: the binding's id. Opaque here.
 type DocID string
 
-// Session names the session whose output a document mirrors. Slots are shared
+// SessionKey names the session whose output a document mirrors. Slots are shared
 // fairly between the sessions of a chat. Opaque here.
-type Session string
+type SessionKey string
 
 // Family names the methods that share a window within a chat, beside the
 // chat's own. A family that Options.Families doesn't list counts in the chat's
@@ -189,8 +189,8 @@ func (c Class) String() string {
 // those of the session's output log, counted from 1; 0 is "none".
 type Doc struct {
 	ID      DocID
-	Chat    Chat
-	Session Session
+	Chat    ChatKey
+	Session SessionKey
 
 	Delivered int64 // the last line that reached the chat
 	Wanted    int64 // the last line that should
@@ -202,14 +202,14 @@ type Doc struct {
 // reply, a receipt, a prompt. The payload stays with the adapter, which finds it
 // by Key when the slot comes.
 type Request struct {
-	Chat Chat
+	Chat ChatKey
 	// Key is the adapter's own, unique in its chat. Posting a key that waits
 	// already adds nothing, but the better class of the two counts; posting one
 	// whose call is under way has it called once more.
 	Key     string
 	Class   Class // Interactive, Final or Stream for Post
 	Family  Family
-	Session Session // may be empty; closing the session by Cancel drops the request
+	Session SessionKey // may be empty; closing the session by Cancel drops the request
 
 	Uncertain bool // as in Doc
 }

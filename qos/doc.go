@@ -4,9 +4,9 @@
 // # Who does what
 //
 // OutputQoSScheduler (scheduler.go) is what others use: one per bot. Its
-// goroutine owns an Engine (engine.go), which is the algorithm: it does nothing
+// goroutine owns a SlotEngine (engine.go), which is the algorithm: it does nothing
 // by itself, takes the time as a parameter, and says which calls to make now and
-// when to look again. The scheduler gives it a clock, a mailbox that
+// when to look again. The scheduler gives it a clock, a letterbox that
 // never makes anybody wait, and a goroutine per call. A Budget guards: LocalBudget
 // (local.go) is the one for a single process, kept over restarts in a Ledger. A
 // Deliverer, implemented by the adapters, renders and makes the calls.

@@ -13,36 +13,36 @@ const focusFor = 2 * time.Minute
 type document struct {
 	work
 	id      DocID
-	session *session
+	session *sessionState
 
 	delivered int64 // the last line that reached the chat
 	wanted    int64 // the last line that should
 	announced int64 // turns that ended up to this line are announced
 	final     int64 // turns that ended up to this line are to be
 
-	more      bool // the numbers are reached, but another call is needed
-	live      live // how the live region changed
-	uncertain bool // an earlier call may have arrived
-	excused   bool // the last call failed, and doesn't have the document rest
+	more      bool       // the numbers are reached, but another call is needed
+	live      liveChange // how the live region changed
+	uncertain bool       // an earlier call may have arrived
+	excused   bool       // the last call failed, and doesn't have the document rest
 
 	dirty    time.Time // since when something waits; zero: nothing does
 	changed  time.Time // when the first update came since the last call began; zero: none did
 	lastCall time.Time // when its last call began; zero: never
 
-	asleep time.Time // no call before this; see Result.Again
+	asleep time.Time // no call before this; see CallResult.Again
 
 	inFlight bool
 	gone     bool // closed; if a call is in flight, its end is all that's left
 	flushing bool
 	flushBy  time.Time
-	flush    int // index in Engine.flushes, while flushing
+	flush    int // index in SlotEngine.flushes, while flushing
 }
 
-// session is what the engine knows about one session.
-type session struct {
-	name     Session
+// sessionState is what the engine knows about one session.
+type sessionState struct {
+	name     SessionKey
 	docs     []*document
-	requests []*request
+	requests []*pendingRequest
 	focused  time.Time // counts double until then
 }
 
@@ -63,13 +63,13 @@ func (d *document) waits() (Class, bool) {
 	}
 }
 
-// live is how a live region changed. What's more counts.
-type live uint8
+// liveChange is how a live region changed. What's more counts.
+type liveChange uint8
 
 const (
-	still   live = iota
-	redrawn      // nothing of it is text that will be lines
-	written      // it has more of such text
+	still   liveChange = iota
+	redrawn            // nothing of it is text that will be lines
+	written            // it has more of such text
 )
 
 // onlyLive says whether all that waits is a live region that was redrawn.
@@ -77,15 +77,15 @@ func (d *document) onlyLive() bool {
 	return d.final <= d.announced && !d.more && d.wanted <= d.delivered && d.live <= redrawn
 }
 
-// news is what happened to a document since it was last looked at.
-type news struct {
+// docNews is what happened to a document since it was last looked at.
+type docNews struct {
 	wanted int64 // 0: nothing
 	final  int64 // a turn ended at this line; 0: none did
-	live   live
+	live   liveChange
 	count  int // updates
 }
 
-func (n *news) add(m news) {
+func (n *docNews) add(m docNews) {
 	n.wanted = max(n.wanted, m.wanted)
 	n.final = max(n.final, m.final)
 	n.live = max(n.live, m.live)
@@ -93,7 +93,7 @@ func (n *news) add(m news) {
 }
 
 // Open makes a document known; see OutputQoSScheduler.Open.
-func (e *Engine) Open(now time.Time, doc Doc) {
+func (e *SlotEngine) Open(now time.Time, doc Doc) {
 	now = e.advance(now)
 	d := e.docs[doc.ID]
 	if d != nil && (d.chat.key != doc.Chat || d.session.name != doc.Session) {
@@ -111,10 +111,10 @@ func (e *Engine) Open(now time.Time, doc Doc) {
 	d.delivered = max(d.delivered, doc.Delivered)
 	d.uncertain = d.uncertain || doc.Uncertain
 	e.takeBackFlush(d)
-	e.update(now, d, news{wanted: doc.Wanted, final: doc.Final})
+	e.update(now, d, docNews{wanted: doc.Wanted, final: doc.Final})
 }
 
-func (e *Engine) newDocument(doc Doc) *document {
+func (e *SlotEngine) newDocument(doc Doc) *document {
 	c := e.chatOf(doc.Chat)
 	d := &document{id: doc.ID, session: e.sessionOf(doc.Session)}
 	d.work = work{doc: d, chat: c, lane: c.lanes[0]}
@@ -127,10 +127,10 @@ func (e *Engine) newDocument(doc Doc) *document {
 	return d
 }
 
-func (e *Engine) sessionOf(name Session) *session {
+func (e *SlotEngine) sessionOf(name SessionKey) *sessionState {
 	s := e.sessions[name]
 	if s == nil {
-		s = &session{name: name}
+		s = &sessionState{name: name}
 		e.sessions[name] = s
 	}
 	return s
@@ -138,15 +138,15 @@ func (e *Engine) sessionOf(name Session) *session {
 
 // Want raises a document's wanted number, and with final has the end of a turn
 // announced; see OutputQoSScheduler.Want.
-func (e *Engine) Want(now time.Time, id DocID, wanted int64, final bool) bool {
-	n := news{wanted: wanted, count: 1}
+func (e *SlotEngine) Want(now time.Time, id DocID, wanted int64, final bool) bool {
+	n := docNews{wanted: wanted, count: 1}
 	if final {
 		n.final = wanted
 	}
 	return e.tell(now, id, n)
 }
 
-func (e *Engine) tell(now time.Time, id DocID, n news) bool {
+func (e *SlotEngine) tell(now time.Time, id DocID, n docNews) bool {
 	d := e.docs[id]
 	if d == nil {
 		return false
@@ -156,7 +156,7 @@ func (e *Engine) tell(now time.Time, id DocID, n news) bool {
 }
 
 // update takes news in and has the document queued if it has something to send.
-func (e *Engine) update(now time.Time, d *document, n news) {
+func (e *SlotEngine) update(now time.Time, d *document, n docNews) {
 	if d.flushing {
 		return // what comes after the close isn't part of it
 	}
@@ -191,7 +191,7 @@ func (e *Engine) update(now time.Time, d *document, n news) {
 }
 
 // file puts a document into the queue it belongs in.
-func (e *Engine) file(now time.Time, d *document) {
+func (e *SlotEngine) file(now time.Time, d *document) {
 	class, waits := d.waits()
 	if !waits {
 		d.dirty, d.changed = time.Time{}, time.Time{}
@@ -214,15 +214,15 @@ func (e *Engine) file(now time.Time, d *document) {
 	e.touch(d.chat)
 }
 
-func (e *Engine) coalesced(n int) {
+func (e *SlotEngine) coalesced(n int) {
 	if n > 0 {
 		e.totals.Coalesced += uint64(n)
-		e.opt.Observer.Coalesced(n)
+		e.opt.Meter.CountCoalesced(n)
 	}
 }
 
 // Focus says that somebody spoke to a session.
-func (e *Engine) Focus(now time.Time, name Session) {
+func (e *SlotEngine) Focus(now time.Time, name SessionKey) {
 	now = e.advance(now)
 	if s := e.sessions[name]; s != nil {
 		s.focused = now.Add(focusFor)
@@ -230,7 +230,7 @@ func (e *Engine) Focus(now time.Time, name Session) {
 }
 
 // weight is a flow's share: see the package comment.
-func (e *Engine) weight(now time.Time, f *flow) float64 {
+func (e *SlotEngine) weight(now time.Time, f *flow) float64 {
 	if s := e.sessions[f.session]; s != nil && now.Before(s.focused) {
 		return 2
 	}
@@ -241,11 +241,11 @@ func (e *Engine) weight(now time.Time, f *flow) float64 {
 // "is typing" is sent: the indicator lasts about that long.
 const typingQuiet = 5 * time.Second
 
-// request is a single thing to do that's no document.
-type request struct {
+// pendingRequest is a single thing to do that's no document.
+type pendingRequest struct {
 	work
 	key       string
-	session   *session // nil: none
+	session   *sessionState // nil: none
 	uncertain bool
 	inFlight  bool
 	again     bool // posted anew while its call was under way
@@ -267,7 +267,7 @@ func (r Request) check() error {
 }
 
 // Post queues a request; see OutputQoSScheduler.Post.
-func (e *Engine) Post(now time.Time, r Request) error {
+func (e *SlotEngine) Post(now time.Time, r Request) error {
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ func (e *Engine) Post(now time.Time, r Request) error {
 		e.postAgain(now, q, r)
 		return nil
 	}
-	q = &request{key: r.Key, uncertain: r.Uncertain, asked: r.Class}
+	q = &pendingRequest{key: r.Key, uncertain: r.Uncertain, asked: r.Class}
 	q.work = work{req: q, chat: c, lane: c.laneOf(e.family(r.Family)), since: now, due: now}
 	q.place.value = &q.work
 	q.flow = q.lane.flowOf(r.Session)
@@ -294,7 +294,7 @@ func (e *Engine) Post(now time.Time, r Request) error {
 	return nil
 }
 
-func (e *Engine) arrive(now time.Time, q *request) {
+func (e *SlotEngine) arrive(now time.Time, q *pendingRequest) {
 	if q.asked < Stream {
 		q.chat.reserve.arrived(now)
 	}
@@ -304,7 +304,7 @@ func (e *Engine) arrive(now time.Time, q *request) {
 
 // postAgain merges a request with one of the same key: it's rendered when its
 // slot comes, so one call says both.
-func (e *Engine) postAgain(now time.Time, q *request, r Request) {
+func (e *SlotEngine) postAgain(now time.Time, q *pendingRequest, r Request) {
 	q.uncertain = q.uncertain || r.Uncertain
 	if q.inFlight {
 		if !q.again {
@@ -323,21 +323,21 @@ func (e *Engine) postAgain(now time.Time, q *request, r Request) {
 }
 
 // forget removes a request that's done or given up.
-func (e *Engine) forget(q *request) {
+func (e *SlotEngine) forget(q *pendingRequest) {
 	q.gone = true
 	q.chat.dequeue(&q.work)
 	delete(q.chat.requests, q.key)
 	q.lane.leave(q.flow)
 	if s := q.session; s != nil {
-		s.requests = slices.DeleteFunc(s.requests, func(r *request) bool { return r == q })
+		s.requests = slices.DeleteFunc(s.requests, func(r *pendingRequest) bool { return r == q })
 		e.leaveSession(s)
 	}
 	e.touch(q.chat)
 }
 
 // drop gives a request up, and says so.
-func (e *Engine) drop(q *request, err error) {
-	ev := Event{Kind: RequestDropped, Chat: q.chat.key, Key: q.key, Err: err}
+func (e *SlotEngine) drop(q *pendingRequest, err error) {
+	ev := SchedulerEvent{Kind: RequestDropped, Chat: q.chat.key, Key: q.key, Err: err}
 	if q.session != nil {
 		ev.Session = q.session.name
 	}
@@ -347,7 +347,7 @@ func (e *Engine) drop(q *request, err error) {
 
 // family is the lane that a family's calls belong in: those without limits of
 // their own count as messages.
-func (e *Engine) family(f Family) Family {
+func (e *SlotEngine) family(f Family) Family {
 	if _, own := e.opt.Limits.Families[f]; own {
 		return f
 	}
@@ -356,7 +356,7 @@ func (e *Engine) family(f Family) Family {
 
 // Try makes a cosmetic call if nothing speaks against it now; see
 // OutputQoSScheduler.Try.
-func (e *Engine) Try(now time.Time, r Request) {
+func (e *SlotEngine) Try(now time.Time, r Request) {
 	now = e.advance(now)
 	if r.Chat == "" || e.draining {
 		e.shed(r.Family)
@@ -369,12 +369,12 @@ func (e *Engine) Try(now time.Time, r Request) {
 		e.shed(r.Family)
 		return
 	}
-	q := &request{key: r.Key, uncertain: r.Uncertain, asked: Cosmetic}
+	q := &pendingRequest{key: r.Key, uncertain: r.Uncertain, asked: Cosmetic}
 	q.work = work{req: q, chat: c, lane: l, class: Cosmetic, since: now}
-	e.ask(now, c, choice{class: Cosmetic, lane: l, work: &q.work, spare: e.spare(now, c, l)})
+	e.ask(now, c, slotChoice{class: Cosmetic, lane: l, work: &q.work, spare: e.spare(now, c, l)})
 }
 
-func (e *Engine) allowsCosmetic(now time.Time, c *chat, l *lane, family Family) bool {
+func (e *SlotEngine) allowsCosmetic(now time.Time, c *chat, l *lane, family Family) bool {
 	switch {
 	case c.busy(), c.waiting > 0:
 		return false
@@ -389,13 +389,13 @@ func (e *Engine) allowsCosmetic(now time.Time, c *chat, l *lane, family Family) 
 	}
 }
 
-func (e *Engine) shed(family Family) {
+func (e *SlotEngine) shed(family Family) {
 	e.totals.Shed++
-	e.opt.Observer.Shed(family)
+	e.opt.Meter.CountShed(family)
 }
 
 // Close closes a document; see OutputQoSScheduler.Close.
-func (e *Engine) Close(now time.Time, id DocID, mode CloseMode) {
+func (e *SlotEngine) Close(now time.Time, id DocID, mode CloseMode) {
 	if d := e.docs[id]; d != nil {
 		e.close(e.advance(now), d, mode)
 	}
@@ -403,7 +403,7 @@ func (e *Engine) Close(now time.Time, id DocID, mode CloseMode) {
 
 // CloseSession closes all documents of a session; see
 // OutputQoSScheduler.CloseSession.
-func (e *Engine) CloseSession(now time.Time, name Session, mode CloseMode) {
+func (e *SlotEngine) CloseSession(now time.Time, name SessionKey, mode CloseMode) {
 	now = e.advance(now)
 	s := e.sessions[name]
 	if s == nil {
@@ -424,7 +424,7 @@ func (e *Engine) CloseSession(now time.Time, name Session, mode CloseMode) {
 	}
 }
 
-func (e *Engine) close(now time.Time, d *document, mode CloseMode) {
+func (e *SlotEngine) close(now time.Time, d *document, mode CloseMode) {
 	if mode == Cancel {
 		e.closed(d, DocClosed, nil)
 		return
@@ -440,7 +440,7 @@ func (e *Engine) close(now time.Time, d *document, mode CloseMode) {
 
 // abandon gives up the flushes whose time has run out. Time under a penalty
 // doesn't count.
-func (e *Engine) abandon(now time.Time) {
+func (e *SlotEngine) abandon(now time.Time) {
 	for len(e.flushes) > 0 && !now.Before(e.flushes[0].flushBy) {
 		d := e.flushes[0]
 		if until := e.penalty(d.chat); until.After(now) {
@@ -453,7 +453,7 @@ func (e *Engine) abandon(now time.Time) {
 }
 
 // takeBackFlush has a document go on that was being flushed, if it was.
-func (e *Engine) takeBackFlush(d *document) {
+func (e *SlotEngine) takeBackFlush(d *document) {
 	if d.flushing {
 		e.flushes.remove(d)
 		d.flushing = false
@@ -461,9 +461,9 @@ func (e *Engine) takeBackFlush(d *document) {
 }
 
 // closed forgets a document and says how.
-func (e *Engine) closed(d *document, kind EventKind, err error) {
+func (e *SlotEngine) closed(d *document, kind SchedulerEventKind, err error) {
 	e.remove(d)
-	ev := Event{
+	ev := SchedulerEvent{
 		Kind: kind, Chat: d.chat.key, Doc: d.id, Session: d.session.name,
 		Delivered: d.delivered, Wanted: d.wanted, Err: err,
 	}
@@ -475,7 +475,7 @@ func (e *Engine) closed(d *document, kind EventKind, err error) {
 
 // remove forgets a document. A call in flight ends as it will; its slot is
 // settled then, and nothing else happens.
-func (e *Engine) remove(d *document) {
+func (e *SlotEngine) remove(d *document) {
 	d.gone = true
 	e.takeBackFlush(d)
 	d.chat.dequeue(&d.work)
@@ -489,7 +489,7 @@ func (e *Engine) remove(d *document) {
 	e.touch(d.chat)
 }
 
-func (e *Engine) leaveSession(s *session) {
+func (e *SlotEngine) leaveSession(s *sessionState) {
 	if len(s.docs) == 0 && len(s.requests) == 0 {
 		delete(e.sessions, s.name)
 		e.sessions = shrunk(e.sessions)

@@ -80,12 +80,12 @@ func TestFinalWithoutNewLines(t *testing.T) {
 // TestLongTextTakesSeveralSlots: each of them one that others compete for.
 func TestLongTextTakesSeveralSlots(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			if call.Doc != "long" {
 				return nil
 			}
 			to := min(call.Delivered+10, call.Wanted)
-			r := &qos.Result{Outcome: qos.Delivered, Delivered: to, More: to < call.Wanted}
+			r := &qos.CallResult{Outcome: qos.Delivered, Delivered: to, More: to < call.Wanted}
 			if to >= call.Final {
 				r.Final = call.Final
 			}
@@ -111,9 +111,9 @@ func TestLongTextTakesSeveralSlots(t *testing.T) {
 func TestOneLineMayTakeSeveralSlots(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
 		parts := 0
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			parts++
-			return &qos.Result{Outcome: qos.Delivered, Delivered: call.Wanted, Final: call.Final, More: parts%3 != 0}
+			return &qos.CallResult{Outcome: qos.Delivered, Delivered: call.Wanted, Final: call.Final, More: parts%3 != 0}
 		}
 		a.open("doc", group)
 		a.want("doc", 1, false)
@@ -179,11 +179,11 @@ func TestTextBeingWrittenIsText(t *testing.T) {
 // TestUnchangedCostsNothing: no slot, no pace.
 func TestUnchangedCostsNothing(t *testing.T) {
 	inArena(t, qos.Options{GroupMPM: 2}, nil, func(a *arena) {
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			if call.Doc == "doc" {
 				return nil
 			}
-			return &qos.Result{Outcome: qos.Unchanged}
+			return &qos.CallResult{Outcome: qos.Unchanged}
 		}
 		for i := range 30 {
 			a.open(docID(i), group)
@@ -230,9 +230,9 @@ func TestUncertainIsSentOnceMore(t *testing.T) {
 	})
 	// A deliverer that says nothing is taken to be uncertain.
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(qos.Call) *qos.Result {
+		a.outcome = func(qos.Call) *qos.CallResult {
 			a.outcome = nil
-			return &qos.Result{}
+			return &qos.CallResult{}
 		}
 		a.post(group, "x", qos.Interactive)
 		a.pass(time.Minute)
@@ -249,15 +249,15 @@ func TestBrokenCallsSilenceNobody(t *testing.T) {
 	for seed := range drawtest.Seeds(t, 200) {
 		inArena(t, qos.Options{Limits: qos.Limits{IsPrivate: isPrivate}}, nil, func(a *arena) {
 			random := rand.New(rand.NewPCG(seed, 0))
-			chat := []qos.Chat{group, "7"}[random.IntN(2)]
+			chat := []qos.ChatKey{group, "7"}[random.IntN(2)]
 			latency := time.Duration(random.IntN(18_000)) * time.Millisecond
 			broken := false
-			a.outcome = func(qos.Call) *qos.Result {
+			a.outcome = func(qos.Call) *qos.CallResult {
 				if broken {
 					return nil
 				}
 				broken = true
-				return &qos.Result{Outcome: qos.Uncertain, Over: true}
+				return &qos.CallResult{Outcome: qos.Uncertain, Over: true}
 			}
 			a.latency = func() time.Duration {
 				if broken {
@@ -288,11 +288,11 @@ func TestBrokenCallsSilenceNobody(t *testing.T) {
 // TestAFailedEditIsMadeAgainSoon: what failed waits for the back-off and not for the pace, nor
 // does its document rest; where failures go on, calls keep to the pace.
 func TestAFailedEditIsMadeAgainSoon(t *testing.T) {
-	for _, failure := range []qos.Result{{Outcome: qos.Failed}, {Outcome: qos.Uncertain, Over: true}} {
+	for _, failure := range []qos.CallResult{{Outcome: qos.Failed}, {Outcome: qos.Uncertain, Over: true}} {
 		for seed := range drawtest.Seeds(t, 100) {
 			inArena(t, qos.Options{Seed: seed}, nil, func(a *arena) {
 				failures := 0
-				a.outcome = func(qos.Call) *qos.Result {
+				a.outcome = func(qos.Call) *qos.CallResult {
 					if failures == 0 {
 						return nil
 					}
@@ -337,9 +337,9 @@ func TestWhatWaitsForARoomGoesThen(t *testing.T) {
 	const room = 3 * time.Second
 	inArena(t, qos.Options{Limits: qos.Limits{IsPrivate: isPrivate}}, nil, func(a *arena) {
 		tries := 0
-		a.outcome = func(qos.Call) *qos.Result {
+		a.outcome = func(qos.Call) *qos.CallResult {
 			if tries++; tries <= 6 {
-				return &qos.Result{Outcome: qos.NotSent, RetryAfter: room}
+				return &qos.CallResult{Outcome: qos.NotSent, RetryAfter: room}
 			}
 			return nil
 		}
@@ -361,12 +361,12 @@ func TestWhatWaitsForARoomGoesThen(t *testing.T) {
 // TestBackOff: a chat that fails is tried less and less often; others don't wait
 // for it. What's there is delivered when it works again.
 func TestBackOff(t *testing.T) {
-	for _, outcome := range []qos.Outcome{qos.NotSent, qos.Failed} {
+	for _, outcome := range []qos.CallOutcome{qos.NotSent, qos.Failed} {
 		t.Run(outcome.String(), func(t *testing.T) {
 			inArena(t, qos.Options{}, nil, func(a *arena) {
-				a.outcome = func(call qos.Call) *qos.Result {
+				a.outcome = func(call qos.Call) *qos.CallResult {
 					if call.Chat == group && a.now() < time.Hour {
-						return &qos.Result{Outcome: outcome, Err: errors.New("down")}
+						return &qos.CallResult{Outcome: outcome, Err: errors.New("down")}
 					}
 					return nil
 				}
@@ -402,7 +402,7 @@ func TestBackOff(t *testing.T) {
 // failed was cancelled.
 func TestBackOffOutlivesItsCause(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(qos.Call) *qos.Result { return &qos.Result{Outcome: qos.NotSent} }
+		a.outcome = func(qos.Call) *qos.CallResult { return &qos.CallResult{Outcome: qos.NotSent} }
 		if err := a.sched.Post(qos.Request{Chat: group, Key: "x", Session: "one"}); err != nil {
 			t.Fatal(err)
 		}
@@ -429,9 +429,9 @@ func TestBackOffOutlivesItsCause(t *testing.T) {
 // TestPoisonHoldsUpNobody: what the platform chokes on goes behind the others.
 func TestPoisonHoldsUpNobody(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			if call.Key == "poison" || call.Doc == "poison" {
-				return &qos.Result{Outcome: qos.Failed}
+				return &qos.CallResult{Outcome: qos.Failed}
 			}
 			return nil
 		}
@@ -453,9 +453,9 @@ func TestPoisonHoldsUpNobody(t *testing.T) {
 func TestRejectedStops(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
 		reason := errors.New("topic deleted")
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			if a.now() < time.Minute {
-				return &qos.Result{Outcome: qos.Rejected, Err: reason}
+				return &qos.CallResult{Outcome: qos.Rejected, Err: reason}
 			}
 			return nil
 		}
@@ -487,9 +487,9 @@ func TestRejectedStops(t *testing.T) {
 // TestChatGone stops all that waits in the chat, at the price of one call.
 func TestChatGone(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			if call.Chat == group {
-				return &qos.Result{Outcome: qos.ChatGone}
+				return &qos.CallResult{Outcome: qos.ChatGone}
 			}
 			return nil
 		}
@@ -515,9 +515,9 @@ func TestChatGone(t *testing.T) {
 // TestMigrated: all of a chat moves to its new key, with what it has used.
 func TestMigrated(t *testing.T) {
 	inArena(t, qos.Options{GroupMPM: 4}, nil, func(a *arena) {
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			if call.Chat == group && a.now() >= 10*time.Second {
-				return &qos.Result{Outcome: qos.Migrated, Chat: "-1001"}
+				return &qos.CallResult{Outcome: qos.Migrated, Chat: "-1001"}
 			}
 			return nil
 		}
@@ -715,15 +715,15 @@ func TestSilentBudget(t *testing.T) {
 // silentBudget doesn't answer the first questions about a chat.
 type silentBudget struct {
 	qos.Budget
-	chat  qos.Chat
+	chat  qos.ChatKey
 	until int
 	asked int
 }
 
-func (b *silentBudget) Ask(now time.Time, ask qos.Ask, reply func(qos.Answer)) qos.Answer {
+func (b *silentBudget) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
 	if ask.Chat == b.chat {
 		if b.asked++; b.asked <= b.until {
-			return qos.Answer{State: qos.Pending}
+			return qos.SlotAnswer{State: qos.Pending}
 		}
 	}
 	return b.Budget.Ask(now, ask, reply)
@@ -770,7 +770,7 @@ type brokenBudget struct {
 	err error
 }
 
-func (b *brokenBudget) Run(context.Context, func(qos.Penalty), func(qos.Chat)) error {
+func (b *brokenBudget) Run(context.Context, func(qos.Penalty), func(qos.ChatKey)) error {
 	time.Sleep(10 * time.Second)
 	return b.err
 }
@@ -808,7 +808,7 @@ func TestFailingLedger(t *testing.T) {
 // TestPressure is what the Hub sees.
 func TestPressure(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(qos.Call) *qos.Result { return throttled(time.Hour) }
+		a.outcome = func(qos.Call) *qos.CallResult { return throttled(time.Hour) }
 		a.open("doc", group)
 		if p, ok := a.sched.Pressure("doc"); !ok || p != (qos.Pressure{}) {
 			t.Errorf("of a document that's up to date: %+v", p)
@@ -835,7 +835,7 @@ func TestSnapshotOfTheEnded(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
 		a.cancel()
 		a.pass(time.Second)
-		if _, err := a.sched.Snapshot(context.Background()); !errors.Is(err, qos.ErrStopped) {
+		if _, err := a.sched.Status(context.Background()); !errors.Is(err, qos.ErrStopped) {
 			t.Errorf("error %v, want ErrStopped", err)
 		}
 		if err := a.sched.Post(qos.Request{Chat: group, Key: "x"}); !errors.Is(err, qos.ErrStopped) {

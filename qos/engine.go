@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Engine is the scheduling algorithm: what OutputQoSScheduler does, without
+// SlotEngine is the scheduling algorithm: what OutputQoSScheduler does, without
 // goroutines and clock. Each method takes the time, which never goes back: an
 // earlier one than before is taken as that before. After any of them call Advance
 // and make the calls it returns; call Finish for each when it's done, and look
 // again by calling Advance at Next. It isn't safe for concurrent use.
 //
-// Most users want OutputQoSScheduler. An Engine by itself is for simulations.
-type Engine struct {
+// Most users want OutputQoSScheduler. A SlotEngine by itself is for simulations.
+type SlotEngine struct {
 	opt    Options // defaults filled in
 	budget Budget
 	// hand gives what must be done because of a budget's late reply to whoever owns
@@ -25,8 +25,8 @@ type Engine struct {
 	now    time.Time
 
 	docs     map[DocID]*document
-	chats    map[Chat]*chat
-	sessions map[Session]*session
+	chats    map[ChatKey]*chat
+	sessions map[SessionKey]*sessionState
 	flushes  flushes // closed documents that still send
 
 	agenda  agenda
@@ -66,7 +66,7 @@ type Started struct {
 	waited time.Duration
 	work   *work
 	undo   undo
-	live   live // a change of the live region is part of it
+	live   liveChange // a change of the live region is part of it
 }
 
 // undo is what a grant changed in its chat, to take it back if no call was made.
@@ -79,16 +79,16 @@ type undo struct {
 	paced, supplied     bool
 }
 
-// NewEngine returns an engine that takes slots from budget. What hand is given must
+// NewSlotEngine returns an engine that takes slots from budget. What hand is given must
 // be called where the engine's methods are, followed by Advance; hand itself is
 // called from any goroutine. It may be nil if the budget never answers Pending.
-func NewEngine(opt Options, budget Budget, hand func(do func(now time.Time))) (*Engine, error) {
+func NewSlotEngine(opt Options, budget Budget, hand func(do func(now time.Time))) (*SlotEngine, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
-	e := &Engine{
+	e := &SlotEngine{
 		budget: budget, hand: hand,
-		docs: map[DocID]*document{}, chats: map[Chat]*chat{}, sessions: map[Session]*session{},
+		docs: map[DocID]*document{}, chats: map[ChatKey]*chat{}, sessions: map[SessionKey]*sessionState{},
 		moved: func(*document) {},
 	}
 	e.opt = opt.withDefaults()
@@ -102,7 +102,7 @@ func NewEngine(opt Options, budget Budget, hand func(do func(now time.Time))) (*
 }
 
 // advance returns now, or the latest time seen if that's later.
-func (e *Engine) advance(now time.Time) time.Time {
+func (e *SlotEngine) advance(now time.Time) time.Time {
 	if e.now.IsZero() || now.After(e.now) {
 		e.now = now
 	}
@@ -110,11 +110,11 @@ func (e *Engine) advance(now time.Time) time.Time {
 }
 
 // chatOf returns a chat's state, which it makes if need be.
-func (e *Engine) chatOf(key Chat) *chat {
+func (e *SlotEngine) chatOf(key ChatKey) *chat {
 	c := e.chats[key]
 	if c == nil {
 		e.born++
-		c = &chat{key: key, born: e.born, requests: map[string]*request{}, index: -1, turn: -1}
+		c = &chat{key: key, born: e.born, requests: map[string]*pendingRequest{}, index: -1, turn: -1}
 		c.laneOf(FamilyMessage)
 		e.chats[key] = c
 	}
@@ -122,21 +122,21 @@ func (e *Engine) chatOf(key Chat) *chat {
 }
 
 // touch has a chat looked at when everything that's known has been taken in.
-func (e *Engine) touch(c *chat) {
+func (e *SlotEngine) touch(c *chat) {
 	if !c.touched {
 		c.touched = true
 		e.touched = append(e.touched, c)
 	}
 }
 
-func (e *Engine) touchAll() {
+func (e *SlotEngine) touchAll() {
 	for _, c := range e.chats {
 		e.touch(c)
 	}
 }
 
 // Advance returns the calls to make now.
-func (e *Engine) Advance(now time.Time) []*Started {
+func (e *SlotEngine) Advance(now time.Time) []*Started {
 	now = e.advance(now)
 	e.abandon(now)
 	for {
@@ -164,7 +164,7 @@ func (e *Engine) Advance(now time.Time) []*Started {
 }
 
 // lookAt decides what a chat waits for: the bot's turn, a time, or nothing.
-func (e *Engine) lookAt(now time.Time, c *chat) {
+func (e *SlotEngine) lookAt(now time.Time, c *chat) {
 	switch {
 	case c.forgotten:
 		return
@@ -187,7 +187,7 @@ func (e *Engine) lookAt(now time.Time, c *chat) {
 
 // retire forgets a chat that has nothing left, as soon as its past doesn't matter
 // any more.
-func (e *Engine) retire(now time.Time, c *chat) {
+func (e *SlotEngine) retire(now time.Time, c *chat) {
 	if c.docs > 0 || c.waiting > 0 || len(c.requests) > 0 || c.busy() {
 		return
 	}
@@ -206,7 +206,7 @@ func (e *Engine) retire(now time.Time, c *chat) {
 	e.discard(c)
 }
 
-func (e *Engine) discard(c *chat) {
+func (e *SlotEngine) discard(c *chat) {
 	c.forgotten = true
 	c.look = time.Time{}
 	setLook(&e.agenda, c)
@@ -215,7 +215,7 @@ func (e *Engine) discard(c *chat) {
 }
 
 // shrink lets go of memory that a busier time needed.
-func (e *Engine) shrink() {
+func (e *SlotEngine) shrink() {
 	const keep = 64
 	if len(e.chats) == 0 {
 		if cap(e.agenda) > keep {
@@ -237,7 +237,7 @@ func (e *Engine) shrink() {
 
 // Next is when Advance has something to do, if nothing happens before; zero:
 // never.
-func (e *Engine) Next() time.Time {
+func (e *SlotEngine) Next() time.Time {
 	var next time.Time
 	soonest := func(at time.Time) {
 		if next.IsZero() || at.Before(next) {
@@ -257,10 +257,10 @@ func (e *Engine) Next() time.Time {
 }
 
 // emit tells the owner what must not be lost silently.
-func (e *Engine) emit(ev Event) { e.opt.OnEvent(ev) }
+func (e *SlotEngine) emit(ev SchedulerEvent) { e.opt.OnEvent(ev) }
 
 // Learn narrows a scope; see Budget.Learn.
-func (e *Engine) Learn(now time.Time, scope Scope, learned Learned) {
+func (e *SlotEngine) Learn(now time.Time, scope Scope, learned Learned) {
 	now = e.advance(now)
 	e.budget.Learn(now, scope, learned)
 	if c := e.chats[scope.Chat]; c != nil {
@@ -270,7 +270,7 @@ func (e *Engine) Learn(now time.Time, scope Scope, learned Learned) {
 
 // Freed has the budget asked again about a chat, about all if it's empty; see
 // Budget.Run.
-func (e *Engine) Freed(now time.Time, chat Chat) {
+func (e *SlotEngine) Freed(now time.Time, chat ChatKey) {
 	e.advance(now)
 	if c := e.chats[chat]; c != nil {
 		e.forgetHints(c)
@@ -283,7 +283,7 @@ func (e *Engine) Freed(now time.Time, chat Chat) {
 }
 
 // forgetHints has the budget asked again.
-func (e *Engine) forgetHints(c *chat) {
+func (e *SlotEngine) forgetHints(c *chat) {
 	for _, l := range c.lanes {
 		l.hints = [2]hint{}
 	}
@@ -291,8 +291,8 @@ func (e *Engine) forgetHints(c *chat) {
 }
 
 // Reconfigure changes the options; see OutputQoSScheduler.Reconfigure.
-func (e *Engine) Reconfigure(now time.Time, opt Options) error {
-	opt.Seed, opt.OnEvent, opt.Observer, opt.Logger = e.opt.Seed, e.opt.OnEvent, e.opt.Observer, e.opt.Logger
+func (e *SlotEngine) Reconfigure(now time.Time, opt Options) error {
+	opt.Seed, opt.OnEvent, opt.Meter, opt.Logger = e.opt.Seed, e.opt.OnEvent, e.opt.Meter, e.opt.Logger
 	if err := opt.Validate(); err != nil {
 		return err
 	}
@@ -307,10 +307,10 @@ func (e *Engine) Reconfigure(now time.Time, opt Options) error {
 	return nil
 }
 
-// Snapshot returns the state now.
-func (e *Engine) Snapshot(now time.Time) Snapshot {
+// Status returns the state now.
+func (e *SlotEngine) Status(now time.Time) SchedulerStatus {
 	now = e.advance(now)
-	s := Snapshot{
+	s := SchedulerStatus{
 		At: now, Mode: e.opt.Mode, InFlight: e.bot.inFlight, Documents: len(e.docs), Totals: e.totals,
 		Bot: BotStatus{
 			PenaltyUntil: ahead(now, e.bot.throttle.until), Multiplier: e.bot.throttle.multiplier(), BudgetErr: e.bot.err,
@@ -324,7 +324,7 @@ func (e *Engine) Snapshot(now time.Time) Snapshot {
 		if d.dirty.IsZero() {
 			continue
 		}
-		i, _ := slices.BinarySearchFunc(s.Chats, d.chat.key, func(c ChatStatus, k Chat) int { return cmp.Compare(c.Chat, k) })
+		i, _ := slices.BinarySearchFunc(s.Chats, d.chat.key, func(c ChatStatus, k ChatKey) int { return cmp.Compare(c.Chat, k) })
 		s.Chats[i].Documents = append(s.Chats[i].Documents, docStatus(now, d))
 	}
 	for i := range s.Chats {
@@ -334,7 +334,7 @@ func (e *Engine) Snapshot(now time.Time) Snapshot {
 }
 
 // load sums up all chats.
-func (e *Engine) load(now time.Time) (sum Load) {
+func (e *SlotEngine) load(now time.Time) (sum LoadStatus) {
 	for _, c := range e.chats {
 		sum.Tick = max(sum.Tick, e.chatTick(now, c))
 		sum.ActiveSessions += c.emitters.emitting(now, e.opt.ActiveEmitterWindow)
@@ -348,14 +348,14 @@ func (e *Engine) load(now time.Time) (sum Load) {
 }
 
 // chatTick is the time between two streams of a chat's messages.
-func (e *Engine) chatTick(now time.Time, c *chat) time.Duration {
+func (e *SlotEngine) chatTick(now time.Time, c *chat) time.Duration {
 	if len(c.lanes) == 0 {
 		return 0
 	}
 	return e.tick(now, c, c.lanes[0])
 }
 
-func (e *Engine) chatStatus(now time.Time, c *chat) ChatStatus {
+func (e *SlotEngine) chatStatus(now time.Time, c *chat) ChatStatus {
 	s := ChatStatus{
 		Chat: c.key, Windows: e.budget.Use(now, c.key), InFlight: c.call != nil,
 		PenaltyUntil: ahead(now, e.penalty(c)), BackoffUntil: ahead(now, c.backoff.until),
@@ -415,7 +415,7 @@ func ahead(now, t time.Time) time.Time {
 }
 
 // drain has streams rest from now on, and requests refused.
-func (e *Engine) drain(now time.Time) {
+func (e *SlotEngine) drain(now time.Time) {
 	e.advance(now)
 	e.draining = true
 	e.touchAll()
@@ -423,7 +423,7 @@ func (e *Engine) drain(now time.Time) {
 
 // drained says whether no call is under way and none could begin before a time;
 // zero: ever.
-func (e *Engine) drained(before time.Time) bool {
+func (e *SlotEngine) drained(before time.Time) bool {
 	if e.bot.open > 0 || e.contenders() > 0 {
 		return false
 	}
@@ -436,7 +436,7 @@ func (e *Engine) drained(before time.Time) bool {
 }
 
 // left is how many documents and requests wait.
-func (e *Engine) left() int {
+func (e *SlotEngine) left() int {
 	n := 0
 	for _, c := range e.chats {
 		n += c.waiting
@@ -448,14 +448,14 @@ func (e *Engine) left() int {
 }
 
 // stop begins no call any more.
-func (e *Engine) stop() {
+func (e *SlotEngine) stop() {
 	e.stopped = true
 	e.touchAll()
 }
 
 // idle says whether no call is under way, and no question to the budget either,
 // unless there's no more time for that.
-func (e *Engine) idle(late bool) bool {
+func (e *SlotEngine) idle(late bool) bool {
 	return e.bot.inFlight == 0 && (e.bot.open == 0 || late)
 }
 
@@ -465,21 +465,21 @@ type Pressure struct {
 	Age    time.Duration // for how long the oldest change has waited; 0 if nothing waits
 }
 
-// Snapshot is the scheduler's state at one moment, for `panebridge status` and
+// SchedulerStatus is the scheduler's state at one moment, for `panebridge status` and
 // the page. It's a copy.
-type Snapshot struct {
+type SchedulerStatus struct {
 	At        time.Time
 	Mode      Mode
 	InFlight  int
 	Documents int
 	Totals    Totals
 	Bot       BotStatus
-	Load      Load
+	Load      LoadStatus
 	Chats     []ChatStatus // sorted by key; those with documents, work, a penalty or a recent call
 }
 
-// Load says how much there is to do, and at what pace it's done.
-type Load struct {
+// LoadStatus says how much there is to do, and at what pace it's done.
+type LoadStatus struct {
 	Tick           time.Duration // between two streams, in the chat in which that's longest; 0: there's no pace
 	ActiveSessions float64       // sessions that print, averaged, of all chats together
 	Oldest         time.Duration // how long the oldest of what waits for a slot has waited; 0: nothing waits
@@ -494,7 +494,7 @@ type BotStatus struct {
 
 // ChatStatus is one chat.
 type ChatStatus struct {
-	Chat           Chat
+	Chat           ChatKey
 	Windows        []WindowUse // what's used
 	Reserve        int         // slots a minute that are kept from streams now
 	InFlight       bool
@@ -504,12 +504,12 @@ type ChatStatus struct {
 	Multiplier     float64       // of the pace, 0.3 to 1
 	Tick           time.Duration // between two streams; 0: there's no pace
 	ActiveSessions float64       // sessions that emit, averaged; at least 1
-	Waiting        [Cosmetic]Waiting
+	Waiting        [Cosmetic]WaitingCount
 	Documents      []DocStatus // those that wait
 }
 
-// Waiting is what waits in a class.
-type Waiting struct {
+// WaitingCount is what waits in a class.
+type WaitingCount struct {
 	Count  int
 	Oldest time.Duration // how long the oldest has waited
 }
@@ -517,7 +517,7 @@ type Waiting struct {
 // DocStatus is one document that waits.
 type DocStatus struct {
 	Doc       DocID
-	Session   Session
+	Session   SessionKey
 	Class     Class
 	Delivered int64
 	Wanted    int64
@@ -538,7 +538,7 @@ type Totals struct {
 // Errors are the calls that didn't do what they were made for.
 func (t *Totals) Errors() (n uint64) {
 	for o, count := range t.Outcomes {
-		switch Outcome(o) {
+		switch CallOutcome(o) {
 		case OutcomeUnknown, Delivered, Unchanged:
 		default:
 			n += count

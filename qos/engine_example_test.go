@@ -9,13 +9,13 @@ import (
 
 // Updates of a document aren't queued: while a call is under way three come, and the next call shows
 // them all. What somebody has asked for goes first.
-func ExampleEngine() {
+func ExampleSlotEngine() {
 	limits := qos.Limits{ // as the platform has them
 		Bot:     qos.Limit{Windows: []qos.Window{{Calls: 30, Per: time.Second}}, Gap: 40 * time.Millisecond},
 		Group:   qos.Limit{Windows: []qos.Window{{Calls: 20, Per: time.Minute}}, Gap: time.Second},
 		Private: qos.Limit{Windows: []qos.Window{{Calls: 60, Per: time.Minute}}, Gap: time.Second},
 	}
-	engine, err := qos.NewEngine(qos.Options{Seed: 1, Limits: limits}, qos.NewLocalBudget(nil), nil)
+	engine, err := qos.NewSlotEngine(qos.Options{Seed: 1, Limits: limits}, qos.NewLocalBudget(nil), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -45,7 +45,7 @@ func ExampleEngine() {
 			}
 		}
 		now = now.Add(300 * time.Millisecond)
-		engine.Finish(now, calls[0], qos.Result{Outcome: qos.Delivered, Delivered: call.Wanted}, now)
+		engine.Finish(now, calls[0], qos.CallResult{Outcome: qos.Delivered, Delivered: call.Wanted}, now)
 	}
 	// Output:
 	// after 0s, stream: lines 1 to 1

@@ -14,9 +14,9 @@ import (
 	"github.com/panebridge/panebridge/qos/qostest"
 )
 
-// simulation drives an Engine in time of its own: no goroutine, no clock.
+// simulation drives a SlotEngine in time of its own: no goroutine, no clock.
 type simulation struct {
-	engine *qos.Engine
+	engine *qos.SlotEngine
 	now    time.Time
 	ends   ends
 	log    []string
@@ -43,7 +43,7 @@ func (e *ends) Pop() any {
 }
 
 // until runs the engine up to a time; each call takes as long as latency says.
-func (s *simulation) until(end time.Time, latency func() time.Duration, answer func(qos.Call) qos.Result) {
+func (s *simulation) until(end time.Time, latency func() time.Duration, answer func(qos.Call) qos.CallResult) {
 	for {
 		for _, c := range s.engine.Advance(s.now) {
 			s.log = append(s.log, fmt.Sprint(s.now.UnixNano(), c.Call))
@@ -76,32 +76,32 @@ func (s *simulation) until(end time.Time, latency func() time.Duration, answer f
 // the same instants, so that simulations can be compared.
 func TestEngineRepeats(t *testing.T) {
 	simulate := func(seed uint64) []string {
-		engine, err := qos.NewEngine(qostest.WithLimits(qos.Options{Seed: seed}), qos.NewLocalBudget(nil), nil)
+		engine, err := qos.NewSlotEngine(qostest.WithLimits(qos.Options{Seed: seed}), qos.NewLocalBudget(nil), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		random := rand.New(rand.NewPCG(1, 1))
 		s := &simulation{engine: engine, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 		for i := range 40 {
-			engine.Open(s.now, qos.Doc{ID: docID(i), Chat: qos.Chat(fmt.Sprint("-", i%7)), Session: qos.Session(docID(i))})
+			engine.Open(s.now, qos.Doc{ID: docID(i), Chat: qos.ChatKey(fmt.Sprint("-", i%7)), Session: qos.SessionKey(docID(i))})
 		}
 		for step := range 3000 {
 			i := random.IntN(40)
 			engine.Want(s.now, docID(i), int64(step), random.IntN(9) == 0)
 			if step%20 == 0 {
-				if err := engine.Post(s.now, qos.Request{Chat: qos.Chat(fmt.Sprint("-", i%7)), Key: fmt.Sprint(step)}); err != nil {
+				if err := engine.Post(s.now, qos.Request{Chat: qos.ChatKey(fmt.Sprint("-", i%7)), Key: fmt.Sprint(step)}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			latency := func() time.Duration { return time.Duration(random.Int64N(int64(time.Second))) }
-			s.until(s.now.Add(time.Duration(random.Int64N(int64(time.Second)))), latency, func(c qos.Call) qos.Result {
+			s.until(s.now.Add(time.Duration(random.Int64N(int64(time.Second)))), latency, func(c qos.Call) qos.CallResult {
 				if random.IntN(60) == 0 {
-					return qos.Result{Outcome: qos.Throttled, RetryAfter: 7 * time.Second}
+					return qos.CallResult{Outcome: qos.Throttled, RetryAfter: 7 * time.Second}
 				}
 				if random.IntN(60) == 0 {
-					return qos.Result{Outcome: qos.NotSent}
+					return qos.CallResult{Outcome: qos.NotSent}
 				}
-				return qos.Result{Outcome: qos.Delivered, Delivered: c.Wanted, Final: c.Final}
+				return qos.CallResult{Outcome: qos.Delivered, Delivered: c.Wanted, Final: c.Final}
 			})
 		}
 		return s.log
@@ -122,14 +122,14 @@ func TestEngineRepeats(t *testing.T) {
 func BenchmarkEngineWant(b *testing.B) {
 	for _, perChat := range []int{1, 200, manyDocuments} {
 		b.Run(fmt.Sprint(manyDocuments/perChat, " chats"), func(b *testing.B) {
-			engine, err := qos.NewEngine(qostest.WithLimits(qos.Options{}), qos.NewLocalBudget(nil), nil)
+			engine, err := qos.NewSlotEngine(qostest.WithLimits(qos.Options{}), qos.NewLocalBudget(nil), nil)
 			if err != nil {
 				b.Fatal(err)
 			}
 			now := time.Now()
 			for i := range manyDocuments {
 				engine.Open(now, qos.Doc{
-					ID: docID(i), Chat: qos.Chat(fmt.Sprint("-", i/perChat)), Session: qos.Session(docID(i)), Wanted: 1,
+					ID: docID(i), Chat: qos.ChatKey(fmt.Sprint("-", i/perChat)), Session: qos.SessionKey(docID(i)), Wanted: 1,
 				})
 			}
 			engine.Advance(now) // as many calls as may be in flight; they never end
@@ -157,7 +157,7 @@ func TestNextMissesNothing(t *testing.T) {
 			Mode:              []qos.Mode{qos.Strict, qos.Strict, qos.CoalesceOnly}[random.IntN(3)],
 			OutputBudgetRatio: []float64{0.3, 0.8, 1}[random.IntN(3)], ActiveEmitterEMAAlpha: 1,
 		}
-		engine, err := qos.NewEngine(qostest.WithLimits(opt), qos.NewLocalBudget(nil), nil)
+		engine, err := qos.NewSlotEngine(qostest.WithLimits(opt), qos.NewLocalBudget(nil), nil)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -176,14 +176,14 @@ func TestNextMissesNothing(t *testing.T) {
 		}
 		n := 1 + random.IntN(8)
 		for i := range n {
-			engine.Open(s.now, qos.Doc{ID: docID(i), Chat: "-1", Session: qos.Session(docID(i))})
+			engine.Open(s.now, qos.Doc{ID: docID(i), Chat: "-1", Session: qos.SessionKey(docID(i))})
 		}
 		latency := func() time.Duration { return time.Duration(random.Int64N(int64(2 * time.Second))) }
-		answer := func(c qos.Call) qos.Result {
+		answer := func(c qos.Call) qos.CallResult {
 			if random.IntN(200) == 0 {
-				return qos.Result{Outcome: qos.Throttled, RetryAfter: 7 * time.Second}
+				return qos.CallResult{Outcome: qos.Throttled, RetryAfter: 7 * time.Second}
 			}
-			return qos.Result{Outcome: qos.Delivered, Delivered: c.Wanted, Final: c.Final}
+			return qos.CallResult{Outcome: qos.Delivered, Delivered: c.Wanted, Final: c.Final}
 		}
 		for step := range 150 {
 			engine.Want(s.now, docID(random.IntN(n)), int64(step+1), random.IntN(15) == 0)

@@ -16,7 +16,7 @@ func Left(s *OutputQoSScheduler) string {
 	s.box.mu.Lock()
 	defer s.box.mu.Unlock()
 	if n := len(s.box.docs); n > 0 {
-		left += fmt.Sprintf(" %d documents in the mailbox", n)
+		left += fmt.Sprintf(" %d documents in the letterbox", n)
 	}
 	return left
 }
@@ -38,7 +38,7 @@ func Flows(s *OutputQoSScheduler) int {
 	return <-got
 }
 
-func (e *Engine) leftOver() string {
+func (e *SlotEngine) leftOver() string {
 	left := ""
 	count := func(n int, what string) {
 		if n != 0 {
@@ -65,7 +65,7 @@ func (e *Engine) leftOver() string {
 
 // LookAgain has an engine look at all its chats, though nothing happened, and returns
 // the calls that it would make: there should be none, or Next was wrong.
-func LookAgain(e *Engine, now time.Time) []*Started {
+func LookAgain(e *SlotEngine, now time.Time) []*Started {
 	e.touchAll()
 	return e.Advance(now)
 }

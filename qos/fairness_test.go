@@ -12,7 +12,7 @@ import (
 	"github.com/panebridge/panebridge/qos"
 )
 
-const group = qos.Chat("-100")
+const group = qos.ChatKey("-100")
 
 func docID(i int) qos.DocID { return qos.DocID(fmt.Sprintf("doc%02d", i)) }
 
@@ -125,7 +125,7 @@ func TestFairShares(t *testing.T) {
 				a.open(docID(i), group)
 			}
 			if focused >= 0 {
-				a.sched.Focus(qos.Session(docID(focused)))
+				a.sched.Focus(qos.SessionKey(docID(focused)))
 			}
 			for i := range n {
 				a.feed(docID(i), group)
@@ -223,7 +223,7 @@ func TestSessionsNotDocumentsShare(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
 		for i := range 3 {
 			a.greedy[docID(i)] = true
-			session := qos.Session("twice")
+			session := qos.SessionKey("twice")
 			if i == 2 {
 				session = "once"
 			}
@@ -232,7 +232,7 @@ func TestSessionsNotDocumentsShare(t *testing.T) {
 			}
 		}
 		a.pass(10 * time.Minute)
-		count := map[qos.Session]int{}
+		count := map[qos.SessionKey]int{}
 		for _, g := range a.made(streams) {
 			count[g.Session]++
 		}
@@ -258,7 +258,7 @@ func TestWaitIsBounded(t *testing.T) {
 			for i := range n {
 				a.open(docID(i), group)
 			}
-			a.outcome = func(call qos.Call) *qos.Result { // a.mu is held
+			a.outcome = func(call qos.Call) *qos.CallResult { // a.mu is held
 				if at, ok := waits[call.Doc]; ok {
 					longest = max(longest, a.now()-at)
 					delete(waits, call.Doc)
@@ -319,7 +319,7 @@ func finals(a *arena, random *dice, commands bool, latency time.Duration) (bad [
 	const n = 15
 	a.latency = func() time.Duration { return random.duration(latency) }
 	waiting := map[qos.DocID]*place{}
-	a.outcome = func(call qos.Call) *qos.Result { // a.mu is held
+	a.outcome = func(call qos.Call) *qos.CallResult { // a.mu is held
 		for _, p := range waiting {
 			p.grants++
 			if call.Class != qos.Stream {

@@ -13,15 +13,15 @@ const everyFourth = 4
 // askAgain is how long a budget that didn't answer in time is left alone.
 const askAgain = time.Second
 
-// asking is a question to the budget.
-type asking struct {
-	choice   choice
+// slotAsking is a question to the budget.
+type slotAsking struct {
+	choice   slotChoice
 	deadline time.Time
-	terms    int // Engine.terms when it was asked
+	terms    int // SlotEngine.terms when it was asked
 }
 
 // contend has a chat wait for the bot's turn, with work of a class.
-func (e *Engine) contend(c *chat, class Class) {
+func (e *SlotEngine) contend(c *chat, class Class) {
 	if c.turn >= 0 && c.ready == class {
 		return
 	}
@@ -34,12 +34,12 @@ func (e *Engine) contend(c *chat, class Class) {
 }
 
 // withdraw takes a chat out of those that wait for the bot's turn.
-func (e *Engine) withdraw(c *chat) {
+func (e *SlotEngine) withdraw(c *chat) {
 	e.ready[c.ready].remove(c)
 }
 
 // contenders is how many chats wait for the bot's turn.
-func (e *Engine) contenders() int {
+func (e *SlotEngine) contenders() int {
 	n := 0
 	for _, t := range e.ready {
 		n += len(t)
@@ -49,7 +49,7 @@ func (e *Engine) contenders() int {
 
 // grantNext gives the bot's next turn to one of the chats that wait for it. It
 // returns false if there's none, or none may go.
-func (e *Engine) grantNext(now time.Time) bool {
+func (e *SlotEngine) grantNext(now time.Time) bool {
 	if e.contenders() == 0 || !e.botOpen(now) {
 		return false
 	}
@@ -70,17 +70,17 @@ func (e *Engine) grantNext(now time.Time) bool {
 
 // botOpen says whether the bot may make a call now, as far as the budget isn't
 // concerned.
-func (e *Engine) botOpen(now time.Time) bool {
+func (e *SlotEngine) botOpen(now time.Time) bool {
 	return e.bot.open < e.opt.MaxInFlight && !e.probeUnderWay() &&
 		!e.bot.throttle.until.After(now) && !e.botFrom(now).After(now)
 }
 
 // probeUnderWay says whether the one call after a penalty of the whole bot isn't
 // answered yet.
-func (e *Engine) probeUnderWay() bool { return e.bot.throttle.probing && e.bot.open > 0 }
+func (e *SlotEngine) probeUnderWay() bool { return e.bot.throttle.probing && e.bot.open > 0 }
 
 // botFrom is when the pace of the bot lets the next call go.
-func (e *Engine) botFrom(now time.Time) time.Time {
+func (e *SlotEngine) botFrom(now time.Time) time.Time {
 	if e.opt.Mode == Off {
 		return now
 	}
@@ -90,14 +90,14 @@ func (e *Engine) botFrom(now time.Time) time.Time {
 }
 
 // ask asks the budget for the slot of a choice.
-func (e *Engine) ask(now time.Time, c *chat, ch choice) {
-	token := &asking{choice: ch, deadline: now.Add(e.opt.CallTimeout), terms: e.terms}
+func (e *SlotEngine) ask(now time.Time, c *chat, ch slotChoice) {
+	token := &slotAsking{choice: ch, deadline: now.Add(e.opt.CallTimeout), terms: e.terms}
 	c.asking = token
 	e.bot.open++
-	reply := func(a Answer) {
+	reply := func(a SlotAnswer) {
 		e.hand(func(now time.Time) { e.answered(e.advance(now), c, token, a) })
 	}
-	a := e.budget.Ask(now, Ask{
+	a := e.budget.Ask(now, SlotQuestion{
 		Chat: c.key, Family: ch.lane.family, Spare: ch.spare,
 		Deadline: token.deadline, Unguarded: e.opt.Mode == Off,
 		Class: ch.class, Weight: e.streamWeight(now, ch.lane),
@@ -108,7 +108,7 @@ func (e *Engine) ask(now time.Time, c *chat, ch choice) {
 }
 
 // streamWeight is the sum of the weights of the flows that have something to send.
-func (e *Engine) streamWeight(now time.Time, l *lane) float64 {
+func (e *SlotEngine) streamWeight(now time.Time, l *lane) float64 {
 	sum := 0.0
 	for _, f := range l.streams.heap {
 		sum += e.weight(now, f)
@@ -118,7 +118,7 @@ func (e *Engine) streamWeight(now time.Time, l *lane) float64 {
 
 // giveUpAsking stops waiting for a budget that hasn't answered for a call's time.
 // If it says yes later, the slot is given back.
-func (e *Engine) giveUpAsking(now time.Time, c *chat) {
+func (e *SlotEngine) giveUpAsking(now time.Time, c *chat) {
 	if c.asking.deadline.After(now) {
 		c.look = c.asking.deadline
 		return
@@ -132,7 +132,7 @@ func (e *Engine) giveUpAsking(now time.Time, c *chat) {
 }
 
 // answered takes in the budget's answer.
-func (e *Engine) answered(now time.Time, c *chat, token *asking, a Answer) {
+func (e *SlotEngine) answered(now time.Time, c *chat, token *slotAsking, a SlotAnswer) {
 	if c.asking != token {
 		if a.State == Granted {
 			e.budget.Refund(now, a.Permit)
@@ -163,9 +163,9 @@ func (e *Engine) answered(now time.Time, c *chat, token *asking, a Answer) {
 // confirm chooses anew for a slot that was granted. It returns false if nothing
 // is left that the slot is good for, too little of the call's time is left, or the
 // slot was asked for on terms that don't hold any more.
-func (e *Engine) confirm(now time.Time, c *chat, token *asking) (choice, bool) {
+func (e *SlotEngine) confirm(now time.Time, c *chat, token *slotAsking) (slotChoice, bool) {
 	if token.terms != e.terms || token.deadline.Sub(now) < e.opt.CallTimeout*3/4 {
-		return choice{}, false
+		return slotChoice{}, false
 	}
 	if token.choice.class == Cosmetic {
 		return token.choice, c.waiting == 0 && !e.stopped && !e.silentUntil(c).After(now)
@@ -175,14 +175,14 @@ func (e *Engine) confirm(now time.Time, c *chat, token *asking) (choice, bool) {
 }
 
 // shedUnsent counts a cosmetic call that wasn't made after all.
-func (e *Engine) shedUnsent(ch choice) {
+func (e *SlotEngine) shedUnsent(ch slotChoice) {
 	if ch.class == Cosmetic {
 		e.shed(ch.lane.family)
 	}
 }
 
 // noteBudget logs when the budget begins or ceases to fail.
-func (e *Engine) noteBudget(err error) {
+func (e *SlotEngine) noteBudget(err error) {
 	switch {
 	case err != nil && e.bot.err == nil:
 		e.opt.Logger.Error("nothing can be sent: the budget fails", "err", err)
@@ -193,7 +193,7 @@ func (e *Engine) noteBudget(err error) {
 }
 
 // start begins a call.
-func (e *Engine) start(now time.Time, c *chat, ch choice, permit PermitID, deadline time.Time) {
+func (e *SlotEngine) start(now time.Time, c *chat, ch slotChoice, permit PermitID, deadline time.Time) {
 	w := ch.work
 	s := &Started{
 		permit: permit, Deadline: deadline, began: now, waited: now.Sub(w.since), work: w,
@@ -220,7 +220,7 @@ func (e *Engine) start(now time.Time, c *chat, ch choice, permit PermitID, deadl
 
 // account has the grant paid for by those who share: the chat among chats, the
 // class among classes, the flow among flows.
-func (e *Engine) account(now time.Time, c *chat, ch choice, s *Started) {
+func (e *SlotEngine) account(now time.Time, c *chat, ch slotChoice, s *Started) {
 	e.bot.grants++
 	e.bot.pace.take(now, now)
 	e.bot.virtual = max(e.bot.virtual, c.start)
@@ -253,7 +253,7 @@ func (e *Engine) account(now time.Time, c *chat, ch choice, s *Started) {
 	}
 }
 
-func (e *Engine) startDocument(now time.Time, d *document, s *Started) {
+func (e *SlotEngine) startDocument(now time.Time, d *document, s *Started) {
 	s.Call.Session, s.Call.Doc = d.session.name, d.id
 	s.Call.Delivered, s.Call.Wanted = d.delivered, d.wanted
 	if d.final > d.announced {
@@ -267,7 +267,7 @@ func (e *Engine) startDocument(now time.Time, d *document, s *Started) {
 	d.inFlight = true
 }
 
-func startRequest(q *request, s *Started) {
+func startRequest(q *pendingRequest, s *Started) {
 	if q.session != nil {
 		s.Call.Session = q.session.name
 	}
@@ -284,7 +284,7 @@ const answerGrace = 5 * time.Second
 const overGrace = 500 * time.Millisecond
 
 // Finish takes in what came of a call, which ended at answered (now or before).
-func (e *Engine) Finish(now time.Time, s *Started, r Result, answered time.Time) {
+func (e *SlotEngine) Finish(now time.Time, s *Started, r CallResult, answered time.Time) {
 	now = e.advance(now)
 	if r.Outcome == OutcomeUnknown || r.Outcome >= outcomes {
 		r.Outcome = Uncertain
@@ -303,7 +303,7 @@ func (e *Engine) Finish(now time.Time, s *Started, r Result, answered time.Time)
 	e.settle(now, c, s, r, answered)
 	e.forgetHints(c)
 	e.totals.Outcomes[r.Outcome]++
-	e.opt.Observer.Called(s.Call.Class, s.Call.Family, r.Outcome, s.waited, now.Sub(s.began))
+	e.opt.Meter.CountCall(s.Call.Class, s.Call.Family, r.Outcome, s.waited, now.Sub(s.began))
 
 	switch r.Outcome {
 	case Delivered, Unchanged, Rejected:
@@ -336,7 +336,7 @@ func (e *Engine) Finish(now time.Time, s *Started, r Result, answered time.Time)
 }
 
 // settle tells the budget what became of the slot.
-func (e *Engine) settle(now time.Time, c *chat, s *Started, r Result, answered time.Time) {
+func (e *SlotEngine) settle(now time.Time, c *chat, s *Started, r CallResult, answered time.Time) {
 	switch r.Outcome {
 	case Unchanged, NotSent:
 		e.budget.Refund(now, s.permit)
@@ -363,7 +363,7 @@ func (e *Engine) settle(now time.Time, c *chat, s *Started, r Result, answered t
 }
 
 // takeBack undoes what the grant changed, because no call was made.
-func (e *Engine) takeBack(c *chat, s *Started) {
+func (e *SlotEngine) takeBack(c *chat, s *Started) {
 	u := s.undo
 	c.behind, c.sinceStream = u.behind, u.sinceStream
 	c.lastCall, c.lastShown, c.lastPaced = u.lastCall, u.lastShown, u.lastPaced
@@ -385,10 +385,10 @@ func (s *Started) takeBackPace() {
 }
 
 // failed reports that the call was answered, by an error that may pass.
-func (r Result) failed() bool { return r.Outcome == Failed || r.Outcome == Uncertain && r.Over }
+func (r CallResult) failed() bool { return r.Outcome == Failed || r.Outcome == Uncertain && r.Over }
 
 // succeeded takes in that the platform accepted a call.
-func (e *Engine) succeeded(now time.Time, c *chat, l *lane, began time.Time) {
+func (e *SlotEngine) succeeded(now time.Time, c *chat, l *lane, began time.Time) {
 	if l.throttle.probing {
 		l.throttle.succeeded(now, began)
 		if l.family == FamilyMessage {
@@ -399,7 +399,7 @@ func (e *Engine) succeeded(now time.Time, c *chat, l *lane, began time.Time) {
 	e.bot.throttle.succeeded(now, began)
 }
 
-func (e *Engine) finishDocument(now time.Time, d *document, s *Started, r Result) {
+func (e *SlotEngine) finishDocument(now time.Time, d *document, s *Started, r CallResult) {
 	d.inFlight = false
 	if d.gone {
 		return
@@ -445,7 +445,7 @@ func (d *document) reached(delivered, announced int64) {
 	d.wanted = max(d.wanted, d.delivered)
 }
 
-func (e *Engine) finishRequest(now time.Time, q *request, r Result) {
+func (e *SlotEngine) finishRequest(now time.Time, q *pendingRequest, r CallResult) {
 	q.inFlight = false
 	if q.class == Cosmetic {
 		return
@@ -478,7 +478,7 @@ func (e *Engine) finishRequest(now time.Time, q *request, r Result) {
 }
 
 // chatGone gives up all that waits in a chat.
-func (e *Engine) chatGone(now time.Time, c *chat, err error) {
+func (e *SlotEngine) chatGone(now time.Time, c *chat, err error) {
 	for _, d := range e.docsOf(c) {
 		e.closed(d, DocStopped, err)
 	}
@@ -487,7 +487,7 @@ func (e *Engine) chatGone(now time.Time, c *chat, err error) {
 	}
 }
 
-func (e *Engine) docsOf(c *chat) []*document {
+func (e *SlotEngine) docsOf(c *chat) []*document {
 	var docs []*document
 	for _, d := range e.docs {
 		if d.chat == c {
@@ -498,7 +498,7 @@ func (e *Engine) docsOf(c *chat) []*document {
 }
 
 // rekey moves all of a chat to its new key.
-func (e *Engine) rekey(now time.Time, from *chat, key Chat) {
+func (e *SlotEngine) rekey(now time.Time, from *chat, key ChatKey) {
 	if key == "" || key == from.key {
 		from.backoff.failed(now, e.random)
 		return
@@ -525,10 +525,10 @@ func (e *Engine) rekey(now time.Time, from *chat, key Chat) {
 	e.forgetHints(to)
 	e.withdraw(from)
 	e.discard(from)
-	e.emit(Event{Kind: ChatMoved, Chat: from.key, To: key})
+	e.emit(SchedulerEvent{Kind: ChatMoved, Chat: from.key, To: key})
 }
 
-func (e *Engine) moveDocument(now time.Time, d *document, to *chat) {
+func (e *SlotEngine) moveDocument(now time.Time, d *document, to *chat) {
 	d.chat.dequeue(&d.work)
 	d.flow.docs--
 	d.chat.docs--
@@ -541,10 +541,10 @@ func (e *Engine) moveDocument(now time.Time, d *document, to *chat) {
 	e.file(now, d)
 }
 
-func moveRequest(q *request, to *chat) {
+func moveRequest(q *pendingRequest, to *chat) {
 	q.chat.dequeue(&q.work)
 	q.chat, q.lane = to, to.laneOf(q.lane.family)
-	name := Session("")
+	name := SessionKey("")
 	if q.session != nil {
 		name = q.session.name
 	}

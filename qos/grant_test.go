@@ -110,7 +110,7 @@ func TestMaxInFlight(t *testing.T) {
 	inArena(t, qos.Options{MaxInFlight: 3}, nil, func(a *arena) {
 		a.latency = always(5 * time.Second)
 		for i := range 12 {
-			a.post(qos.Chat(fmt.Sprint("-", i)), "x", qos.Interactive)
+			a.post(qos.ChatKey(fmt.Sprint("-", i)), "x", qos.Interactive)
 		}
 		for range 10 {
 			a.pass(2 * time.Second)
@@ -127,7 +127,7 @@ func TestMaxInFlight(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 4 {
-			a.post(qos.Chat(fmt.Sprint("-", i)), "y", qos.Interactive)
+			a.post(qos.ChatKey(fmt.Sprint("-", i)), "y", qos.Interactive)
 		}
 		a.pass(time.Second)
 		if n := a.snapshot().InFlight; n != 1 {
@@ -142,9 +142,9 @@ type hasty struct {
 	asked int
 }
 
-func (b *hasty) Ask(now time.Time, ask qos.Ask, reply func(qos.Answer)) qos.Answer {
+func (b *hasty) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
 	if b.asked++; b.asked <= 100 {
-		return qos.Answer{State: qos.NotBefore, At: now}
+		return qos.SlotAnswer{State: qos.NotBefore, At: now}
 	}
 	return b.Budget.Ask(now, ask, reply)
 }
@@ -168,14 +168,14 @@ func TestIdleChatsEarnNothing(t *testing.T) {
 		Group: qos.Limit{Windows: []qos.Window{{Calls: 1000, Per: time.Minute}}},
 	}}
 	inArena(t, opt, nil, func(a *arena) {
-		flood := func(chat qos.Chat) {
+		flood := func(chat qos.ChatKey) {
 			for k := range 200 {
 				a.post(chat, fmt.Sprint(a.now(), k), qos.Interactive)
 			}
 		}
 		a.post("-9", "early", qos.Interactive) // it's known, and idle
 		for i := range 3 {
-			flood(qos.Chat(fmt.Sprint("-", i)))
+			flood(qos.ChatKey(fmt.Sprint("-", i)))
 		}
 		a.pass(50 * time.Second)
 		woken := a.now()
@@ -193,11 +193,11 @@ func TestIdleChatsEarnNothing(t *testing.T) {
 func TestUnsentCostsNothing(t *testing.T) {
 	inArena(t, qos.Options{GroupMPM: 2}, nil, func(a *arena) {
 		works := false
-		a.outcome = func(qos.Call) *qos.Result {
+		a.outcome = func(qos.Call) *qos.CallResult {
 			if works {
 				return nil
 			}
-			return &qos.Result{Outcome: qos.NotSent}
+			return &qos.CallResult{Outcome: qos.NotSent}
 		}
 		a.post(group, "x", qos.Interactive)
 		a.post(group, "y", qos.Interactive)
@@ -229,9 +229,9 @@ func TestUnsentCostsNothing(t *testing.T) {
 func TestAMessageThatNobodyMissesProbes(t *testing.T) {
 	for _, global := range []bool{false, true} {
 		inArena(t, qos.Options{}, nil, func(a *arena) {
-			a.outcome = func(qos.Call) *qos.Result {
+			a.outcome = func(qos.Call) *qos.CallResult {
 				a.outcome = nil
-				return &qos.Result{Outcome: qos.Throttled, RetryAfter: 10 * time.Second, Global: global}
+				return &qos.CallResult{Outcome: qos.Throttled, RetryAfter: 10 * time.Second, Global: global}
 			}
 			list := qos.Request{Chat: group, Key: "list"}
 			for range 60 {
@@ -255,9 +255,9 @@ func TestAMessageThatNobodyMissesProbes(t *testing.T) {
 func TestCosmeticIsNoProbe(t *testing.T) {
 	for _, global := range []bool{false, true} {
 		inArena(t, qos.Options{}, nil, func(a *arena) {
-			a.outcome = func(qos.Call) *qos.Result {
+			a.outcome = func(qos.Call) *qos.CallResult {
 				a.outcome = nil
-				return &qos.Result{Outcome: qos.Throttled, RetryAfter: 10 * time.Second, Global: global}
+				return &qos.CallResult{Outcome: qos.Throttled, RetryAfter: 10 * time.Second, Global: global}
 			}
 			if err := a.sched.Post(qos.Request{Chat: group, Key: "x", Session: "one"}); err != nil {
 				t.Fatal(err)
@@ -289,12 +289,12 @@ func TestCosmeticIsNoProbe(t *testing.T) {
 // TestCosmeticOvertakesNoChat: at the instant at which the bot may go on, the chats
 // that wait for that come first.
 func TestCosmeticOvertakesNoChat(t *testing.T) {
-	engine, err := qos.NewEngine(qostest.WithLimits(qos.Options{}), qos.NewLocalBudget(nil), nil)
+	engine, err := qos.NewSlotEngine(qostest.WithLimits(qos.Options{}), qos.NewLocalBudget(nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for _, chat := range []qos.Chat{"-1", "-2"} {
+	for _, chat := range []qos.ChatKey{"-1", "-2"} {
 		if err := engine.Post(now, qos.Request{Chat: chat, Key: "x"}); err != nil {
 			t.Fatal(err)
 		}

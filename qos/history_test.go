@@ -59,11 +59,11 @@ func show(o qos.Options) string {
 }
 
 var (
-	chats    = []qos.Chat{"-1", "-2", "-3", "4"} // the last is private
-	sessions = []qos.Session{"a", "b", "c", "d", "e", "f"}
+	chats    = []qos.ChatKey{"-1", "-2", "-3", "4"} // the last is private
+	sessions = []qos.SessionKey{"a", "b", "c", "d", "e", "f"}
 )
 
-func isPrivate(c qos.Chat) bool { return c[0] != '-' }
+func isPrivate(c qos.ChatKey) bool { return c[0] != '-' }
 
 // likely is what happens, with how often.
 var likely = []struct {

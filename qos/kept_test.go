@@ -21,16 +21,16 @@ type moody struct {
 	load, write func() error // nil: all is well
 }
 
-func (l *moody) Load(ctx context.Context, since time.Time) (qos.Kept, error) {
+func (l *moody) Load(ctx context.Context, since time.Time) (qos.KeptBudget, error) {
 	if l.load != nil {
 		if err := l.load(); err != nil {
-			return qos.Kept{}, err
+			return qos.KeptBudget{}, err
 		}
 	}
 	return l.Ledger.Load(ctx, since)
 }
 
-func (l *moody) Write(ctx context.Context, entries []qos.Entry) error {
+func (l *moody) Write(ctx context.Context, entries []qos.LedgerEntry) error {
 	if l.write != nil {
 		if err := l.write(); err != nil {
 			return err
@@ -132,7 +132,7 @@ func TestFailedWritesKeepTheirOrder(t *testing.T) {
 		budget.Configure(qostest.Limits())
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- budget.Run(ctx, func(qos.Penalty) {}, func(qos.Chat) {}) }()
+		go func() { ended <- budget.Run(ctx, func(qos.Penalty) {}, func(qos.ChatKey) {}) }()
 		scope := qos.Scope{Chat: group, AllFamilies: true}
 		synctest.Wait()
 		now := time.Now()
@@ -158,7 +158,7 @@ func TestClockThatWasSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := qostest.NewMemLedger()
 		ahead := time.Now().Add(10 * time.Hour)
-		err := kept.Process().Write(t.Context(), []qos.Entry{
+		err := kept.Process().Write(t.Context(), []qos.LedgerEntry{
 			{Kind: qos.EntryTake, Slot: qos.Slot{Permit: 1, Chat: group, Stamp: ahead}},
 			{Kind: qos.EntryPenalty, Penalty: qos.Penalty{Scope: qos.Scope{Chat: "-200", AllFamilies: true}, Until: ahead, Multiplier: 0.7}},
 		})
@@ -167,7 +167,7 @@ func TestClockThatWasSetBack(t *testing.T) {
 		}
 		a := newArena(t, qos.Options{GroupMPM: 2}, qos.NewLocalBudget(kept.Process()))
 		defer a.close()
-		for _, chat := range []qos.Chat{group, "-200"} {
+		for _, chat := range []qos.ChatKey{group, "-200"} {
 			a.post(chat, "x", qos.Interactive)
 			a.post(chat, "y", qos.Interactive)
 		}

@@ -86,7 +86,7 @@ func TestFocusEnds(t *testing.T) {
 			a.feed(docID(i), group)
 		}
 		a.pass(time.Minute)
-		a.sched.Focus(qos.Session(docID(0)))
+		a.sched.Focus(qos.SessionKey(docID(0)))
 		a.pass(11 * time.Minute)
 		share := func(from, to time.Duration) float64 {
 			calls := between(a.made(streams), from, to)
@@ -115,7 +115,7 @@ func TestReducedPace(t *testing.T) {
 		qos.CoalesceOnly: 3900 * time.Millisecond, // 60 s / 20 / 0.75
 	} {
 		inArena(t, qos.Options{Mode: mode}, nil, func(a *arena) {
-			a.outcome = func(qos.Call) *qos.Result {
+			a.outcome = func(qos.Call) *qos.CallResult {
 				a.outcome = nil
 				return throttled(10 * time.Second)
 			}

@@ -24,28 +24,28 @@ type LocalBudget struct {
 	mu        sync.Mutex
 	limits    Limits
 	loaded    bool
-	permits   map[PermitID]*taken
-	chats     map[Chat]*usage
+	permits   map[PermitID]*takenSlot
+	chats     map[ChatKey]*usage
 	bot       usage
 	penalties map[Scope]Penalty
 	learned   map[Scope]Learned
 	lastID    PermitID
 
-	entries []Entry   // to be written
-	grants  []waiting // grants that are among them
-	early   []waiting // questions that came before the ledger was read
+	entries []LedgerEntry     // to be written
+	grants  []waitingQuestion // grants that are among them
+	early   []waitingQuestion // questions that came before the ledger was read
 }
 
 // usage is what's taken in one scope.
 type usage struct {
-	slots []*taken
+	slots []*takenSlot
 	began map[Family]time.Time // when the last call of a family began
 }
 
-// waiting is a question whose reply is owed.
-type waiting struct {
-	ask    Ask
-	reply  func(Answer)
+// waitingQuestion is a question whose reply is owed.
+type waitingQuestion struct {
+	ask    SlotQuestion
+	reply  func(SlotAnswer)
 	permit PermitID
 }
 
@@ -55,7 +55,7 @@ type waiting struct {
 func NewLocalBudget(ledger Ledger) *LocalBudget {
 	return &LocalBudget{
 		ledger: ledger, loaded: ledger == nil, wake: make(chan struct{}, 1),
-		permits: map[PermitID]*taken{}, chats: map[Chat]*usage{},
+		permits: map[PermitID]*takenSlot{}, chats: map[ChatKey]*usage{},
 		bot:       usage{began: map[Family]time.Time{}},
 		penalties: map[Scope]Penalty{}, learned: map[Scope]Learned{},
 	}
@@ -69,34 +69,34 @@ func (b *LocalBudget) Configure(limits Limits) {
 }
 
 // Ask implements Budget.
-func (b *LocalBudget) Ask(now time.Time, ask Ask, reply func(Answer)) Answer {
+func (b *LocalBudget) Ask(now time.Time, ask SlotQuestion, reply func(SlotAnswer)) SlotAnswer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.loaded {
-		b.early = append(b.early, waiting{ask: ask, reply: reply})
-		return Answer{State: Pending}
+		b.early = append(b.early, waitingQuestion{ask: ask, reply: reply})
+		return SlotAnswer{State: Pending}
 	}
 	return b.decide(now, ask, reply)
 }
 
 // decide answers a question; b.mu is held.
-func (b *LocalBudget) decide(now time.Time, ask Ask, reply func(Answer)) Answer {
+func (b *LocalBudget) decide(now time.Time, ask SlotQuestion, reply func(SlotAnswer)) SlotAnswer {
 	b.prune(now, ask.Chat)
 	if at := b.notBefore(now, ask); at.After(now) {
-		return Answer{State: NotBefore, At: at}
+		return SlotAnswer{State: NotBefore, At: at}
 	}
 	id := b.take(now, ask)
 	if b.ledger == nil {
-		return Answer{State: Granted, Permit: id}
+		return SlotAnswer{State: Granted, Permit: id}
 	}
-	b.entries = append(b.entries, Entry{Kind: EntryTake, Slot: b.permits[id].Slot})
-	b.grants = append(b.grants, waiting{ask: ask, reply: reply, permit: id})
+	b.entries = append(b.entries, LedgerEntry{Kind: EntryTake, Slot: b.permits[id].Slot})
+	b.grants = append(b.grants, waitingQuestion{ask: ask, reply: reply, permit: id})
 	b.poke()
-	return Answer{State: Pending}
+	return SlotAnswer{State: Pending}
 }
 
 // notBefore is when a question can be answered with yes, as far as is known.
-func (b *LocalBudget) notBefore(now time.Time, ask Ask) time.Time {
+func (b *LocalBudget) notBefore(now time.Time, ask SlotQuestion) time.Time {
 	at := now
 	limit, family := b.limits.LimitOf(ask.Chat, ask.Family)
 	for _, s := range ScopesOf(ask.Chat, family) {
@@ -139,8 +139,8 @@ func (u *usage) mayArrive() time.Time {
 }
 
 // counted are the slots of a chat that count in a family's windows.
-func (b *LocalBudget) counted(u *usage, chat Chat, family Family) []*taken {
-	var slots []*taken
+func (b *LocalBudget) counted(u *usage, chat ChatKey, family Family) []*takenSlot {
+	var slots []*takenSlot
 	for _, t := range u.slots {
 		if _, counts := b.limits.LimitOf(chat, t.Family); counts == family {
 			slots = append(slots, t)
@@ -150,7 +150,7 @@ func (b *LocalBudget) counted(u *usage, chat Chat, family Family) []*taken {
 }
 
 // freeAt is when a limit's gap, and its windows in which slots count, allow one more call.
-func (u *usage) freeAt(now time.Time, slots []*taken, limit Limit, spare int, family Family) time.Time {
+func (u *usage) freeAt(now time.Time, slots []*takenSlot, limit Limit, spare int, family Family) time.Time {
 	at := now
 	if began, ok := u.began[family]; ok {
 		at = later(at, began.Add(limit.Gap))
@@ -166,10 +166,10 @@ func (u *usage) freeAt(now time.Time, slots []*taken, limit Limit, spare int, fa
 }
 
 // take grants a slot.
-func (b *LocalBudget) take(now time.Time, ask Ask) PermitID {
+func (b *LocalBudget) take(now time.Time, ask SlotQuestion) PermitID {
 	// The wall clock keeps permits of different runs apart.
 	b.lastID = max(b.lastID+1, PermitID(now.UnixNano()))
-	t := &taken{
+	t := &takenSlot{
 		Slot:     Slot{Permit: b.lastID, Chat: ask.Chat, Family: ask.Family, Stamp: ask.Deadline.Add(answerGrace)},
 		inFlight: true,
 	}
@@ -195,13 +195,13 @@ func (u *usage) unbegin(family Family, began, before time.Time) {
 	}
 }
 
-func (b *LocalBudget) keep(t *taken) {
+func (b *LocalBudget) keep(t *takenSlot) {
 	b.permits[t.Permit] = t
 	b.usageOf(t.Chat).slots = append(b.usageOf(t.Chat).slots, t)
 	b.bot.slots = append(b.bot.slots, t)
 }
 
-func (b *LocalBudget) usageOf(chat Chat) *usage {
+func (b *LocalBudget) usageOf(chat ChatKey) *usage {
 	u := b.chats[chat]
 	if u == nil {
 		u = &usage{began: map[Family]time.Time{}}
@@ -219,7 +219,7 @@ func (b *LocalBudget) Settle(now time.Time, id PermitID, answered time.Time) {
 		return
 	}
 	t.Stamp, t.inFlight = answered, false
-	b.note(Entry{Kind: EntryStamp, Slot: t.Slot})
+	b.note(LedgerEntry{Kind: EntryStamp, Slot: t.Slot})
 	b.prune(now, t.Chat)
 }
 
@@ -229,12 +229,12 @@ func (b *LocalBudget) Refund(now time.Time, id PermitID) {
 	defer b.mu.Unlock()
 	if t := b.permits[id]; t != nil && t.inFlight {
 		b.giveBack(now, t)
-		b.note(Entry{Kind: EntryRefund, Slot: t.Slot})
+		b.note(LedgerEntry{Kind: EntryRefund, Slot: t.Slot})
 	}
 }
 
 // giveBack forgets a slot: no call began.
-func (b *LocalBudget) giveBack(now time.Time, t *taken) {
+func (b *LocalBudget) giveBack(now time.Time, t *takenSlot) {
 	t.inFlight, t.Stamp = false, time.Time{}
 	_, family := b.limits.LimitOf(t.Chat, t.Family)
 	b.chats[t.Chat].unbegin(family, t.began, t.chat)
@@ -247,7 +247,7 @@ func (b *LocalBudget) Penalize(now time.Time, p Penalty) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.penalize(p)
-	b.note(Entry{Kind: EntryPenalty, Penalty: b.penalties[p.Scope]})
+	b.note(LedgerEntry{Kind: EntryPenalty, Penalty: b.penalties[p.Scope]})
 	b.prune(now, p.Scope.Chat)
 }
 
@@ -268,7 +268,7 @@ func (b *LocalBudget) Learn(now time.Time, scope Scope, learned Learned) {
 }
 
 // Rekey implements Budget.
-func (b *LocalBudget) Rekey(now time.Time, from, to Chat) {
+func (b *LocalBudget) Rekey(now time.Time, from, to ChatKey) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if from == to {
@@ -302,12 +302,12 @@ func (b *LocalBudget) Rekey(now time.Time, from, to Chat) {
 			b.learned[s] = l
 		}
 	}
-	b.note(Entry{Kind: EntryRekey, From: from, To: to})
+	b.note(LedgerEntry{Kind: EntryRekey, From: from, To: to})
 	b.prune(now, to)
 }
 
 // Use implements Budget.
-func (b *LocalBudget) Use(now time.Time, chat Chat) []WindowUse {
+func (b *LocalBudget) Use(now time.Time, chat ChatKey) []WindowUse {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	u := b.chats[chat]
@@ -325,7 +325,7 @@ func (b *LocalBudget) Use(now time.Time, chat Chat) []WindowUse {
 	return uses
 }
 
-func (b *LocalBudget) useOf(now time.Time, u *usage, chat Chat, family Family) []WindowUse {
+func (b *LocalBudget) useOf(now time.Time, u *usage, chat ChatKey, family Family) []WindowUse {
 	limit, family := b.limits.LimitOf(chat, family)
 	slots := b.counted(u, chat, family)
 	var uses []WindowUse
@@ -340,7 +340,7 @@ func (b *LocalBudget) useOf(now time.Time, u *usage, chat Chat, family Family) [
 }
 
 // prune forgets what no window counts any more, of one chat and the bot.
-func (b *LocalBudget) prune(now time.Time, chat Chat) {
+func (b *LocalBudget) prune(now time.Time, chat ChatKey) {
 	longest := Window{Per: b.limits.longest()}
 	if u := b.chats[chat]; u != nil {
 		b.pruneUsage(now, u, longest, true)
@@ -401,7 +401,7 @@ const (
 
 // Run implements Budget: it reads the ledger, then writes what's to be written,
 // all that came during one write in the next.
-func (b *LocalBudget) Run(ctx context.Context, hear func(Penalty), _ func(Chat)) error {
+func (b *LocalBudget) Run(ctx context.Context, hear func(Penalty), _ func(ChatKey)) error {
 	if b.ledger != nil {
 		if err := b.load(ctx, hear); err != nil {
 			b.refuse(time.Now(), err)
@@ -460,7 +460,7 @@ func (b *LocalBudget) span() time.Duration {
 }
 
 // restore takes in what was kept, and answers the questions that came before.
-func (b *LocalBudget) restore(now time.Time, kept Kept, hear func(Penalty)) {
+func (b *LocalBudget) restore(now time.Time, kept KeptBudget, hear func(Penalty)) {
 	for _, p := range kept.Penalties {
 		p.Until = monotonic(now, p.Until)
 		b.mu.Lock()
@@ -490,7 +490,7 @@ func (b *LocalBudget) restoreSlots(now time.Time, slots []Slot) (answers []func(
 		if latest := now.Add(maxCallTimeout + answerGrace); s.Stamp.After(latest) {
 			s.Stamp = latest
 		}
-		b.keep(&taken{Slot: s})
+		b.keep(&takenSlot{Slot: s})
 	}
 	b.loaded = true
 	early := b.early
@@ -513,7 +513,7 @@ func (b *LocalBudget) refuse(now time.Time, err error) {
 	b.early = nil
 	b.mu.Unlock()
 	for _, w := range early {
-		w.reply(Answer{State: NotBefore, At: now.Add(ledgerRetry), Err: err})
+		w.reply(SlotAnswer{State: NotBefore, At: now.Add(ledgerRetry), Err: err})
 	}
 }
 
@@ -533,16 +533,16 @@ func (b *LocalBudget) write(ctx context.Context) error {
 		return err
 	}
 	for _, g := range grants {
-		g.reply(Answer{State: Granted, Permit: g.permit})
+		g.reply(SlotAnswer{State: Granted, Permit: g.permit})
 	}
 	return nil
 }
 
 // failed takes back grants that couldn't be made durable, and keeps the rest for
 // the next write. (A refund follows each, should the row be there after all.)
-func (b *LocalBudget) failed(now time.Time, entries []Entry, grants []waiting, err error) {
+func (b *LocalBudget) failed(now time.Time, entries []LedgerEntry, grants []waitingQuestion, err error) {
 	b.mu.Lock()
-	again := make([]Entry, 0, len(entries))
+	again := make([]LedgerEntry, 0, len(entries))
 	for _, e := range entries {
 		if e.Kind == EntryTake {
 			e.Kind = EntryRefund
@@ -558,7 +558,7 @@ func (b *LocalBudget) failed(now time.Time, entries []Entry, grants []waiting, e
 	b.poke()
 	b.mu.Unlock()
 	for _, g := range grants {
-		g.reply(Answer{State: NotBefore, At: now.Add(ledgerRetry), Err: err})
+		g.reply(SlotAnswer{State: NotBefore, At: now.Add(ledgerRetry), Err: err})
 	}
 }
 
@@ -567,11 +567,11 @@ func (b *LocalBudget) forget(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pruneAll(now)
-	b.note(Entry{Kind: EntryForget, Before: now.Add(-max(penaltyKept, b.limits.longest()))})
+	b.note(LedgerEntry{Kind: EntryForget, Before: now.Add(-max(penaltyKept, b.limits.longest()))})
 }
 
 // note has an entry written; b.mu is held.
-func (b *LocalBudget) note(e Entry) {
+func (b *LocalBudget) note(e LedgerEntry) {
 	if b.ledger != nil {
 		b.entries = append(b.entries, e)
 		b.poke()

@@ -166,7 +166,7 @@ func TestCommandsStarveNoOtherChat(t *testing.T) {
 		a.feed("stream", "-999")
 		for n := range 600 {
 			for i := range 12 { // each may have 20 a minute: twice what the bot may
-				a.post(qos.Chat(fmt.Sprint("-", i)), fmt.Sprint(n%3), qos.Interactive)
+				a.post(qos.ChatKey(fmt.Sprint("-", i)), fmt.Sprint(n%3), qos.Interactive)
 			}
 			a.pass(time.Second)
 		}
@@ -202,7 +202,7 @@ func TestBotWideWindow(t *testing.T) {
 	opt := qos.Options{Limits: qos.Limits{Bot: qos.Limit{Windows: []qos.Window{{Calls: 10, Per: time.Second}}, Gap: 120 * time.Millisecond}}}
 	inArena(t, opt, nil, func(a *arena) {
 		for i := range 100 {
-			a.feed(docID(i), qos.Chat(fmt.Sprint("-", i)))
+			a.feed(docID(i), qos.ChatKey(fmt.Sprint("-", i)))
 		}
 		a.pass(5 * time.Minute)
 		calls := a.made(nil)

@@ -14,14 +14,14 @@ import (
 func TestNarrowPenalty(t *testing.T) {
 	for _, narrow := range []bool{false, true} {
 		inArena(t, qos.Options{Limits: qostest.BurstLimits()}, nil, func(a *arena) {
-			a.outcome = func(call qos.Call) *qos.Result {
+			a.outcome = func(call qos.Call) *qos.CallResult {
 				if call.Family == qos.FamilyRename && a.now() < time.Minute {
-					return &qos.Result{Outcome: qos.Throttled, RetryAfter: 10 * time.Minute, Narrow: narrow}
+					return &qos.CallResult{Outcome: qos.Throttled, RetryAfter: 10 * time.Minute, Narrow: narrow}
 				}
 				return nil
 			}
 			for i := range 4 {
-				chat := qos.Chat(fmt.Sprint("c", i))
+				chat := qos.ChatKey(fmt.Sprint("c", i))
 				a.feed(docID(i), chat)
 				if err := a.sched.Post(qos.Request{Chat: chat, Key: "name", Class: qos.Stream, Family: qos.FamilyRename}); err != nil {
 					t.Fatal(err)
@@ -46,9 +46,9 @@ func TestNarrowPenalty(t *testing.T) {
 func TestADocumentMoves(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
 		a.latency = always(2 * time.Second)
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			if call.Doc == "mover" && call.Chat == group {
-				return &qos.Result{Outcome: qos.Delivered, Chat: "thread", More: true}
+				return &qos.CallResult{Outcome: qos.Delivered, Chat: "thread", More: true}
 			}
 			return nil
 		}
@@ -60,7 +60,7 @@ func TestADocumentMoves(t *testing.T) {
 		a.want("mover", 4, false) // while the call is under way that moves it
 		a.sched.Close("mover", qos.Flush)
 		a.pass(time.Minute)
-		var chats []qos.Chat
+		var chats []qos.ChatKey
 		for _, g := range a.made(func(g grant) bool { return g.Doc == "mover" }) {
 			chats = append(chats, g.Chat)
 			if g.Chat == "thread" && (g.Wanted != 4 || g.Final != 3 || g.Delivered != 0) {

@@ -107,10 +107,10 @@ type Options struct {
 	// OnEvent is told what must not be lost silently. It's called on the
 	// scheduler's own goroutine: it must return at once, and not wait for a method
 	// of the scheduler. Nil: nobody is told.
-	OnEvent func(Event)
-	// Observer is told what the scheduler does, for metrics. Nil: nobody is.
-	Observer Observer
-	Logger   *slog.Logger
+	OnEvent func(SchedulerEvent)
+	// Meter is told what the scheduler does, for metrics. Nil: nobody is.
+	Meter  Meter
+	Logger *slog.Logger
 }
 
 // OptionError says which knob has a value that can't be.
@@ -205,10 +205,10 @@ func (o Options) withDefaults() Options {
 		o.Limits.Group.Windows = []Window{{Calls: o.GroupMPM, Per: time.Minute}}
 	}
 	if o.OnEvent == nil {
-		o.OnEvent = func(Event) {}
+		o.OnEvent = func(SchedulerEvent) {}
 	}
-	if o.Observer == nil {
-		o.Observer = discard{}
+	if o.Meter == nil {
+		o.Meter = noMeter{}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -229,14 +229,14 @@ func roundUp(d, unit time.Duration) time.Duration {
 	return (d + unit - 1) / unit * unit
 }
 
-// EventKind says what an Event tells.
-type EventKind uint8
+// SchedulerEventKind says what a SchedulerEvent tells.
+type SchedulerEventKind uint8
 
 // The events.
 const (
 	// DocClosed: a document was closed as asked; Delivered and Wanted say what it
 	// left behind.
-	DocClosed EventKind = iota + 1
+	DocClosed SchedulerEventKind = iota + 1
 	// DocStopped: the platform will never take this document (Err). It's closed;
 	// open it again when its cause is repaired.
 	DocStopped
@@ -253,14 +253,14 @@ const (
 	ChatSilenced
 )
 
-// Event is something that the scheduler's user must know, because nothing may
+// SchedulerEvent is something that the scheduler's user must know, because nothing may
 // be lost silently.
-type Event struct {
-	Kind    EventKind
-	Chat    Chat
-	To      Chat // ChatMoved
+type SchedulerEvent struct {
+	Kind    SchedulerEventKind
+	Chat    ChatKey
+	To      ChatKey // ChatMoved
 	Doc     DocID
-	Session Session
+	Session SessionKey
 	Key     string // RequestDropped
 
 	Delivered, Wanted, Final int64 // of the document
@@ -268,26 +268,26 @@ type Event struct {
 	Err                      error
 }
 
-// Observer is told what the scheduler does, for metrics. It's called on the
+// Meter is told what the scheduler does, for metrics. It's called on the
 // scheduler's own goroutine: it must return at once, and not wait for a method of
 // the scheduler.
-type Observer interface {
+type Meter interface {
 	// Called: a slot was used, or given back (Unchanged, NotSent). wait is how long
 	// the work had waited for it, took how long the call took.
-	Called(class Class, family Family, outcome Outcome, wait, took time.Duration)
+	CountCall(class Class, family Family, outcome CallOutcome, wait, took time.Duration)
 	// Coalesced: n updates needed no call of their own.
-	Coalesced(n int)
+	CountCoalesced(n int)
 	// Shed: a cosmetic call wasn't made.
-	Shed(family Family)
+	CountShed(family Family)
 	// Penalized: the platform said "too many requests" and asked for so long a
 	// silence.
-	Penalized(family Family, retryAfter time.Duration)
+	CountPenalty(family Family, retryAfter time.Duration)
 }
 
-// discard is the Observer of those who have none.
-type discard struct{}
+// noMeter is the Meter of those who have none.
+type noMeter struct{}
 
-func (discard) Called(Class, Family, Outcome, time.Duration, time.Duration) {}
-func (discard) Coalesced(int)                                               {}
-func (discard) Shed(Family)                                                 {}
-func (discard) Penalized(Family, time.Duration)                             {}
+func (noMeter) CountCall(Class, Family, CallOutcome, time.Duration, time.Duration) {}
+func (noMeter) CountCoalesced(int)                                                 {}
+func (noMeter) CountShed(Family)                                                   {}
+func (noMeter) CountPenalty(Family, time.Duration)                                 {}

@@ -186,7 +186,7 @@ func (r *reserve) changes(now time.Time) time.Time {
 }
 
 // spare is how many slots a stream must leave free in a lane's first window.
-func (e *Engine) spare(now time.Time, c *chat, l *lane) int {
+func (e *SlotEngine) spare(now time.Time, c *chat, l *lane) int {
 	if e.opt.Mode != Strict || l.family != FamilyMessage {
 		return 0
 	}
@@ -202,7 +202,7 @@ func (e *Engine) spare(now time.Time, c *chat, l *lane) int {
 }
 
 // kept is how many slots of a window streams may not count on.
-func (e *Engine) kept(now time.Time, c *chat, window Window) int {
+func (e *SlotEngine) kept(now time.Time, c *chat, window Window) int {
 	perMinute := e.opt.ReserveMPM
 	if !e.opt.HardReserve {
 		perMinute = c.reserve.expected(now, e.opt.ReserveMPM)
@@ -224,7 +224,7 @@ func perWindow(perMinute int, w Window) int {
 func share(w Window, ratio float64) int { return max(1, int(ratio*float64(w.Calls)+1e-9)) }
 
 // mainWindow is the window that the reserve is kept in, and that gives the pace.
-func (e *Engine) mainWindow(c *chat) Window {
+func (e *SlotEngine) mainWindow(c *chat) Window {
 	limit := e.opt.Limits.Group
 	if p := e.opt.Limits.IsPrivate; p != nil && p(c.key) {
 		limit = e.opt.Limits.Private
@@ -234,7 +234,7 @@ func (e *Engine) mainWindow(c *chat) Window {
 
 // fullTick is the time between two streams at full pace; see the package
 // comment.
-func (e *Engine) fullTick(now time.Time, c *chat) time.Duration {
+func (e *SlotEngine) fullTick(now time.Time, c *chat) time.Duration {
 	window := e.mainWindow(c)
 	if e.opt.Mode != Strict {
 		return window.Per / time.Duration(window.Calls)
@@ -260,7 +260,7 @@ func (e *Engine) fullTick(now time.Time, c *chat) time.Duration {
 
 // tick is the time between two streams now; zero means no pace. Without strict
 // there's one only while a penalty has reduced it.
-func (e *Engine) tick(now time.Time, c *chat, l *lane) time.Duration {
+func (e *SlotEngine) tick(now time.Time, c *chat, l *lane) time.Duration {
 	multiplier := c.throttle.paceNow(now)
 	if l.family != FamilyMessage || e.opt.Mode == Off || e.opt.Mode == CoalesceOnly && multiplier == 1 {
 		return 0
@@ -269,7 +269,7 @@ func (e *Engine) tick(now time.Time, c *chat, l *lane) time.Duration {
 }
 
 // streamFrom is when the pace lets the next stream go.
-func (e *Engine) streamFrom(now time.Time, c *chat, l *lane) time.Time {
+func (e *SlotEngine) streamFrom(now time.Time, c *chat, l *lane) time.Time {
 	l.pace.set(now, e.tick(now, c, l), 1)
 	tick, saved := e.supply(c, l)
 	l.supply.set(now, tick, saved)
@@ -280,7 +280,7 @@ func (e *Engine) streamFrom(now time.Time, c *chat, l *lane) time.Time {
 // many that streams leave over are saved for commands. All calls of a chat are held
 // against it, so that after more commands than were saved for, streams give way one
 // by one. Without, they'd find the window full some time later, and all wait for it.
-func (e *Engine) supply(c *chat, l *lane) (tick time.Duration, saved int) {
+func (e *SlotEngine) supply(c *chat, l *lane) (tick time.Duration, saved int) {
 	if e.opt.Mode != Strict || l.family != FamilyMessage {
 		return 0, 1
 	}
@@ -290,7 +290,7 @@ func (e *Engine) supply(c *chat, l *lane) (tick time.Duration, saved int) {
 
 // slowUntil is when the next final or stream may go in the slow start after a
 // penalty; zero when there's none.
-func (e *Engine) slowUntil(now time.Time, c *chat) time.Time {
+func (e *SlotEngine) slowUntil(now time.Time, c *chat) time.Time {
 	if e.opt.Mode == Off || !now.Before(c.throttle.slow) || c.lastPaced.IsZero() {
 		return time.Time{}
 	}
@@ -422,12 +422,12 @@ func (t *throttle) forgettable() time.Time {
 
 // penalized takes in a "too many requests" for a call in chat c that was
 // answered now.
-func (e *Engine) penalized(now time.Time, c *chat, l *lane, r Result) {
+func (e *SlotEngine) penalized(now time.Time, c *chat, l *lane, r CallResult) {
 	asked := max(r.RetryAfter, time.Second)
 	margin := penaltyMarginLeast + time.Duration(e.random.Int64N(int64(penaltyMarginMost-penaltyMarginLeast)))
 	until := now.Add(asked + margin)
 	e.totals.Penalties++
-	e.opt.Observer.Penalized(l.family, asked)
+	e.opt.Meter.CountPenalty(l.family, asked)
 
 	wide := asked > familyPenalty && !r.Narrow
 	if l.family == FamilyMessage || wide {
@@ -449,7 +449,7 @@ func (e *Engine) penalized(now time.Time, c *chat, l *lane, r Result) {
 }
 
 // silence begins a penalty and has it kept.
-func (e *Engine) silence(now time.Time, t *throttle, scope Scope, until time.Time) {
+func (e *SlotEngine) silence(now time.Time, t *throttle, scope Scope, until time.Time) {
 	t.silence(until)
 	multiplier := e.bot.throttle.multiplier()
 	if c := e.chats[scope.Chat]; c != nil {
@@ -457,7 +457,7 @@ func (e *Engine) silence(now time.Time, t *throttle, scope Scope, until time.Tim
 	}
 	e.budget.Penalize(now, Penalty{Scope: scope, Until: t.until, Multiplier: multiplier})
 	e.opt.Logger.Warn("penalty", "target", string(scope.Chat), "family", string(scope.Family), "until", t.until)
-	e.emit(Event{Kind: ChatSilenced, Chat: scope.Chat, Until: t.until})
+	e.emit(SchedulerEvent{Kind: ChatSilenced, Chat: scope.Chat, Until: t.until})
 }
 
 // toldOff is a chat that got a penalty lately.
@@ -468,7 +468,7 @@ type toldOff struct {
 
 // manyToldOff says whether so many chats got penalties at about the same time
 // that the bot as a whole is meant, and when the last of these lifts.
-func (e *Engine) manyToldOff(now time.Time) (latest time.Time, many bool) {
+func (e *SlotEngine) manyToldOff(now time.Time) (latest time.Time, many bool) {
 	kept := e.toldOff[:0]
 	chats := map[*chat]bool{}
 	for _, t := range e.toldOff {
@@ -485,7 +485,7 @@ func (e *Engine) manyToldOff(now time.Time) (latest time.Time, many bool) {
 }
 
 // Heard takes in a penalty that the budget reported.
-func (e *Engine) Heard(now time.Time, p Penalty) {
+func (e *SlotEngine) Heard(now time.Time, p Penalty) {
 	now = e.advance(now)
 	if p.Scope.Chat == "" {
 		e.bot.throttle.heard(p, now)
@@ -501,17 +501,17 @@ func (e *Engine) Heard(now time.Time, p Penalty) {
 		e.touch(c)
 	}
 	if p.Until.After(now) {
-		e.emit(Event{Kind: ChatSilenced, Chat: p.Scope.Chat, Until: p.Until})
+		e.emit(SchedulerEvent{Kind: ChatSilenced, Chat: p.Scope.Chat, Until: p.Until})
 	}
 }
 
 // silentUntil is until when nothing may go to a chat: penalties and back-off.
-func (e *Engine) silentUntil(c *chat) time.Time {
+func (e *SlotEngine) silentUntil(c *chat) time.Time {
 	return later(e.penalty(c), c.backoff.until)
 }
 
 // penalty is until when penalties silence a chat; zero if none ever did.
-func (e *Engine) penalty(c *chat) time.Time {
+func (e *SlotEngine) penalty(c *chat) time.Time {
 	return later(c.throttle.until, e.bot.throttle.until)
 }
 

@@ -335,11 +335,11 @@ func TestActiveEmittersLengthenTheRest(t *testing.T) {
 			for i := range sessions {
 				a.open(docID(i), group)
 			}
-			a.outcome = func(call qos.Call) *qos.Result {
+			a.outcome = func(call qos.Call) *qos.CallResult {
 				if call.Doc == docID(0) {
 					return nil
 				}
-				return &qos.Result{Outcome: qos.Unchanged} // costs nothing
+				return &qos.CallResult{Outcome: qos.Unchanged} // costs nothing
 			}
 			for line := int64(1); a.now() < 100*time.Second; line++ {
 				for i := range sessions {

@@ -197,7 +197,7 @@ func TestPacerCatchesUpByOneTick(t *testing.T) {
 // TestStreamsLeaveSlots: one for a command, and those of the turn ends that a usual
 // minute still has to bring; with a hard reserve all of it, less what was used.
 func TestStreamsLeaveSlots(t *testing.T) {
-	e, err := NewEngine(Options{Limits: someLimits()}, NewLocalBudget(nil), nil)
+	e, err := NewSlotEngine(Options{Limits: someLimits()}, NewLocalBudget(nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,11 +260,11 @@ func TestStreamsLeaveSlots(t *testing.T) {
 // TestNoCallChangesNothing: when a granted call wasn't made, all that the grant changed
 // is as before; but for the place in the fair queue, and for when the bot may go on.
 func TestNoCallChangesNothing(t *testing.T) {
-	e, err := NewEngine(Options{Limits: someLimits()}, NewLocalBudget(nil), nil)
+	e, err := NewSlotEngine(Options{Limits: someLimits()}, NewLocalBudget(nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	finish := func(now time.Time, r Result) *Started {
+	finish := func(now time.Time, r CallResult) *Started {
 		t.Helper()
 		started := e.Advance(now)
 		if len(started) != 1 {
@@ -274,13 +274,13 @@ func TestNoCallChangesNothing(t *testing.T) {
 		return started[0]
 	}
 	e.Open(noon, Doc{ID: "x", Chat: "-1", Session: "x", Wanted: 1})
-	finish(noon, Result{Outcome: Delivered, Delivered: 1})
+	finish(noon, CallResult{Outcome: Delivered, Delivered: 1})
 	for i := range 3 {
 		at := after(time.Duration(20+2*i) * time.Second)
 		if err := e.Post(at, Request{Chat: "-1", Key: "x"}); err != nil {
 			t.Fatal(err)
 		}
-		finish(at, Result{Outcome: Delivered})
+		finish(at, CallResult{Outcome: Delivered})
 	}
 	c, d := e.chats["-1"], e.docs["x"]
 	at := after(40 * time.Second)
@@ -298,7 +298,7 @@ func TestNoCallChangesNothing(t *testing.T) {
 	}
 	e.Want(at, "x", 2, false)
 	before := look()
-	if s := finish(at, Result{Outcome: Unchanged}); s.Call.Class != Stream {
+	if s := finish(at, CallResult{Outcome: Unchanged}); s.Call.Class != Stream {
 		t.Fatalf("a call of class %v", s.Call.Class)
 	}
 	if got := look(); got != before {
@@ -306,9 +306,9 @@ func TestNoCallChangesNothing(t *testing.T) {
 	}
 }
 
-// TestDrainingTakesNothing, also where no mailbox stands before the engine.
+// TestDrainingTakesNothing, also where no letterbox stands before the engine.
 func TestDrainingTakesNothing(t *testing.T) {
-	e, err := NewEngine(Options{Limits: someLimits()}, NewLocalBudget(nil), nil)
+	e, err := NewSlotEngine(Options{Limits: someLimits()}, NewLocalBudget(nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/panebridge/panebridge/qos/qostest"
 )
 
-func throttled(d time.Duration) *qos.Result {
-	return &qos.Result{Outcome: qos.Throttled, RetryAfter: d}
+func throttled(d time.Duration) *qos.CallResult {
+	return &qos.CallResult{Outcome: qos.Throttled, RetryAfter: d}
 }
 
 // TestPenaltyStorm is P12: no call within a penalty, one at its end, and none
@@ -57,7 +57,7 @@ func (s *penaltyStorm) lift() (n int, last time.Duration) {
 	return len(s.lifts), s.lifts[len(s.lifts)-1]
 }
 
-func (s *penaltyStorm) answer(qos.Call) *qos.Result { // arena.mu is held
+func (s *penaltyStorm) answer(qos.Call) *qos.CallResult { // arena.mu is held
 	n, lift := s.lift()
 	if now := s.now(); now < lift {
 		s.wrong("a call %v before the penalty lifts", lift-now)
@@ -118,7 +118,7 @@ func TestSlowStart(t *testing.T) {
 			a.feed(docID(i), group)
 		}
 		a.pass(30 * time.Second)
-		a.answers(func(qos.Call) *qos.Result {
+		a.answers(func(qos.Call) *qos.CallResult {
 			a.outcome = nil
 			return throttled(time.Minute)
 		})
@@ -159,13 +159,13 @@ func TestSlowStartEndsAMinuteAfterThePenalty(t *testing.T) {
 		}
 		a.pass(20 * time.Second)
 		told := false
-		a.answers(func(qos.Call) *qos.Result {
+		a.answers(func(qos.Call) *qos.CallResult {
 			switch {
 			case !told:
 				told = true
 				return throttled(10 * time.Second)
 			case a.now() < works:
-				return &qos.Result{Outcome: qos.Failed}
+				return &qos.CallResult{Outcome: qos.Failed}
 			}
 			return nil
 		})
@@ -182,7 +182,7 @@ func TestSlowStartEndsAMinuteAfterThePenalty(t *testing.T) {
 // from its turn among them; nor do streams that have waited for long pass it by.
 func TestSlowStartStarvesNoFinal(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(qos.Call) *qos.Result {
+		a.outcome = func(qos.Call) *qos.CallResult {
 			a.outcome = nil
 			return throttled(time.Minute)
 		}
@@ -226,7 +226,7 @@ func TestSlowStartStarvesNoFinal(t *testing.T) {
 // TestPaceRecovers: 0.05 a clean minute with traffic.
 func TestPaceRecovers(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(qos.Call) *qos.Result {
+		a.outcome = func(qos.Call) *qos.CallResult {
 			a.outcome = nil
 			return throttled(10 * time.Second)
 		}
@@ -251,7 +251,7 @@ func TestPaceRecovers(t *testing.T) {
 func TestShortPenaltyIsTheFamilys(t *testing.T) {
 	for _, retry := range []time.Duration{5 * time.Second, 6 * time.Second} {
 		inArena(t, qos.Options{}, nil, func(a *arena) {
-			a.outcome = func(call qos.Call) *qos.Result {
+			a.outcome = func(call qos.Call) *qos.CallResult {
 				if call.Family == qos.FamilyTyping {
 					return throttled(retry)
 				}
@@ -273,14 +273,14 @@ func TestShortPenaltyIsTheFamilys(t *testing.T) {
 func TestManyPenaltiesMeanTheBot(t *testing.T) {
 	for _, chats := range []int{2, 3} {
 		inArena(t, qos.Options{}, nil, func(a *arena) {
-			a.outcome = func(qos.Call) *qos.Result {
+			a.outcome = func(qos.Call) *qos.CallResult {
 				if a.now() < 10*time.Second {
 					return throttled(time.Minute)
 				}
 				return nil
 			}
 			for i := range chats {
-				a.post(qos.Chat(fmt.Sprint("-", i)), "x", qos.Interactive)
+				a.post(qos.ChatKey(fmt.Sprint("-", i)), "x", qos.Interactive)
 			}
 			a.pass(11 * time.Second)
 			a.post("-99", "x", qos.Interactive)
@@ -305,9 +305,9 @@ func TestManyPenaltiesMeanTheBot(t *testing.T) {
 // TestGlobalPenalty: the platform says itself that all are meant.
 func TestGlobalPenalty(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(qos.Call) *qos.Result {
+		a.outcome = func(qos.Call) *qos.CallResult {
 			a.outcome = nil
-			return &qos.Result{Outcome: qos.Throttled, RetryAfter: time.Hour, Global: true}
+			return &qos.CallResult{Outcome: qos.Throttled, RetryAfter: time.Hour, Global: true}
 		}
 		a.post(group, "x", qos.Interactive)
 		a.pass(time.Second)
@@ -329,7 +329,7 @@ func TestGlobalPenalty(t *testing.T) {
 // TestPenaltyIsNeverShortened, whatever comes while it holds.
 func TestPenaltyIsNeverShortened(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(qos.Call) *qos.Result { return throttled(14 * time.Hour) }
+		a.outcome = func(qos.Call) *qos.CallResult { return throttled(14 * time.Hour) }
 		a.feed("doc", group)
 		a.pass(time.Second)
 		for range 13 {
@@ -362,12 +362,12 @@ func TestShorterOrderCountsForNothing(t *testing.T) {
 	}
 	inArena(t, qos.Options{}, budget, func(a *arena) {
 		a.latency = always(time.Second)
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			retry := time.Hour
 			if call.Chat == "-200" {
 				retry = 10 * time.Second
 			}
-			return &qos.Result{Outcome: qos.Throttled, RetryAfter: retry, Global: true}
+			return &qos.CallResult{Outcome: qos.Throttled, RetryAfter: retry, Global: true}
 		}
 		a.post(group, "x", qos.Interactive)
 		a.post("-200", "x", qos.Interactive)
@@ -406,7 +406,7 @@ type hearing struct {
 	hear func(qos.Penalty)
 }
 
-func (b *hearing) Run(ctx context.Context, hear func(qos.Penalty), freed func(qos.Chat)) error {
+func (b *hearing) Run(ctx context.Context, hear func(qos.Penalty), freed func(qos.ChatKey)) error {
 	b.hear = hear
 	return b.Budget.Run(ctx, hear, freed)
 }
@@ -422,7 +422,7 @@ func TestRestartForgetsNothing(t *testing.T) {
 			first.post(group, fmt.Sprint(i), qos.Interactive)
 		}
 		first.post("-200", "x", qos.Interactive)
-		first.answers(func(call qos.Call) *qos.Result {
+		first.answers(func(call qos.Call) *qos.CallResult {
 			if call.Chat == "-200" {
 				return throttled(time.Hour)
 			}
@@ -499,7 +499,7 @@ func TestCrashCountsCallsInFlight(t *testing.T) {
 // refused.
 func TestPaceIsCutByEachPenalty(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(call qos.Call) *qos.Result { return throttled(2 * time.Second) }
+		a.outcome = func(call qos.Call) *qos.CallResult { return throttled(2 * time.Second) }
 		multiplier := func() float64 { return a.snapshot().Chats[0].Multiplier }
 		a.sched.Try(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
 		a.pass(time.Second)
@@ -519,7 +519,7 @@ func TestPaceIsCutByEachPenalty(t *testing.T) {
 			}
 			a.answers(nil)
 			a.pass(10 * time.Second)
-			a.answers(func(qos.Call) *qos.Result { return throttled(2 * time.Second) })
+			a.answers(func(qos.Call) *qos.CallResult { return throttled(2 * time.Second) })
 		}
 	})
 }
@@ -534,7 +534,7 @@ func TestCaughtUpAMinuteAfterPenalties(t *testing.T) {
 		docs := rapid.IntRange(1, 12).Draw(rt, "documents")
 		retry := rapid.SampledFrom([]time.Duration{time.Second, 6 * time.Second, time.Minute}).Draw(rt, "retry after")
 		inArena(t, qos.Options{}, nil, func(a *arena) {
-			a.outcome = func(qos.Call) *qos.Result { // arena.mu is held
+			a.outcome = func(qos.Call) *qos.CallResult { // arena.mu is held
 				switch {
 				case len(accepted) == 0:
 				case accepted[0] > 0:
@@ -579,7 +579,7 @@ func TestCaughtUpAMinuteAfterPenalties(t *testing.T) {
 // TestReducedPaceIsRemembered for an hour, though nothing is sent meanwhile.
 func TestReducedPaceIsRemembered(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(qos.Call) *qos.Result {
+		a.outcome = func(qos.Call) *qos.CallResult {
 			a.outcome = nil
 			return throttled(10 * time.Second)
 		}
@@ -599,9 +599,9 @@ func TestReducedPaceIsRemembered(t *testing.T) {
 // they don't.
 func TestSlowlyToldOffIsNotTheBot(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		a.outcome = func(qos.Call) *qos.Result { return throttled(time.Hour) }
+		a.outcome = func(qos.Call) *qos.CallResult { return throttled(time.Hour) }
 		for i := range 5 {
-			a.post(qos.Chat(fmt.Sprint("-", i)), "x", qos.Interactive)
+			a.post(qos.ChatKey(fmt.Sprint("-", i)), "x", qos.Interactive)
 			a.pass(3 * time.Second)
 		}
 		if n := len(a.made(nil)); n != 5 || !a.snapshot().Bot.PenaltyUntil.IsZero() {
@@ -615,9 +615,9 @@ func TestSlowlyToldOffIsNotTheBot(t *testing.T) {
 func TestOnlyAProbeEndsAPenalty(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
 		a.latency = always(2 * time.Second)
-		a.outcome = func(call qos.Call) *qos.Result {
+		a.outcome = func(call qos.Call) *qos.CallResult {
 			if call.Chat == "-1" && a.now() < 10*time.Second {
-				return &qos.Result{Outcome: qos.Throttled, RetryAfter: time.Minute, Global: true}
+				return &qos.CallResult{Outcome: qos.Throttled, RetryAfter: time.Minute, Global: true}
 			}
 			return nil
 		}
@@ -626,7 +626,7 @@ func TestOnlyAProbeEndsAPenalty(t *testing.T) {
 		a.post("-2", "under way", qos.Interactive)
 		a.pass(10 * time.Second)
 		for i := range 5 {
-			a.post(qos.Chat(fmt.Sprint("-", i+1)), "later", qos.Interactive)
+			a.post(qos.ChatKey(fmt.Sprint("-", i+1)), "later", qos.Interactive)
 		}
 		a.pass(2 * time.Minute)
 		after := a.made(func(g grant) bool { return g.at > time.Minute })
@@ -641,12 +641,12 @@ func TestOnlyAProbeEndsAPenalty(t *testing.T) {
 func TestPenaltyOfTheBotSlowsTheBot(t *testing.T) {
 	opt := qos.Options{Limits: qos.Limits{Bot: qos.Limit{Windows: []qos.Window{{Calls: 30, Per: time.Second}}, Gap: time.Second}}}
 	inArena(t, opt, nil, func(a *arena) {
-		a.outcome = func(qos.Call) *qos.Result {
+		a.outcome = func(qos.Call) *qos.CallResult {
 			a.outcome = nil
-			return &qos.Result{Outcome: qos.Throttled, RetryAfter: 10 * time.Second, Global: true}
+			return &qos.CallResult{Outcome: qos.Throttled, RetryAfter: 10 * time.Second, Global: true}
 		}
 		for i := range 40 {
-			a.post(qos.Chat(fmt.Sprint("-", i)), "x", qos.Interactive)
+			a.post(qos.ChatKey(fmt.Sprint("-", i)), "x", qos.Interactive)
 		}
 		a.pass(3 * time.Minute)
 		calls := a.made(func(g grant) bool { return g.at > 10*time.Second })
@@ -679,7 +679,7 @@ func TestPenaltyIsHeardWhole(t *testing.T) {
 		a.latency = always(2 * time.Second)
 		other.hear(qos.Penalty{Until: time.Now().Add(30 * time.Second), Multiplier: 0.7})
 		for i := range 4 {
-			a.post(qos.Chat(fmt.Sprint("-", i)), "x", qos.Interactive)
+			a.post(qos.ChatKey(fmt.Sprint("-", i)), "x", qos.Interactive)
 		}
 		a.pass(time.Minute)
 		calls := a.made(nil)

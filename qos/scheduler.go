@@ -34,12 +34,12 @@ const (
 type OutputQoSScheduler struct {
 	deliverer Deliverer
 	budget    Budget
-	box       *mailbox
+	box       *letterbox
 	done      chan struct{} // closed when Run has ended
 
 	// Owned by Run's goroutine.
-	engine  *Engine
-	batch   []mail
+	engine  *SlotEngine
+	batch   []openedLetter
 	calls   sync.WaitGroup
 	drains  []*drain
 	summary summary
@@ -55,10 +55,10 @@ type OutputQoSScheduler struct {
 // *OptionError for every option that can't be.
 func New(opt Options, deliverer Deliverer, budget Budget) (*OutputQoSScheduler, error) {
 	s := &OutputQoSScheduler{
-		deliverer: deliverer, budget: budget, box: newMailbox(), done: make(chan struct{}),
+		deliverer: deliverer, budget: budget, box: newLetterbox(), done: make(chan struct{}),
 	}
 	tell := opt.OnEvent
-	opt.OnEvent = func(ev Event) {
+	opt.OnEvent = func(ev SchedulerEvent) {
 		switch ev.Kind {
 		case DocClosed, DocStopped, DocAbandoned:
 			s.box.forget(ev.Doc)
@@ -68,7 +68,7 @@ func New(opt Options, deliverer Deliverer, budget Budget) (*OutputQoSScheduler, 
 			tell(ev)
 		}
 	}
-	engine, err := NewEngine(opt, budget, func(do func(now time.Time)) { s.box.send(do) })
+	engine, err := NewSlotEngine(opt, budget, func(do func(now time.Time)) { s.box.send(do) })
 	if err != nil {
 		return nil, fmt.Errorf("make a scheduler: %w", err)
 	}
@@ -91,7 +91,7 @@ func (s *OutputQoSScheduler) Run(ctx context.Context) error {
 		defer stop()
 		budgetErr <- s.budget.Run(budgetCtx, func(p Penalty) {
 			s.box.send(func(now time.Time) { s.engine.Heard(now, p) })
-		}, func(c Chat) {
+		}, func(c ChatKey) {
 			s.box.send(func(now time.Time) { s.engine.Freed(now, c) })
 		})
 	}()
@@ -208,7 +208,7 @@ func (s *OutputQoSScheduler) Open(doc Doc) error {
 // twice is harmless. It never blocks and doesn't allocate. It returns false if
 // the document isn't open.
 func (s *OutputQoSScheduler) Want(doc DocID, wanted int64, final bool) bool {
-	n := news{wanted: wanted, count: 1}
+	n := docNews{wanted: wanted, count: 1}
 	if final {
 		n.final = wanted
 	}
@@ -219,13 +219,13 @@ func (s *OutputQoSScheduler) Want(doc DocID, wanted int64, final bool) bool {
 // document becomes due at most every Options.LiveEvery for that. It returns false
 // if the document isn't open.
 func (s *OutputQoSScheduler) Touch(doc DocID) bool {
-	return s.box.tell(doc, news{live: redrawn, count: 1})
+	return s.box.tell(doc, docNews{live: redrawn, count: 1})
 }
 
 // Grow says that a document's live region has more text that will be lines: the
 // document becomes due as for a line. It returns false if the document isn't open.
 func (s *OutputQoSScheduler) Grow(doc DocID) bool {
-	return s.box.tell(doc, news{live: written, count: 1})
+	return s.box.tell(doc, docNews{live: written, count: 1})
 }
 
 // Pressure says how far a document lags behind. It returns false if the document
@@ -236,7 +236,7 @@ func (s *OutputQoSScheduler) Pressure(doc DocID) (Pressure, bool) {
 
 // Focus says that somebody just spoke to a session: it counts double for two
 // minutes.
-func (s *OutputQoSScheduler) Focus(session Session) {
+func (s *OutputQoSScheduler) Focus(session SessionKey) {
 	s.box.send(func(now time.Time) { s.engine.Focus(now, session) })
 }
 
@@ -247,7 +247,7 @@ func (s *OutputQoSScheduler) Close(doc DocID, mode CloseMode) {
 }
 
 // CloseSession closes all documents of a session. Cancel also drops its requests.
-func (s *OutputQoSScheduler) CloseSession(session Session, mode CloseMode) {
+func (s *OutputQoSScheduler) CloseSession(session SessionKey, mode CloseMode) {
 	s.box.send(func(now time.Time) { s.engine.CloseSession(now, session, mode) })
 }
 
@@ -284,7 +284,7 @@ func (s *OutputQoSScheduler) Learn(scope Scope, learned Learned) {
 
 // Reconfigure changes the options while running. Slots that are taken stay taken,
 // penalties stay, nothing that waits is lost. With an error nothing is changed.
-// Seed, OnEvent, Observer and Logger stay as they were.
+// Seed, OnEvent, Meter and Logger stay as they were.
 func (s *OutputQoSScheduler) Reconfigure(opt Options) error {
 	if err := opt.Validate(); err != nil {
 		return fmt.Errorf("reconfigure the scheduler: %w", err)
@@ -296,47 +296,47 @@ func (s *OutputQoSScheduler) Reconfigure(opt Options) error {
 	return nil
 }
 
-// Snapshot returns the state now. The error is ctx's, or ErrStopped.
-func (s *OutputQoSScheduler) Snapshot(ctx context.Context) (Snapshot, error) {
-	got := make(chan Snapshot, 1)
-	if !s.box.send(func(now time.Time) { got <- s.engine.Snapshot(now) }) {
-		return Snapshot{}, ErrStopped
+// Status returns the state now. The error is ctx's, or ErrStopped.
+func (s *OutputQoSScheduler) Status(ctx context.Context) (SchedulerStatus, error) {
+	got := make(chan SchedulerStatus, 1)
+	if !s.box.send(func(now time.Time) { got <- s.engine.Status(now) }) {
+		return SchedulerStatus{}, ErrStopped
 	}
 	select {
 	case snap := <-got:
 		return snap, nil
 	case <-ctx.Done():
-		return Snapshot{}, ctx.Err()
+		return SchedulerStatus{}, ctx.Err()
 	case <-s.done:
-		return Snapshot{}, ErrStopped
+		return SchedulerStatus{}, ErrStopped
 	}
 }
 
-// mailbox carries what others tell the scheduler to its goroutine. Nobody waits
+// letterbox carries what others tell the scheduler to its goroutine. Nobody waits
 // here: it's unbounded, but an update of a document that has one in the box
 // already is merged with it, so it holds at most one letter per document beside
 // the rare other things. Order is kept.
-type mailbox struct {
+type letterbox struct {
 	wake chan struct{}
 
 	mu          sync.Mutex
-	docs        map[DocID]*entry
-	first, last *letter
+	docs        map[DocID]*openDoc
+	first, last *boxLetter
 	ended       bool
 }
 
-// letter is one thing to take in: an update, or something to do.
-type letter struct {
-	next *letter
-	doc  *entry // nil: do
+// boxLetter is one thing to take in: an update, or something to do.
+type boxLetter struct {
+	next *boxLetter
+	doc  *openDoc // nil: do
 	do   func(now time.Time)
 }
 
-// entry is an open document, as seen from outside the scheduler.
-type entry struct {
-	letter    // on its way while queued
+// openDoc is an open document, as seen from outside the scheduler.
+type openDoc struct {
+	boxLetter // on its way while queued
 	id        DocID
-	news      news // since the letter was last taken out
+	news      docNews // since the letter was last taken out
 	queued    bool
 	opening   int       // Opens on their way
 	wanted    int64     // the highest ever told
@@ -344,20 +344,20 @@ type entry struct {
 	dirty     time.Time // since when something waits, as of the last look
 }
 
-// mail is a letter that was taken out.
-type mail struct {
+// openedLetter is a letter that was taken out.
+type openedLetter struct {
 	id   DocID
-	news news
+	news docNews
 	do   func(now time.Time)
 }
 
-func newMailbox() *mailbox {
-	return &mailbox{wake: make(chan struct{}, 1), docs: map[DocID]*entry{}}
+func newLetterbox() *letterbox {
+	return &letterbox{wake: make(chan struct{}, 1), docs: map[DocID]*openDoc{}}
 }
 
 // put appends a letter; m.mu is held. The goroutine is woken when the box isn't
 // empty any more.
-func (m *mailbox) put(l *letter) {
+func (m *letterbox) put(l *boxLetter) {
 	l.next = nil
 	if m.last == nil {
 		m.first = l
@@ -373,18 +373,18 @@ func (m *mailbox) put(l *letter) {
 
 // send has something done on the scheduler's goroutine. It returns false if that
 // has ended.
-func (m *mailbox) send(do func(now time.Time)) bool {
+func (m *letterbox) send(do func(now time.Time)) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ended {
 		return false
 	}
-	m.put(&letter{do: do})
+	m.put(&boxLetter{do: do})
 	return true
 }
 
 // open makes a document known at once, so that updates may follow.
-func (m *mailbox) open(doc Doc, do func(now time.Time)) {
+func (m *letterbox) open(doc Doc, do func(now time.Time)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ended {
@@ -393,22 +393,22 @@ func (m *mailbox) open(doc Doc, do func(now time.Time)) {
 	e := m.docs[doc.ID]
 	switch {
 	case e == nil:
-		e = &entry{id: doc.ID}
+		e = &openDoc{id: doc.ID}
 	case e.queued:
 		// Its letter may be on the way ahead of a close, and what's told from now on is
 		// about what's opened after that.
-		e = &entry{id: doc.ID, opening: e.opening, wanted: e.wanted, delivered: e.delivered, dirty: e.dirty}
+		e = &openDoc{id: doc.ID, opening: e.opening, wanted: e.wanted, delivered: e.delivered, dirty: e.dirty}
 	}
 	e.doc = e
 	m.docs[doc.ID] = e
 	e.opening++
 	e.wanted = max(e.wanted, doc.Wanted, doc.Final)
 	e.delivered = max(e.delivered, doc.Delivered)
-	m.put(&letter{do: do})
+	m.put(&boxLetter{do: do})
 }
 
 // opened says that an Open has been taken in.
-func (m *mailbox) opened(id DocID) {
+func (m *letterbox) opened(id DocID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if e := m.docs[id]; e != nil {
@@ -417,7 +417,7 @@ func (m *mailbox) opened(id DocID) {
 }
 
 // tell takes in an update. It returns false if the document isn't open.
-func (m *mailbox) tell(id DocID, n news) bool {
+func (m *letterbox) tell(id DocID, n docNews) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.docs[id]
@@ -428,14 +428,14 @@ func (m *mailbox) tell(id DocID, n news) bool {
 	e.wanted = max(e.wanted, n.wanted)
 	if !e.queued {
 		e.queued = true
-		m.put(&e.letter)
+		m.put(&e.boxLetter)
 	}
 	return true
 }
 
 // take moves some letters into batch and returns it. more says that there are
 // others. It takes few at a time, because producers wait meanwhile.
-func (m *mailbox) take(batch []mail) (taken []mail, more bool) {
+func (m *letterbox) take(batch []openedLetter) (taken []openedLetter, more bool) {
 	const most = 256
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -443,10 +443,10 @@ func (m *mailbox) take(batch []mail) (taken []mail, more bool) {
 		m.first = l.next
 		l.next = nil
 		if e := l.doc; e != nil {
-			batch = append(batch, mail{id: e.id, news: e.news})
-			e.news, e.queued = news{}, false
+			batch = append(batch, openedLetter{id: e.id, news: e.news})
+			e.news, e.queued = docNews{}, false
 		} else {
-			batch = append(batch, mail{do: l.do})
+			batch = append(batch, openedLetter{do: l.do})
 		}
 	}
 	if m.first == nil {
@@ -456,7 +456,7 @@ func (m *mailbox) take(batch []mail) (taken []mail, more bool) {
 }
 
 // moved takes in how far a document is.
-func (m *mailbox) moved(id DocID, delivered int64, dirty time.Time) {
+func (m *letterbox) moved(id DocID, delivered int64, dirty time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if e := m.docs[id]; e != nil {
@@ -465,7 +465,7 @@ func (m *mailbox) moved(id DocID, delivered int64, dirty time.Time) {
 }
 
 // pressure says how far a document lags behind.
-func (m *mailbox) pressure(now time.Time, id DocID) (Pressure, bool) {
+func (m *letterbox) pressure(now time.Time, id DocID) (Pressure, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.docs[id]
@@ -480,7 +480,7 @@ func (m *mailbox) pressure(now time.Time, id DocID) (Pressure, bool) {
 }
 
 // forget drops a document that was closed, unless it's being opened again.
-func (m *mailbox) forget(id DocID) {
+func (m *letterbox) forget(id DocID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if e := m.docs[id]; e != nil && e.opening == 0 {
@@ -490,12 +490,12 @@ func (m *mailbox) forget(id DocID) {
 }
 
 // end refuses everything, and forgets what's in the box.
-func (m *mailbox) end() {
+func (m *letterbox) end() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ended = true
 	m.first, m.last = nil, nil
-	m.docs = map[DocID]*entry{}
+	m.docs = map[DocID]*openDoc{}
 }
 
 // drain is somebody who waits for the scheduler to be done.
@@ -556,7 +556,7 @@ type summary struct {
 }
 
 // log writes the line when it's due.
-func (s *summary) log(now time.Time, e *Engine) {
+func (s *summary) log(now time.Time, e *SlotEngine) {
 	t := &e.totals
 	if s.at.IsZero() {
 		if t.Outcomes != s.last.Outcomes || t.Shed != s.last.Shed {

@@ -70,8 +70,8 @@ type dispatch struct {
 // the chat shows.
 type mirror struct {
 	id      qos.DocID
-	chat    qos.Chat
-	session qos.Session
+	chat    qos.ChatKey
+	session qos.SessionKey
 
 	printed, turnEnd     int64 // told to the scheduler
 	delivered, announced int64 // in the adapter's store
@@ -103,7 +103,7 @@ type process struct {
 	cancel    context.CancelFunc
 	ended     chan struct{}
 	dead      bool // guarded by world.mu
-	inFlight  map[qos.Chat]int
+	inFlight  map[qos.ChatKey]int
 }
 
 func (w *world) wrong(format string, args ...any) {
@@ -121,7 +121,7 @@ func (w *world) began() time.Time { return w.regimes[0].from }
 // start begins a process over what the last one left.
 func (w *world) start(opt qos.Options) {
 	w.mu.Lock()
-	p := &process{world: w, ledger: w.ledger.Process(), ended: make(chan struct{}), inFlight: map[qos.Chat]int{}}
+	p := &process{world: w, ledger: w.ledger.Process(), ended: make(chan struct{}), inFlight: map[qos.ChatKey]int{}}
 	f := w.faults
 	p.ledger.Fault = func() error {
 		if f.ledgerDelay > 0 {
@@ -286,7 +286,7 @@ func (w *world) stop() {
 	}
 }
 
-func (p *process) event(ev qos.Event) {
+func (p *process) event(ev qos.SchedulerEvent) {
 	w := p.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -335,12 +335,12 @@ func cutPrefix(s, prefix string) (string, bool) {
 }
 
 // Deliver implements qos.Deliverer: render, send, wait for the answer, store.
-func (p *process) Deliver(ctx context.Context, call qos.Call) qos.Result {
+func (p *process) Deliver(ctx context.Context, call qos.Call) qos.CallResult {
 	w := p.world
 	w.mu.Lock()
 	if p.dead {
 		w.mu.Unlock()
-		return qos.Result{Outcome: qos.NotSent}
+		return qos.CallResult{Outcome: qos.NotSent}
 	}
 	began := time.Now()
 	if p.inFlight[call.Chat]++; p.inFlight[call.Chat] > 1 {
@@ -387,17 +387,17 @@ func (p *process) Deliver(ctx context.Context, call qos.Call) qos.Result {
 		w.mu.Lock()
 		w.saw(map[bool]string{false: "broken after it was done", true: "broken before it was done"}[fate.lost])
 		w.mu.Unlock()
-		return p.answered(call, letter, qos.Result{Outcome: qos.Uncertain, Over: sleep(ctx, fate.takes)})
+		return p.answered(call, letter, qos.CallResult{Outcome: qos.Uncertain, Over: sleep(ctx, fate.takes)})
 	}
 	if fate.lost || fate.takes >= time.Until(deadline) {
 		w.mu.Lock()
 		w.saw(map[bool]string{false: "time-out after the write", true: "lost without an answer"}[fate.lost])
 		w.mu.Unlock()
 		<-ctx.Done()
-		return p.answered(call, letter, qos.Result{Outcome: qos.Uncertain})
+		return p.answered(call, letter, qos.CallResult{Outcome: qos.Uncertain})
 	}
 	if !sleep(ctx, fate.takes) {
-		return p.answered(call, letter, qos.Result{Outcome: qos.Uncertain})
+		return p.answered(call, letter, qos.CallResult{Outcome: qos.Uncertain})
 	}
 	if fate.takes >= 10*time.Second {
 		w.mu.Lock()
@@ -448,8 +448,8 @@ func (w *world) render(call qos.Call) letter {
 
 // fate is what happens to a call.
 type fate struct {
-	outcome        qos.Outcome
-	result         qos.Result
+	outcome        qos.CallOutcome
+	result         qos.CallResult
 	arrives, takes time.Duration
 	lost           bool
 	over           bool // it breaks: nobody is told whether it was done, but it's over
@@ -554,7 +554,7 @@ func (w *world) afterIdle(call qos.Call, now time.Time) {
 	}
 }
 
-func (w *world) limit(r regime, chat qos.Chat, family qos.Family) (qos.Limit, qos.Family) {
+func (w *world) limit(r regime, chat qos.ChatKey, family qos.Family) (qos.Limit, qos.Family) {
 	if l, ok := r.limits.Families[family]; ok {
 		return l, family
 	}
@@ -647,7 +647,7 @@ func (w *world) count(scope string, now, left time.Time, limit func(regime) qos.
 }
 
 // answered stores what the adapter stores of an answer.
-func (p *process) answered(call qos.Call, l letter, r qos.Result) qos.Result {
+func (p *process) answered(call qos.Call, l letter, r qos.CallResult) qos.CallResult {
 	w := p.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -711,8 +711,8 @@ type countingBudget struct {
 	open map[qos.PermitID]bool
 }
 
-func (b *countingBudget) Ask(now time.Time, ask qos.Ask, reply func(qos.Answer)) qos.Answer {
-	seen := func(a qos.Answer) qos.Answer {
+func (b *countingBudget) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
+	seen := func(a qos.SlotAnswer) qos.SlotAnswer {
 		if a.State == qos.Granted {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -720,7 +720,7 @@ func (b *countingBudget) Ask(now time.Time, ask qos.Ask, reply func(qos.Answer))
 		}
 		return a
 	}
-	return seen(b.Budget.Ask(now, ask, func(a qos.Answer) { reply(seen(a)) }))
+	return seen(b.Budget.Ask(now, ask, func(a qos.SlotAnswer) { reply(seen(a)) }))
 }
 
 func (b *countingBudget) Settle(now time.Time, id qos.PermitID, answered time.Time) {

@@ -47,11 +47,11 @@ func (a *Adapter) Check(t adapters.Target) error {
 }
 
 // Chat implements adapters.Adapter.
-func (a *Adapter) Chat(t adapters.Target) qos.Chat {
+func (a *Adapter) Chat(t adapters.Target) qos.ChatKey {
 	if a.ThreadKeys && t.Thread != "" {
-		return qos.Chat(t.Chat + "/" + t.Thread)
+		return qos.ChatKey(t.Chat + "/" + t.Thread)
 	}
-	return qos.Chat(t.Chat)
+	return qos.ChatKey(t.Chat)
 }
 
 // Shape implements adapters.Adapter.

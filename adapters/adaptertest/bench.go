@@ -60,7 +60,7 @@ func newBench(n New, p *Platform, b Backend, view adapters.View) (*bench, error)
 		ID: "bd_1", Session: theSession, View: view, Origin: adapters.ByRule, CreatedAt: time.Now(),
 		Target: adapters.Target{Adapter: x.name(), Chat: theChat},
 	}
-	doc := adapters.NewDocument(0, adapters.Progress{})
+	doc := adapters.NewDocument(0, adapters.LogProgress{})
 	if err := b.PutBinding(context.Background(), x.binding, &doc); err != nil {
 		return nil, err
 	}
@@ -104,16 +104,16 @@ func (x *bench) document() adapters.Document {
 }
 
 // deliver makes one call, as the scheduler would, and checks that it's at most one.
-func (x *bench) deliver() (qos.Result, error) {
+func (x *bench) deliver() (qos.CallResult, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
 	p, err := x.backend.Progress(ctx, theSession)
 	if err != nil {
-		return qos.Result{}, err
+		return qos.CallResult{}, err
 	}
 	d := x.document()
 	call := qos.Call{
-		Chat: theChat, Class: qos.Stream, Session: qos.Session(theSession), Doc: x.binding.ID.Doc(),
+		Chat: theChat, Class: qos.Stream, Session: qos.SessionKey(theSession), Doc: x.binding.ID.Doc(),
 		Delivered: d.Delivered(), Wanted: p.Head, Uncertain: d.Intent != nil,
 	}
 	if p.Turn > d.Turn && p.TurnEnd > max(d.Announced, x.final) {

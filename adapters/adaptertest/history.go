@@ -304,8 +304,8 @@ func (l *life) deliverSomehow() error {
 }
 
 // judge checks what the scheduler is told against what happened.
-func (l *life) judge(before adapters.Document, r qos.Result) {
-	want := map[FaultKind][]qos.Outcome{
+func (l *life) judge(before adapters.Document, r qos.CallResult) {
+	want := map[FaultKind][]qos.CallOutcome{
 		Works:        {qos.Delivered},
 		Unconnected:  {qos.NotSent},
 		Throttled:    {qos.Throttled},

@@ -255,7 +255,7 @@ func (h *House) End(id sessions.ID, notice string) error {
 // What it keeps outlives its processes. It's made and used in one bubble.
 type Bridge struct {
 	House *House
-	Rules []adapters.Rule
+	Rules []adapters.MirrorRule
 	// Others are outlets of other platforms. Nil: there are none.
 	Others func() []adapters.Outlet
 	// RingAfter is Settings.RingAfter.
@@ -272,7 +272,7 @@ type Bridge struct {
 }
 
 // NewBridge returns one without sessions, whose processes have an adapter each.
-func NewBridge(tb testing.TB, adapter func() adapters.Adapter, rules ...adapters.Rule) *Bridge {
+func NewBridge(tb testing.TB, adapter func() adapters.Adapter, rules ...adapters.MirrorRule) *Bridge {
 	tb.Helper()
 	m := NewMemory(0)
 	return &Bridge{House: NewHouse(m), Rules: rules, tb: tb, adapter: adapter, backend: m, ledger: qostest.NewMemLedger()}

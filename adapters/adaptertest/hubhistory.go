@@ -142,7 +142,7 @@ type hubLife struct {
 	platform *Platform
 	threads  bool // one chat with a thread for each session; else a chat each
 	open     func() (qos.Ledger, func())
-	rules    []adapters.Rule
+	rules    []adapters.MirrorRule
 	mode     qos.Mode
 
 	conn    *Conn
@@ -198,8 +198,8 @@ func chatOf(session int) string { return theChat + strconv.Itoa(session) }
 
 func nameOf(session int) string { return fmt.Sprintf("agent-%d", session) }
 
-func (l *hubLife) rule(adapter string, session int) adapters.Rule {
-	r := adapters.Rule{Session: nameOf(session), To: adapters.Target{Adapter: adapter, Chat: theChat}}
+func (l *hubLife) rule(adapter string, session int) adapters.MirrorRule {
+	r := adapters.MirrorRule{Session: nameOf(session), To: adapters.Target{Adapter: adapter, Chat: theChat}}
 	if !l.threads {
 		r.To.Chat = chatOf(session)
 	}
@@ -278,7 +278,7 @@ func (l *hubLife) doubtAll() {
 }
 
 // doubt notes that a document's intent may be shown or not. mu is held.
-func (l *hubLife) doubt(k adapters.Kept) {
+func (l *hubLife) doubt(k adapters.KeptBinding) {
 	if k.Document.Intent != nil {
 		id := k.Binding.Session
 		l.doubts[id] = append(l.doubts[id], doubtOf(k.Document))

@@ -148,18 +148,18 @@ func (m *Memory) Read(_ context.Context, id sessions.ID, from int64, limit int) 
 }
 
 // Progress implements adapters.Log.
-func (m *Memory) Progress(_ context.Context, id sessions.ID) (adapters.Progress, error) {
+func (m *Memory) Progress(_ context.Context, id sessions.ID) (adapters.LogProgress, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := m.logs[id]
 	if l == nil {
-		return adapters.Progress{}, fmt.Errorf("%w session", sessions.ErrUnknown)
+		return adapters.LogProgress{}, fmt.Errorf("%w session", sessions.ErrUnknown)
 	}
 	var t sessions.Turn
 	if n := len(l.ended); n > 0 {
 		t = l.ended[n-1]
 	}
-	return adapters.Progress{
+	return adapters.LogProgress{
 		Head: l.head(), Turn: t.Number, TurnEnd: t.LastLine, TurnFirst: t.FirstLine, TurnBegan: t.StartedAt, TurnEnded: t.EndedAt, Status: t.Status, Failed: t.Failed,
 	}, nil
 }
@@ -177,17 +177,17 @@ func (m *Memory) Turns(_ context.Context, id sessions.ID, from int64, limit int)
 }
 
 // Bindings implements adapters.Store.
-func (m *Memory) Bindings(context.Context) ([]adapters.Kept, error) {
+func (m *Memory) Bindings(context.Context) ([]adapters.KeptBinding, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := make([]adapters.Kept, len(m.bindings))
+	out := make([]adapters.KeptBinding, len(m.bindings))
 	for i, k := range m.bindings {
 		out[i].Binding = k.binding
 		if err := json.Unmarshal(k.document, &out[i].Document); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(out, func(a, b adapters.Kept) int { return a.Binding.CreatedAt.Compare(b.Binding.CreatedAt) })
+	slices.SortStableFunc(out, func(a, b adapters.KeptBinding) int { return a.Binding.CreatedAt.Compare(b.Binding.CreatedAt) })
 	return out, nil
 }
 
@@ -270,7 +270,7 @@ func (m *Memory) MessageAt(_ context.Context, id adapters.BindingID, line int64)
 		return "", nil
 	}
 	for _, sent := range k.messages {
-		if at := (adapters.Place{Line: line}); at.Before(sent.To) && sent.From.Before(sent.To) {
+		if at := (adapters.Position{Line: line}); at.Before(sent.To) && sent.From.Before(sent.To) {
 			return sent.ID, nil
 		}
 	}

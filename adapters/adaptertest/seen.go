@@ -50,7 +50,7 @@ type Want struct {
 
 // Doubt is a stretch of the log, or an announcement alone if it's empty.
 type Doubt struct {
-	From, To adapters.Place
+	From, To adapters.Position
 	// Live says that it was a new message with nothing but a live region: nobody knows of
 	// it, so that nobody takes that away.
 	Live bool
@@ -64,7 +64,7 @@ type Doubt struct {
 func (h *House) Compare(seen []Message, w Want) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	r := &reading{resident: h.find(w.Session), want: w, at: adapters.Place{Line: w.After + 1}}
+	r := &reading{resident: h.find(w.Session), want: w, at: adapters.Position{Line: w.After + 1}}
 	for i, m := range seen {
 		r.message(m, i == len(seen)-1)
 	}
@@ -76,11 +76,11 @@ func (h *House) Compare(seen []Message, w Want) []string {
 type reading struct {
 	*resident
 	want   Want
-	at     adapters.Place   // everything before was seen
-	starts []adapters.Place // where messages began
-	behind adapters.Place   // where the last one ended
-	rang   int64            // the line up to which a ring told
-	rings  int              // of messages that aren't marked
+	at     adapters.Position   // everything before was seen
+	starts []adapters.Position // where messages began
+	behind adapters.Position   // where the last one ended
+	rang   int64               // the line up to which a ring told
+	rings  int                 // of messages that aren't marked
 	wrong  []string
 }
 
@@ -192,7 +192,7 @@ func (r *reading) message(m Message, newest bool) {
 
 // doubtful says whether a stretch of the log may have been shown by a call that
 // wasn't answered.
-func (r *reading) doubtful(from, to adapters.Place) bool {
+func (r *reading) doubtful(from, to adapters.Position) bool {
 	for to.Byte == 0 && r.blank(to.Line) {
 		to.Line++ // blank lines behind it aren't seen
 	}
@@ -214,7 +214,7 @@ func (r *reading) endDoubtful() bool {
 
 // match reads items from a place on, and returns the place behind them, or why
 // they don't stand there.
-func (r *reading) match(at adapters.Place, items []item) (adapters.Place, string) {
+func (r *reading) match(at adapters.Position, items []item) (adapters.Position, string) {
 	begun, lines := false, 0
 	var gap *item
 	for i, it := range items {
@@ -253,7 +253,7 @@ func (r *reading) match(at adapters.Place, items []item) (adapters.Place, string
 		case at.Line > int64(len(r.printed)):
 			return at, fmt.Sprintf("%q stands behind the end of the log", short(it.text))
 		case left == it.text:
-			at = adapters.Place{Line: at.Line + 1}
+			at = adapters.Position{Line: at.Line + 1}
 		case it.text != "" && strings.HasPrefix(left, it.text) && i == len(items)-1:
 			if lines > 1 {
 				return at, fmt.Sprintf("line %d was cut behind another, which it needn't be", at.Line)
@@ -270,14 +270,14 @@ func (r *reading) match(at adapters.Place, items []item) (adapters.Place, string
 }
 
 // skipCut goes over lines that the log has dropped.
-func (r *reading) skipCut(at adapters.Place, cut item, behind []item) (adapters.Place, string) {
+func (r *reading) skipCut(at adapters.Position, cut item, behind []item) (adapters.Position, string) {
 	if !slices.ContainsFunc(behind, func(it item) bool { return !it.notice }) {
 		n := at.Line + cut.atLeast // an announcement of a turn that was dropped
 		if n > r.want.Oldest {
 			return at, fmt.Sprintf("a notice says that lines %d to %d were dropped, and the oldest kept is %d", at.Line, n-1, r.want.Oldest)
 		}
 		if at.Line < n {
-			at = adapters.Place{Line: n}
+			at = adapters.Position{Line: n}
 		}
 		return at, ""
 	}
@@ -303,7 +303,7 @@ func (r *reading) skipCut(at adapters.Place, cut item, behind []item) (adapters.
 	case cut.atLeast > n-at.Line, cut.atLeast < least-first && len(r.want.Doubts) == 0:
 		return at, fmt.Sprintf("a notice says that at least %d lines were dropped where it's %d to %d", cut.atLeast, least-first, n-at.Line)
 	default:
-		return adapters.Place{Line: n}, ""
+		return adapters.Position{Line: n}, ""
 	}
 }
 
@@ -330,7 +330,7 @@ func (r *reading) find(from int64, items []item) int64 {
 }
 
 // checkGap wants a notice where the log has a gap, and only there.
-func (r *reading) checkGap(at adapters.Place, shown *item) string {
+func (r *reading) checkGap(at adapters.Position, shown *item) string {
 	var want int64
 	there := false
 	for _, g := range r.gaps {

@@ -63,7 +63,7 @@ func put(t *testing.T, b Backend, x adapters.Binding, d adapters.Document) {
 }
 
 // holds wants these bindings, and no others, in a backend opened anew.
-func holds(t *testing.T, b Backend, want ...adapters.Kept) {
+func holds(t *testing.T, b Backend, want ...adapters.KeptBinding) {
 	t.Helper()
 	got, err := b.Bindings(context.Background())
 	if err != nil {
@@ -82,45 +82,45 @@ func bindingsComeBack(t *testing.T, open func() Backend) {
 	one, two := bindingOf(1), bindingOf(2)
 	one.View, one.Input, one.Origin, one.Disabled = adapters.ViewFinal, true, adapters.ByRule, "the bot was removed"
 	two.Unbound, two.Resting, two.Target.Thread = true, true, ""
-	d := adapters.NewDocument(7, adapters.Progress{Head: 9, Turn: 2, TurnEnd: 6})
+	d := adapters.NewDocument(7, adapters.LogProgress{Head: 9, Turn: 2, TurnEnd: 6})
 	b := open()
 	put(t, b, two, d)
 	put(t, b, one, d)
-	holds(t, open(), adapters.Kept{Binding: one, Document: d}, adapters.Kept{Binding: two, Document: d})
+	holds(t, open(), adapters.KeptBinding{Binding: one, Document: d}, adapters.KeptBinding{Binding: two, Document: d})
 }
 
 // fullDocument has something in every field.
 func fullDocument() adapters.Document {
 	m := adapters.Message{
-		ID: "日本", View: adapters.ViewStream, From: adapters.Place{Line: 4, Byte: 2}, To: adapters.Place{Line: 9},
+		ID: "日本", View: adapters.ViewStream, From: adapters.Position{Line: 4, Byte: 2}, To: adapters.Position{Line: 9},
 		Double: true, Cut: true, Dropped: 17, Live: true, Sealed: true, Hash: "abc",
 	}
 	old := m
 	old.ID = "old"
 	return adapters.Document{
-		Shown: adapters.Place{Line: 9, Byte: 5}, Turn: 3, Announced: 8, Chat: "-200", Thread: "77", Tail: &m, Stale: &old,
-		Doubt: adapters.Doubt{To: adapters.Place{Line: 12, Byte: 1}, Turn: 4, Screen: true},
+		Shown: adapters.Position{Line: 9, Byte: 5}, Turn: 3, Announced: 8, Chat: "-200", Thread: "77", Tail: &m, Stale: &old,
+		Doubt: adapters.Doubt{To: adapters.Position{Line: 12, Byte: 1}, Turn: 4, Screen: true},
 		Intent: &adapters.Intent{
 			Kind: adapters.KindSend, Nonce: "00ff", At: day, Message: m, Ring: true,
-			Shown: adapters.Place{Line: 13}, Turn: 4, Announced: 12,
+			Shown: adapters.Position{Line: 13}, Turn: 4, Announced: 12,
 		},
 	}
 }
 
 func documentsComeBack(t *testing.T, open func() Backend) {
 	t.Helper()
-	x, d := bindingOf(1), adapters.NewDocument(0, adapters.Progress{})
+	x, d := bindingOf(1), adapters.NewDocument(0, adapters.LogProgress{})
 	b := open()
 	put(t, b, x, d)
 	full := fullDocument()
 	if err := b.PutDocument(context.Background(), x.ID, full, full.Tail); err != nil {
 		t.Fatal(err)
 	}
-	holds(t, open(), adapters.Kept{Binding: x, Document: full})
+	holds(t, open(), adapters.KeptBinding{Binding: x, Document: full})
 	if err := open().PutDocument(context.Background(), x.ID, d, nil); err != nil {
 		t.Fatal(err)
 	}
-	holds(t, open(), adapters.Kept{Binding: x, Document: d})
+	holds(t, open(), adapters.KeptBinding{Binding: x, Document: d})
 }
 
 func bindingReplaced(t *testing.T, open func() Backend) {
@@ -132,7 +132,7 @@ func bindingReplaced(t *testing.T, open func() Backend) {
 	if err := b.PutBinding(context.Background(), x, nil); err != nil {
 		t.Fatal(err)
 	}
-	holds(t, open(), adapters.Kept{Binding: x, Document: d})
+	holds(t, open(), adapters.KeptBinding{Binding: x, Document: d})
 }
 
 func oneBinding(t *testing.T, open func() Backend) {
@@ -145,7 +145,7 @@ func oneBinding(t *testing.T, open func() Backend) {
 	if err := b.PutBinding(context.Background(), twin, &d); !errors.Is(err, sessions.ErrConflict) {
 		t.Errorf("a second binding of the same session and target: %v, want ErrConflict", err)
 	}
-	holds(t, open(), adapters.Kept{Binding: x, Document: d})
+	holds(t, open(), adapters.KeptBinding{Binding: x, Document: d})
 }
 
 func dropped(t *testing.T, open func() Backend) {
@@ -159,9 +159,9 @@ func dropped(t *testing.T, open func() Backend) {
 		}
 	}
 	holds(t, open())
-	fresh := adapters.NewDocument(1, adapters.Progress{})
+	fresh := adapters.NewDocument(1, adapters.LogProgress{})
 	put(t, open(), x, fresh)
-	holds(t, open(), adapters.Kept{Binding: x, Document: fresh})
+	holds(t, open(), adapters.KeptBinding{Binding: x, Document: fresh})
 }
 
 func orphan(t *testing.T, open func() Backend) {
@@ -200,13 +200,13 @@ func progress(t *testing.T, open func() Backend) {
 	h := furnish(t, b, 0)
 	steps := []struct {
 		out  Output
-		want adapters.Progress
+		want adapters.LogProgress
 	}{
-		{Output{}, adapters.Progress{}},
-		{Output{Lines: []string{"1", "2"}}, adapters.Progress{Head: 2}},
-		{Output{Lines: []string{"3"}, Ends: true}, adapters.Progress{Head: 3, Turn: 1, TurnEnd: 3, TurnFirst: 1}},
-		{Output{Lines: []string{"4"}}, adapters.Progress{Head: 4, Turn: 1, TurnEnd: 3, TurnFirst: 1}},
-		{Output{Ends: true}, adapters.Progress{Head: 4, Turn: 2, TurnEnd: 4, TurnFirst: 4}},
+		{Output{}, adapters.LogProgress{}},
+		{Output{Lines: []string{"1", "2"}}, adapters.LogProgress{Head: 2}},
+		{Output{Lines: []string{"3"}, Ends: true}, adapters.LogProgress{Head: 3, Turn: 1, TurnEnd: 3, TurnFirst: 1}},
+		{Output{Lines: []string{"4"}}, adapters.LogProgress{Head: 4, Turn: 1, TurnEnd: 3, TurnFirst: 1}},
+		{Output{Ends: true}, adapters.LogProgress{Head: 4, Turn: 2, TurnEnd: 4, TurnFirst: 4}},
 	}
 	for i, s := range steps {
 		say(t, h, s.out)
@@ -249,11 +249,11 @@ func progress(t *testing.T, open func() Backend) {
 func messageAt(t *testing.T, open func() Backend) {
 	t.Helper()
 	b := open()
-	d := adapters.NewDocument(0, adapters.Progress{})
+	d := adapters.NewDocument(0, adapters.LogProgress{})
 	put(t, b, bindingOf(1), d)
 	put(t, b, bindingOf(2), d)
 	sent := func(of int, id string, from, to int64) {
-		m := adapters.Message{ID: id, From: adapters.Place{Line: from}, To: adapters.Place{Line: to}}
+		m := adapters.Message{ID: id, From: adapters.Position{Line: from}, To: adapters.Position{Line: to}}
 		if err := b.PutDocument(context.Background(), bindingOf(of).ID, d, &m); err != nil {
 			t.Fatal(err)
 		}
@@ -379,9 +379,9 @@ func ended(t *testing.T, open func() Backend) {
 	}
 	holds(t, open())
 	b := open()
-	put(t, b, x, adapters.NewDocument(0, adapters.Progress{}))
+	put(t, b, x, adapters.NewDocument(0, adapters.LogProgress{}))
 	if b.PutDocument(ctx, x.ID, d, nil) == nil || b.DropBinding(ctx, x.ID) == nil {
 		t.Error("PutDocument or DropBinding with a context that has ended returns no error")
 	}
-	holds(t, open(), adapters.Kept{Binding: x, Document: adapters.NewDocument(0, adapters.Progress{})})
+	holds(t, open(), adapters.KeptBinding{Binding: x, Document: adapters.NewDocument(0, adapters.LogProgress{})})
 }

@@ -130,7 +130,7 @@ func (x *bench) ready(tb testing.TB) {
 }
 
 // once delivers and wants an outcome.
-func (x *bench) once(tb testing.TB, want qos.Outcome) qos.Result {
+func (x *bench) once(tb testing.TB, want qos.CallOutcome) qos.CallResult {
 	tb.Helper()
 	r, err := x.deliver()
 	if err != nil {
@@ -236,7 +236,7 @@ func announcementTwice(t *testing.T, s *suite) {
 func intentFirst(t *testing.T, s *suite) {
 	t.Helper()
 	backend := NewMemory(0)
-	kinds := map[Method]adapters.Kind{
+	kinds := map[Method]adapters.OpKind{
 		Send: adapters.KindSend, Edit: adapters.KindEdit, SendFile: adapters.KindFile, CreateThread: adapters.KindThread,
 	}
 	p := NewPlatform(Options{Unlimited: true, NonceFor: nonceTime(s.new), Arriving: func(c Call) {
@@ -268,7 +268,7 @@ func intentFirst(t *testing.T, s *suite) {
 // failure is a fault and what it's told as.
 type failure struct {
 	fault FaultKind
-	want  qos.Outcome
+	want  qos.CallOutcome
 	doubt bool // a send may follow that's marked
 }
 
@@ -291,7 +291,7 @@ func (f failure) test(t *testing.T, s *suite, m Method) {
 	f.fail(t, x, s, m)
 	want := Want{To: 2}
 	if m == Send && f.doubt {
-		want.Doubts = []Doubt{{From: from, To: adapters.Place{Line: 3}}}
+		want.Doubts = []Doubt{{From: from, To: adapters.Position{Line: 3}}}
 	}
 	x.check(t, want)
 }
@@ -403,7 +403,7 @@ func nonceSparesMark(t *testing.T, s *suite) {
 	time.Sleep(nonceFor * 3 / 4)
 	x.unanswered(t, Output{})
 	time.Sleep(nonceFor * 3 / 4)
-	x.check(t, Want{To: 3, Doubts: []Doubt{{From: from, To: adapters.Place{Line: 4}}}})
+	x.check(t, Want{To: 3, Doubts: []Doubt{{From: from, To: adapters.Position{Line: 4}}}})
 }
 
 func screenExisted(t *testing.T, s *suite) {

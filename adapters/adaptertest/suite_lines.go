@@ -157,7 +157,7 @@ func frozenMessage(t *testing.T, s *suite) {
 	from := x.document().Shown
 	x.unanswered(t, Output{Lines: s.texts.lines(2, 10)})
 	x.platform.Freeze(x.seen()[1].ID)
-	x.check(t, Want{To: 5, Doubts: []Doubt{{From: from, To: adapters.Place{Line: 6}}}})
+	x.check(t, Want{To: 5, Doubts: []Doubt{{From: from, To: adapters.Position{Line: 6}}}})
 }
 
 func deletedThread(t *testing.T, s *suite) {

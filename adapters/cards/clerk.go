@@ -70,9 +70,9 @@ type Hub interface {
 	Shape(place adapters.Target) adapters.Shape
 	// Rings reports whether the end of a turn rings at a place while it isn't quiet there.
 	Rings(ctx context.Context, id sessions.ID, place adapters.Target, turn sessions.Turn) (bool, error)
-	// Limits says how the limits stand that calls to a place fall under. It may wait
+	// LimitStatus says how the limits stand that calls to a place fall under. It may wait
 	// for the scheduler until ctx ends.
-	Limits(ctx context.Context, place adapters.Target) (adapters.Limits, error)
+	LimitStatus(ctx context.Context, place adapters.Target) (adapters.LimitStatus, error)
 	// ChatMoved has all bindings of a chat follow it.
 	ChatMoved(ctx context.Context, adapter, from, to string) error
 	// Moves returns the chats that are known to have another id, in the order in which they got it.

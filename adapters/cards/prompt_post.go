@@ -308,7 +308,7 @@ func (k *Clerk) whyWaits(w waitingCount, now time.Time) string {
 	ctx, cancel := context.WithTimeout(context.Background(), askLimitsFor)
 	defer cancel()
 	what := fmt.Sprintf("%s has waited for %s", w.place, wording.Age(now.Sub(w.since)))
-	l, err := k.Hub.Limits(ctx, w.place)
+	l, err := k.Hub.LimitStatus(ctx, w.place)
 	if err != nil {
 		return what
 	}

@@ -428,7 +428,7 @@ func choices(p sessions.Prompt, m PromptMessage, shown []int, shape adapters.Sha
 		menu.Data = data(fmt.Sprintf("%s %d %d", p.ID, part[0], part[len(part)-1]))
 		for _, i := range part {
 			o := p.Dialog.Options[i]
-			menu.Options = append(menu.Options, adapters.Option{
+			menu.Options = append(menu.Options, adapters.MenuOption{
 				Label: optionLabel(p.Dialog, i, adapters.MaxOption), Detail: wording.CutEnd(wording.OneLine(o.Detail), adapters.MaxOption),
 				Value: strconv.Itoa(i), Chosen: slices.Contains(m.Checked, i),
 			})

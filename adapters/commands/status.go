@@ -88,7 +88,7 @@ func bindingText(st adapters.BindingStatus) string {
 func (a *Invocation) statusOfLimits(now time.Time) string {
 	ctx, cancel := context.WithTimeout(a.Ctx, askScheduler)
 	defer cancel()
-	l, err := a.runner.Hub.Limits(ctx, a.Event.Place)
+	l, err := a.runner.Hub.LimitStatus(ctx, a.Event.Place)
 	if err != nil {
 		return wording.Plain(wording.Sentence(err.Error()))
 	}

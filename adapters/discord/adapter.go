@@ -233,18 +233,18 @@ func Limits() qos.Limits {
 func (a *Adapter) Options() qos.Options {
 	o := a.opt.QoS
 	o.Limits = Limits()
-	o.Limits.IsPrivate = func(c qos.Chat) bool { return c == a.Threads(adapters.Target{}) }
+	o.Limits.IsPrivate = func(c qos.ChatKey) bool { return c == a.Threads(adapters.Target{}) }
 	return o
 }
 
 // Chat implements adapters.Adapter. A thread is a channel of its own to Discord's
 // limits.
-func (a *Adapter) Chat(t adapters.Target) qos.Chat { return qos.Chat(channelOf(t)) }
+func (a *Adapter) Chat(t adapters.Target) qos.ChatKey { return qos.ChatKey(channelOf(t)) }
 
 // Threads implements adapters.Threader. Who makes threads too fast waits for minutes,
 // together with others (github.com/discord/discord-api-docs/issues/7816), wherever on
 // the server it is.
-func (a *Adapter) Threads(adapters.Target) qos.Chat { return qos.Chat(a.opt.Guild + "/threads") }
+func (a *Adapter) Threads(adapters.Target) qos.ChatKey { return qos.ChatKey(a.opt.Guild + "/threads") }
 
 // channelOf is the channel that calls to a target name: threads are channels.
 func channelOf(t adapters.Target) string {

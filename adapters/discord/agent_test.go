@@ -19,7 +19,7 @@ func TestWhatAnAgentAnswersIsThereOnce(t *testing.T) {
 		t.Helper()
 		inBubble(t, discordtest.Options{}, func(w *world) {
 			test(platformtest.Chat{
-				Bridge: w.bridge(adapters.Rule{Session: "*", To: target(w.plain, "")}).Bridge,
+				Bridge: w.bridge(adapters.MirrorRule{Session: "*", To: target(w.plain, "")}).Bridge,
 				Seen:   func() []adaptertest.Message { return w.seen(w.plain) },
 				Bare:   func(text string) string { return strings.ReplaceAll(text, address, "") },
 			})

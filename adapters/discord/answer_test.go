@@ -21,9 +21,9 @@ func TestACommandIsOneMessage(t *testing.T) {
 		late    bool // Discord hears two seconds late that the command was understood
 		before  func(w *world, id string)
 		change  func(p *adapters.Post)
-		first   adapters.Reply // of the first try, its outcome
-		second  qos.Outcome    // of the next, if that isn't the last
-		want    []string       // what the channel shows
+		first   adapters.Reply  // of the first try, its outcome
+		second  qos.CallOutcome // of the next, if that isn't the last
+		want    []string        // what the channel shows
 		refused bool
 	}{
 		"a text":               {want: []string{line + "\nreply"}},

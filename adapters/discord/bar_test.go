@@ -76,7 +76,7 @@ func (tr crowdTrace) live(t *testing.T, mode qos.Mode, forum bool) (out traceOut
 		if forum {
 			channel = w.posts
 		}
-		b := w.bridge(adapters.Rule{Session: "*", To: target(channel, "")})
+		b := w.bridge(adapters.MirrorRule{Session: "*", To: target(channel, "")})
 		b.change = func(o *discord.Options) { o.QoS.Mode = mode }
 		b.Start()
 		defer func() { b.Stop() }()
@@ -180,8 +180,8 @@ func TestMirroredToBothPlatforms(t *testing.T) {
 			}()
 			chat := strconv.FormatInt(forum, 10)
 			b := w.bridge(
-				adapters.Rule{Session: "*", To: target(w.agents, "")},
-				adapters.Rule{Session: "*", To: adapters.Target{Adapter: telegram.Name, Chat: chat}},
+				adapters.MirrorRule{Session: "*", To: target(w.agents, "")},
+				adapters.MirrorRule{Session: "*", To: adapters.Target{Adapter: telegram.Name, Chat: chat}},
 			)
 			b.Others = func() []adapters.Outlet {
 				a, err := telegram.New(telegram.Options{

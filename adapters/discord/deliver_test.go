@@ -153,7 +153,7 @@ type refused struct {
 	name    string
 	world   func(w *world, thread, message string) error // changes it
 	op      func(w *world, at adapters.Target, message string) adapters.Op
-	want    qos.Outcome
+	want    qos.CallOutcome
 	missing adapters.Missing
 	says    string // part of the error
 }
@@ -167,7 +167,7 @@ func refusals() []refused {
 	}
 	sending := func(_ *world, at adapters.Target, _ string) adapters.Op { return send(at, "more") }
 	editing := func(_ *world, at adapters.Target, message string) adapters.Op { return edit(at, message, "changed") }
-	kind := func(k adapters.Kind) func(*world, adapters.Target, string) adapters.Op {
+	kind := func(k adapters.OpKind) func(*world, adapters.Target, string) adapters.Op {
 		return func(_ *world, at adapters.Target, _ string) adapters.Op {
 			return adapters.Op{Kind: k, Target: at, Text: "name", File: &adapters.File{Name: "a", Data: []byte("x")}, Page: page("x")}
 		}

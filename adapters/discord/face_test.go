@@ -191,7 +191,7 @@ func numberedTarget(t adapters.Target) adapters.Target {
 
 func (n numbered) Check(t adapters.Target) error { return n.Adapter.Check(numberedTarget(t)) }
 
-func (n numbered) Chat(t adapters.Target) qos.Chat { return n.Adapter.Chat(numberedTarget(t)) }
+func (n numbered) Chat(t adapters.Target) qos.ChatKey { return n.Adapter.Chat(numberedTarget(t)) }
 
 func (n numbered) Shape(t adapters.Target) adapters.Shape { return n.Adapter.Shape(numberedTarget(t)) }
 

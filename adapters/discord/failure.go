@@ -160,7 +160,7 @@ const (
 
 // meaning is what one of Discord's codes says about a call.
 type meaning struct {
-	outcome qos.Outcome
+	outcome qos.CallOutcome
 	missing adapters.Missing
 	advice  string // what to do; "": Discord's own words
 	content bool   // it's about what was to be shown

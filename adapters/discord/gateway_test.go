@@ -229,7 +229,7 @@ func TestTheGatewayAsksAsSoonAsCallsAreMade(t *testing.T) {
 				e.start()
 				defer func() { e.stop() }()
 				time.Sleep(2 * time.Minute)
-				post := func() qos.Outcome {
+				post := func() qos.CallOutcome {
 					return e.bot.Post(w.Context(), adapters.Post{To: target(w.plain, ""), Text: "hello"}, "").Outcome
 				}
 				remove := w.Inject(discordtest.Fault{Call: "CreateMessage", Status: http.StatusUnauthorized, Message: "401: Unauthorized"})

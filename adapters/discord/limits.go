@@ -152,7 +152,7 @@ func (l *limits) end(b *bucket) {
 
 // refusal is why a call would surely be refused. mu is held.
 func (l *limits) refusal(now time.Time, c call, p purpose, b *bucket) *failure {
-	no := func(outcome qos.Outcome, until time.Time, text string) *failure {
+	no := func(outcome qos.CallOutcome, until time.Time, text string) *failure {
 		return &failure{local: true, Failure: exchange.Failure{
 			Platform: "Discord", Call: c.route, Deed: deeds[c.route], Outcome: outcome, RetryAfter: until.Sub(now), Text: text,
 		}}

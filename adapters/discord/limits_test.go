@@ -34,9 +34,9 @@ func TestNarrowerLimitsAreLearned(t *testing.T) {
 		"CreateMessage": {Calls: 2, Per: 10 * time.Second}, "EditMessage": {Calls: 1, Per: 4 * time.Second},
 	}}
 	inBubble(t, discordtest.Options{Limits: limits}, func(w *world) {
-		b := w.bridge(adapters.Rule{Session: "*", To: target(w.agents, "")})
+		b := w.bridge(adapters.MirrorRule{Session: "*", To: target(w.agents, "")})
 		var seen outcomes
-		b.change = func(o *discord.Options) { o.QoS.Observer = &seen }
+		b.change = func(o *discord.Options) { o.QoS.Meter = &seen }
 		b.Start()
 		defer func() { b.Stop() }()
 		b.streaming(5, 5*time.Minute)
@@ -54,7 +54,7 @@ func TestNarrowerLimitsAreLearned(t *testing.T) {
 // outcomes counts what comes of slots. It's told of them by one goroutine.
 type outcomes struct{ delivered, others int }
 
-func (o *outcomes) Called(_ qos.Class, _ qos.Family, outcome qos.Outcome, _, _ time.Duration) {
+func (o *outcomes) CountCall(_ qos.Class, _ qos.Family, outcome qos.CallOutcome, _, _ time.Duration) {
 	switch outcome {
 	case qos.Delivered:
 		o.delivered++
@@ -64,9 +64,9 @@ func (o *outcomes) Called(_ qos.Class, _ qos.Family, outcome qos.Outcome, _, _ t
 	}
 }
 
-func (*outcomes) Coalesced(int)                       {}
-func (*outcomes) Shed(qos.Family)                     {}
-func (*outcomes) Penalized(qos.Family, time.Duration) {}
+func (*outcomes) CountCoalesced(int)                     {}
+func (*outcomes) CountShed(qos.Family)                   {}
+func (*outcomes) CountPenalty(qos.Family, time.Duration) {}
 
 // Discord orders silence: for one thread, or for the whole bot, with a time in the headers
 // or without. Nobody calls before its time who is meant, everybody else goes on, and
@@ -76,7 +76,7 @@ func TestOrdersOfSilenceAreHonoured(t *testing.T) {
 	for _, global := range []bool{false, true} {
 		for _, bare := range []bool{false, true} {
 			inBubble(t, discordtest.Options{GlobalWithoutReset: bare}, func(w *world) {
-				b := w.bridge(adapters.Rule{Session: "*", To: target(w.agents, "")})
+				b := w.bridge(adapters.MirrorRule{Session: "*", To: target(w.agents, "")})
 				b.Start()
 				defer func() { b.Stop() }()
 				b.streaming(3, 30*time.Second)

@@ -98,7 +98,7 @@ func TestMenusBelowAMessage(t *testing.T) {
 		long := strings.Repeat("日本語 ", 50)
 		full := adapters.Menu{Hint: long, Most: 25}
 		for i := range 25 {
-			full.Options = append(full.Options, adapters.Option{Label: fmt.Sprint(i, long), Detail: long, Value: fmt.Sprint(i), Chosen: i%2 == 0})
+			full.Options = append(full.Options, adapters.MenuOption{Label: fmt.Sprint(i, long), Detail: long, Value: fmt.Sprint(i), Chosen: i%2 == 0})
 		}
 		p := adapters.Post{To: target(w.plain, ""), Key: "k", Text: "choose"}
 		for i := range 4 {
@@ -353,7 +353,7 @@ func TestNothingToSee(t *testing.T) {
 // message its slot.
 func TestTyping(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
-		b := w.bridge(adapters.Rule{Session: "*", To: target(w.agents, "")})
+		b := w.bridge(adapters.MirrorRule{Session: "*", To: target(w.agents, "")})
 		b.Start()
 		defer func() { b.Stop() }()
 		b.Begin(first, "api")

@@ -41,7 +41,7 @@ const asking = platformtest.Asking
 
 // office returns one whose sessions are mirrored to a channel.
 func (w *world) office(channel, dir string) *office {
-	o := &office{bridge: w.bridge(adapters.Rule{Session: "*", To: target(channel, ""), Input: true}), notes: &notes{kept: map[string]string{}}}
+	o := &office{bridge: w.bridge(adapters.MirrorRule{Session: "*", To: target(channel, ""), Input: true}), notes: &notes{kept: map[string]string{}}}
 	o.bob = w.Person("Bob")
 	o.change = func(opt *discord.Options) {
 		opt.Dial, opt.Notes = w.net.Dial, o.notes

@@ -111,7 +111,7 @@ type bridge struct {
 	bot    *discord.Adapter // of the newest process
 }
 
-func (w *world) bridge(rules ...adapters.Rule) *bridge {
+func (w *world) bridge(rules ...adapters.MirrorRule) *bridge {
 	b := &bridge{world: w}
 	b.Bridge = adaptertest.NewBridge(w.T, func() adapters.Adapter {
 		b.bot = w.adapter(func(o *discord.Options) {

@@ -23,7 +23,7 @@ import (
 func TestLifeOfAThread(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
 		for i, channel := range []string{w.agents, w.posts} {
-			b := w.bridge(adapters.Rule{Session: "*", To: target(channel, "")})
+			b := w.bridge(adapters.MirrorRule{Session: "*", To: target(channel, "")})
 			b.Start()
 			b.Begin(first, "api")
 			after(time.Minute)
@@ -79,7 +79,7 @@ func TestAThreadInDoubtIsMadeOnce(t *testing.T) {
 	for _, cut := range []discordtest.Cut{discordtest.CutBefore, discordtest.CutAfter} {
 		inBubble(t, discordtest.Options{}, func(w *world) {
 			for _, channel := range []string{w.agents, w.posts} {
-				b := w.bridge(adapters.Rule{Session: "*", To: target(channel, "")})
+				b := w.bridge(adapters.MirrorRule{Session: "*", To: target(channel, "")})
 				b.Start()
 				b.Begin(sessionID(1), "api")
 				b.Print(sessionID(1), adaptertest.Output{Lines: lines(1, 3)})
@@ -133,8 +133,8 @@ func TestWaitingForThreads(t *testing.T) {
 		const order = 280 * time.Second
 		w.Inject(discordtest.Fault{Call: "StartThread", Times: 1, RetryAfter: order, Scope: discordtest.ScopeShared})
 		b := w.bridge(
-			adapters.Rule{Session: "agent-*", To: target(w.agents, "")}, adapters.Rule{Session: "post-*", To: target(w.posts, "")},
-			adapters.Rule{Session: "plain", To: target(w.plain, "")},
+			adapters.MirrorRule{Session: "agent-*", To: target(w.agents, "")}, adapters.MirrorRule{Session: "post-*", To: target(w.posts, "")},
+			adapters.MirrorRule{Session: "plain", To: target(w.plain, "")},
 		)
 		b.Start()
 		defer func() { b.Stop() }()
@@ -181,7 +181,7 @@ func TestWaitingForThreads(t *testing.T) {
 // Fifty sessions want threads at once: that takes its time, and no refusal.
 func TestManyThreads(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
-		b := w.bridge(adapters.Rule{Session: "*", To: target(w.agents, "")})
+		b := w.bridge(adapters.MirrorRule{Session: "*", To: target(w.agents, "")})
 		b.Start()
 		defer func() { b.Stop() }()
 		for i := range 50 {
@@ -199,7 +199,7 @@ func TestManyThreads(t *testing.T) {
 // A person archives or locks a thread. Bots that manage threads go on in it.
 func TestArchivedAndLockedThreads(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
-		b := w.bridge(adapters.Rule{Session: "*", To: target(w.agents, "")})
+		b := w.bridge(adapters.MirrorRule{Session: "*", To: target(w.agents, "")})
 		b.Start()
 		defer func() { b.Stop() }()
 		b.Begin(first, "api")
@@ -255,7 +255,7 @@ func TestClosedThreadsAreOpened(t *testing.T) {
 func TestThreadsThatCantBeWrittenTo(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
 		for _, channel := range []string{w.agents, w.posts} {
-			b := w.bridge(adapters.Rule{Session: "*", To: target(channel, "")})
+			b := w.bridge(adapters.MirrorRule{Session: "*", To: target(channel, "")})
 			b.Start()
 			id := map[string]sessions.ID{w.agents: first, w.posts: "pb_000000000002"}[channel]
 			b.Begin(id, "api")

@@ -230,7 +230,7 @@ func TestOrdersOfSilence(t *testing.T) {
 // The guard in front of Discord doesn't say for how long, or not truly: who calls again
 // too early prolongs it.
 func TestTheGuardsSilenceGrows(t *testing.T) {
-	for status, outcome := range map[int]qos.Outcome{http.StatusTooManyRequests: qos.Throttled, http.StatusForbidden: qos.Failed} {
+	for status, outcome := range map[int]qos.CallOutcome{http.StatusTooManyRequests: qos.Throttled, http.StatusForbidden: qos.Failed} {
 		synctest.Test(t, func(t *testing.T) {
 			c, next, _ := answering(t)
 			next.status, next.body = status, "error code: 1015"
@@ -361,7 +361,7 @@ func TestAWrongTokenIsTriedSeldom(t *testing.T) {
 		next.status, next.body = http.StatusUnauthorized, `{"message":"401: Unauthorized","code":0}`
 		for range 600 {
 			f := failureOf(t, c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil))
-			if f.Outcome != map[bool]qos.Outcome{false: qos.Failed, true: qos.NotSent}[f.local] || f.Status != http.StatusUnauthorized || f.Text != adviceToken {
+			if f.Outcome != map[bool]qos.CallOutcome{false: qos.Failed, true: qos.NotSent}[f.local] || f.Status != http.StatusUnauthorized || f.Text != adviceToken {
 				t.Fatalf("it's %+v", f)
 			}
 			time.Sleep(time.Second)
@@ -380,7 +380,7 @@ func TestAWrongTokenIsTriedSeldom(t *testing.T) {
 func TestAnswersThatAreNone(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answer canned
-		want   qos.Outcome
+		want   qos.CallOutcome
 	}{
 		"no connection":       {canned{err: errors.New("dial: refused"), never: true}, qos.NotSent},
 		"a lost connection":   {canned{err: errors.New("read: reset")}, qos.Uncertain},
@@ -453,7 +453,7 @@ func TestBucketsAreForgotten(t *testing.T) {
 		c, next, _ := answering(t)
 		next.header = map[string]string{headerLimit: "5", headerRemaining: "4", headerResetAfter: "1", headerBucket: "b"}
 		for i := range 5 * manyBuckets {
-			ctx := withPurpose(t.Context(), purpose{scope: qos.Scope{Chat: qos.Chat(fmt.Sprint(i))}})
+			ctx := withPurpose(t.Context(), purpose{scope: qos.Scope{Chat: qos.ChatKey(fmt.Sprint(i))}})
 			if err := c.raw(ctx, http.MethodPost, fmt.Sprintf("channels/%d/messages", i+1), nil, nil); err != nil {
 				t.Fatal(err)
 			}

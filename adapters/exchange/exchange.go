@@ -64,7 +64,7 @@ type Answer struct {
 // connection if nothing was written to the first one. It follows no redirect: that would hand the
 // token to somebody else. It blocks until the answer is there, or the request's context ends.
 func (x *Exchange) Do(call string, r *http.Request) (Answer, *Failure) {
-	fails := func(outcome qos.Outcome, err error) (Answer, *Failure) {
+	fails := func(outcome qos.CallOutcome, err error) (Answer, *Failure) {
 		f := x.Failed(call, outcome, err)
 		return Answer{}, &f
 	}

@@ -47,7 +47,7 @@ func TestFailuresSayWhetherACallWasMade(t *testing.T) {
 	end()
 	for name, c := range map[string]struct {
 		way     way
-		outcome qos.Outcome
+		outcome qos.CallOutcome
 		over    bool
 	}{
 		"no connection": {func(*http.Request) (*http.Response, error) { return nil, errors.New("refused") }, qos.NotSent, false},
@@ -114,7 +114,7 @@ func TestSecretsAreCleaned(t *testing.T) {
 // What isn't the platform's is never taken for done.
 func TestForeignAnswers(t *testing.T) {
 	x := exchangeOver(nil)
-	for status, want := range map[int]qos.Outcome{
+	for status, want := range map[int]qos.CallOutcome{
 		200: qos.Uncertain, 302: qos.Failed, 403: qos.Failed, 429: qos.Throttled, 502: qos.Uncertain,
 	} {
 		if f := x.Foreign("post", exchange.Answer{Status: status}); f.Outcome != want || f.Over != (want == qos.Uncertain) || !strings.Contains(f.Text, "no answer of Chat's") {

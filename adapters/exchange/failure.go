@@ -24,7 +24,7 @@ type Failure struct {
 	Status     int    // of HTTP, or what the platform says in its place; 0: no answer came
 	Code       int    // the platform's own number of the refusal; 0: there's none
 	Text       string // why, as a sentence, for people
-	Outcome    qos.Outcome
+	Outcome    qos.CallOutcome
 	Over       bool          // of Uncertain: it can't arrive any more
 	RetryAfter time.Duration // as ordered, never clamped
 	Global     bool          // the order is for the whole bot
@@ -118,7 +118,7 @@ func (x *Exchange) Foreign(call string, a Answer) Failure {
 }
 
 // Failed is the failure of a call that has no answer.
-func (x *Exchange) Failed(call string, outcome qos.Outcome, err error) Failure {
+func (x *Exchange) Failed(call string, outcome qos.CallOutcome, err error) Failure {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err // without the address, which may have the token
 	}

@@ -108,9 +108,9 @@ func (r *running) Reload(section config.Section) {
 	r.chats.Store(&section.(*Config).Names) //nolint:forcetypeassert // defaults makes it
 }
 
-func (r *running) Name() string                    { return Name }
-func (r *running) Chat(t adapters.Target) qos.Chat { return qos.Chat(t.Chat) }
-func (r *running) Options() qos.Options            { return qos.Options{Limits: limits()} }
+func (r *running) Name() string                       { return Name }
+func (r *running) Chat(t adapters.Target) qos.ChatKey { return qos.ChatKey(t.Chat) }
+func (r *running) Options() qos.Options               { return qos.Options{Limits: limits()} }
 
 // Check implements adapters.Adapter.
 func (r *running) Check(t adapters.Target) error {

@@ -459,10 +459,10 @@ func TestStatusSaysHowTheLimitsStand(t *testing.T) {
 	inChat(t, func(w *world, _ sessions.ID) {
 		w.wantSaid(w.ask(bob, "/status"), "nothing was sent lately, and nothing waits")
 		now := time.Now()
-		w.hub.limits = adapters.Limits{Mode: qos.Strict, Bot: qos.BotStatus{PenaltyUntil: now.Add(time.Minute)}, Chat: qos.ChatStatus{
+		w.hub.limits = adapters.LimitStatus{Mode: qos.Strict, Bot: qos.BotStatus{PenaltyUntil: now.Add(time.Minute)}, Chat: qos.ChatStatus{
 			Windows:      []qos.WindowUse{{Window: qos.Window{Calls: 20, Per: time.Minute}, Used: 7}},
 			PenaltyUntil: now.Add(10 * time.Minute), Multiplier: 0.49,
-			Waiting: [qos.Cosmetic]qos.Waiting{qos.Final: {Count: 3, Oldest: 1500 * time.Millisecond}},
+			Waiting: [qos.Cosmetic]qos.WaitingCount{qos.Final: {Count: 3, Oldest: 1500 * time.Millisecond}},
 		}}
 		text := w.ask(bob, "/status")
 		for _, want := range []string{

@@ -244,11 +244,11 @@ func TestAReplyDecidesBetweenSeveralSessions(t *testing.T) {
 		other := w.session("other")
 		w.bind(other, group, true)
 		b := adapters.Binding{ID: "bd_x", Session: other, Target: group, View: adapters.ViewStream, Origin: adapters.ByHand, CreatedAt: time.Now()}
-		doc := adapters.NewDocument(0, adapters.Progress{})
+		doc := adapters.NewDocument(0, adapters.LogProgress{})
 		if err := w.store.PutBinding(ctx, b, &doc); err != nil {
 			w.Fatal(err)
 		}
-		if err := w.store.PutDocument(ctx, b.ID, doc, &adapters.Message{ID: "77", From: adapters.Place{Line: 1}, To: adapters.Place{Line: 2}}); err != nil {
+		if err := w.store.PutDocument(ctx, b.ID, doc, &adapters.Message{ID: "77", From: adapters.Position{Line: 1}, To: adapters.Position{Line: 2}}); err != nil {
 			w.Fatal(err)
 		}
 		w.do(w.event(ann, intake.Said{Text: "for other", ReplyTo: "77"}))

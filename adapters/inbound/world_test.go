@@ -571,7 +571,7 @@ type hub struct {
 	brief     map[int64]bool // numbers of turns whose ends don't ring
 	ringAfter time.Duration
 	reopened  []adapters.Target
-	limits    adapters.Limits
+	limits    adapters.LimitStatus
 	maxFile   int // bytes
 	ownThread bool
 	threads   map[sessions.ID]string // that were made for sessions
@@ -709,7 +709,7 @@ func (h *hub) Rings(_ context.Context, _ sessions.ID, _ adapters.Target, turn se
 
 func (h *hub) RingAfter() time.Duration { return h.ringAfter }
 
-func (h *hub) Limits(context.Context, adapters.Target) (adapters.Limits, error) {
+func (h *hub) LimitStatus(context.Context, adapters.Target) (adapters.LimitStatus, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.limits, nil

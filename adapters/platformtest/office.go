@@ -177,7 +177,7 @@ func (o *Office) Pass(d time.Duration) { adaptertest.After(d) }
 // Chats are the platform's chats, as the scheduler of its calls sees them.
 func (o *Office) Chats() []qos.ChatStatus {
 	o.tb.Helper()
-	s, err := o.bridge.Hub.Scheduler(o.name).Snapshot(context.Background())
+	s, err := o.bridge.Hub.Scheduler(o.name).Status(context.Background())
 	if err != nil {
 		o.tb.Fatal(err)
 	}

@@ -263,7 +263,7 @@ func (s *storm) passAtPace(d time.Duration) (more time.Duration) {
 		}
 		return faults.Fate{}
 	})
-	ticks := map[qos.Chat]time.Duration{}
+	ticks := map[qos.ChatKey]time.Duration{}
 	for _, c := range s.Office().Chats() {
 		ticks[c.Chat] = c.Tick
 	}

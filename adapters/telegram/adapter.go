@@ -102,7 +102,7 @@ func (a *Adapter) Check(t adapters.Target) error {
 
 // Chat implements adapters.Adapter. A forum is one chat to Telegram's limits,
 // whatever the topic (github.com/tdlib/td/issues/2592).
-func (a *Adapter) Chat(t adapters.Target) qos.Chat { return qos.Chat(t.Chat) }
+func (a *Adapter) Chat(t adapters.Target) qos.ChatKey { return qos.ChatKey(t.Chat) }
 
 // Shape implements adapters.Adapter.
 func (a *Adapter) Shape(t adapters.Target) adapters.Shape {
@@ -239,6 +239,6 @@ func Limits() qos.Limits {
 			qos.FamilyTyping: {Windows: []qos.Window{{Calls: 2, Per: 5 * time.Second}, {Calls: 7, Per: 30 * time.Second}}},
 			qos.FamilyDraft:  {Windows: []qos.Window{{Calls: 14, Per: 5 * time.Second}, {Calls: 25, Per: 30 * time.Second}}},
 		},
-		IsPrivate: func(c qos.Chat) bool { return isPrivate(string(c)) },
+		IsPrivate: func(c qos.ChatKey) bool { return isPrivate(string(c)) },
 	}
 }

@@ -14,7 +14,7 @@ func TestWhatAnAgentAnswersIsThereOnce(t *testing.T) {
 		t.Helper()
 		inBubble(t, telegramtest.Options{}, func(w *world) {
 			test(platformtest.Chat{
-				Bridge: w.bridge(adapters.Rule{Session: "*", To: target(w.group, 0)}).Bridge,
+				Bridge: w.bridge(adapters.MirrorRule{Session: "*", To: target(w.group, 0)}).Bridge,
 				Seen:   func() []adaptertest.Message { return w.seen(telegramtest.Place{Chat: w.group}) },
 			})
 			w.noRefusals()

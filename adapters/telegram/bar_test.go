@@ -186,8 +186,8 @@ func TestPenaltyIsHonouredOverRestarts(t *testing.T) {
 			const silence = 600 * time.Second
 			second := sessionID(1)
 			b := w.bridge(
-				adapters.Rule{Session: "agent-0", To: target(w.forum, 0)},
-				adapters.Rule{Session: "agent-1", To: target(w.group, 0)},
+				adapters.MirrorRule{Session: "agent-0", To: target(w.forum, 0)},
+				adapters.MirrorRule{Session: "agent-1", To: target(w.group, 0)},
 			)
 			b.Start()
 			b.Begin(first, "agent-0")

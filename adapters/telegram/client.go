@@ -259,7 +259,7 @@ func refusal(x *exchange.Exchange, method string, got exchange.Answer, a answer)
 type known struct {
 	code    int    // 0: any
 	words   string // part of the description, in small letters
-	outcome qos.Outcome
+	outcome qos.CallOutcome
 	missing adapters.Missing
 	advice  string // what to do; "": Telegram's own words
 	content bool   // it's about what was to be shown

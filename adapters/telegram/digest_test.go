@@ -13,7 +13,7 @@ import (
 // Ten minutes of silence end with one message: a digest beside a file that has it all.
 func TestAPenaltyEndsWithOneDigest(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
-		b := w.bridge(adapters.Rule{Session: "agent-0", To: target(w.group, 0)})
+		b := w.bridge(adapters.MirrorRule{Session: "agent-0", To: target(w.group, 0)})
 		b.Start()
 		defer func() { b.Stop() }()
 		b.Begin(first, "agent-0")

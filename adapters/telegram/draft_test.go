@@ -25,7 +25,7 @@ func TestDraftsThatArentAllowed(t *testing.T) {
 			inBubble(t, telegramtest.Options{}, func(w *world) {
 				fault.Method = "sendMessageDraft"
 				w.Inject(fault)
-				b := w.bridge(adapters.Rule{Session: "*", To: target(w.ada.ID, 0)})
+				b := w.bridge(adapters.MirrorRule{Session: "*", To: target(w.ada.ID, 0)})
 				b.Start()
 				defer func() { b.Stop() }()
 				b.Begin(first, "api")

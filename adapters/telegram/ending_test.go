@@ -52,7 +52,7 @@ func TestTheEndOfATurnLeadsToItsBeginning(t *testing.T) {
 // A private chat has no addresses.
 func TestInAPrivateChatTheEndLeadsNowhere(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
-		b := w.bridge(adapters.Rule{Session: "*", To: target(w.ada.ID, 0)})
+		b := w.bridge(adapters.MirrorRule{Session: "*", To: target(w.ada.ID, 0)})
 		b.Start()
 		defer func() { b.Stop() }()
 		b.Begin(first, "api")

@@ -184,7 +184,7 @@ func TestTokenIsNeverShown(t *testing.T) {
 			a.Typing(context.Background(), at),
 			a.Draft(context.Background(), at, "bd_1", adapters.Page{Live: []string{"x"}}),
 		}
-		for _, kind := range []adapters.Kind{adapters.KindSend, adapters.KindEdit, adapters.KindFile, adapters.KindThread, adapters.KindClose, adapters.KindOpen, adapters.KindRename} {
+		for _, kind := range []adapters.OpKind{adapters.KindSend, adapters.KindEdit, adapters.KindFile, adapters.KindThread, adapters.KindClose, adapters.KindOpen, adapters.KindRename} {
 			calls = append(calls, a.Call(context.Background(), adapters.Op{
 				Kind: kind, Target: at, Message: "5", Text: "title", Page: page("hi"), File: &adapters.File{Name: "a.txt", Data: []byte("a")},
 			}))

@@ -93,7 +93,7 @@ func last(w *world, at telegramtest.Place) telegramtest.Message {
 // its edits.
 func TestRefusedEntities(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
-		b := w.bridge(adapters.Rule{Session: "*", To: target(w.group, 0)})
+		b := w.bridge(adapters.MirrorRule{Session: "*", To: target(w.group, 0)})
 		b.Start()
 		defer func() { b.Stop() }()
 		w.Inject(telegramtest.Fault{Times: 1, Code: 400, Description: "Bad Request: can't parse entities: because"})
@@ -142,7 +142,7 @@ func TestPostWithRefusedEntities(t *testing.T) {
 func TestInPassing(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		place := telegramtest.Place{Chat: w.ada.ID}
-		b := w.bridge(adapters.Rule{Session: "*", To: target(w.ada.ID, 0)})
+		b := w.bridge(adapters.MirrorRule{Session: "*", To: target(w.ada.ID, 0)})
 		b.Start()
 		defer func() { b.Stop() }()
 		b.Begin(first, "api")

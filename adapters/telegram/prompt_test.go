@@ -33,7 +33,7 @@ const asking = platformtest.Asking
 
 // office returns one whose sessions are mirrored to a group.
 func (w *world) office(dir string, chat int64) *office {
-	o := &office{bridge: w.bridge(adapters.Rule{Session: "*", To: target(chat, 0), Input: true})}
+	o := &office{bridge: w.bridge(adapters.MirrorRule{Session: "*", To: target(chat, 0), Input: true})}
 	o.bob = w.AddUser(telegramtest.User{FirstName: "Bob"})
 	o.bob.Join(chat)
 	people := platformtest.People{Approver: fmt.Sprintf("telegram:%d", w.ada.ID), Operator: fmt.Sprintf("telegram:%d", o.bob.ID), Chat: target(chat, 0)}

@@ -111,7 +111,7 @@ type bridge struct {
 	change func(o *telegram.Options)
 }
 
-func (w *world) bridge(rules ...adapters.Rule) *bridge {
+func (w *world) bridge(rules ...adapters.MirrorRule) *bridge {
 	b := &bridge{world: w}
 	b.Bridge = adaptertest.NewBridge(w.T, func() adapters.Adapter { return w.adapter(b.change) }, rules...)
 	return b

@@ -15,7 +15,7 @@ import (
 // answers is a session mirrored to the group, whose lines are an answer's.
 func (w *world) answers(test func(b *bridge, say func(lines ...string))) {
 	w.Helper()
-	b := w.bridge(adapters.Rule{Session: "agent-0", To: target(w.group, 0)})
+	b := w.bridge(adapters.MirrorRule{Session: "agent-0", To: target(w.group, 0)})
 	b.Start()
 	b.Begin(first, "agent-0")
 	test(b, func(lines ...string) {
@@ -116,7 +116,7 @@ func TestManyEntitiesTakeMoreMessages(t *testing.T) {
 // What a person wrote elsewhere is a quote below their name, and calls nobody.
 func TestWhatAPersonWroteIsQuoted(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
-		b := w.bridge(adapters.Rule{Session: "agent-0", To: target(w.group, 0)})
+		b := w.bridge(adapters.MirrorRule{Session: "agent-0", To: target(w.group, 0)})
 		b.Start()
 		b.Begin(first, "agent-0")
 		b.Print(first, adaptertest.Output{Lines: []string{"ask @somebody"}, Kind: sessions.KindUser, Author: "Ada", Origin: "web", Begins: true})

@@ -22,7 +22,7 @@ const first = sessions.ID("pb_000000000001")
 
 // inForum mirrors all sessions to the forum.
 func (w *world) inForum() *bridge {
-	return w.bridge(adapters.Rule{Session: "*", To: target(w.forum, 0)})
+	return w.bridge(adapters.MirrorRule{Session: "*", To: target(w.forum, 0)})
 }
 
 // withTopic begins a process that has mirrored a turn of a session to a topic of its own.
@@ -185,7 +185,7 @@ func TestDeletedTopicIsMadeAnew(t *testing.T) {
 			}
 			want := adaptertest.Want{Session: first, After: 3, To: 6, Oldest: 1}
 			if loses { // it stands in the chat itself, too
-				want.Doubts = []adaptertest.Doubt{{From: adapters.Place{Line: 4}, To: adapters.Place{Line: 7}}}
+				want.Doubts = []adaptertest.Doubt{{From: adapters.Position{Line: 4}, To: adapters.Position{Line: 7}}}
 			}
 			for _, wrong := range b.House.Compare(b.seen(topic.Place), want) {
 				w.Error(wrong)
@@ -201,7 +201,7 @@ func TestBoundTopicThatWasDeleted(t *testing.T) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		b := w.bridge(adapters.Rule{Session: "*", To: target(w.forum, thread)})
+		b := w.bridge(adapters.MirrorRule{Session: "*", To: target(w.forum, thread)})
 		b.Start()
 		defer func() { b.Stop() }()
 		b.Begin(first, "api")
@@ -264,7 +264,7 @@ func TestReopen(t *testing.T) {
 
 func TestMigration(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
-		b := w.bridge(adapters.Rule{Session: "*", To: target(w.group, 0)})
+		b := w.bridge(adapters.MirrorRule{Session: "*", To: target(w.group, 0)})
 		b.change = nil
 		b.Start()
 		b.Begin(first, "api")

@@ -67,7 +67,7 @@ func (o outbound) Adapters(ctx context.Context) ([]api.Adapter, error) {
 	defer cancel()
 	var out []api.Adapter
 	for _, name := range d.outlets {
-		s, err := d.hub.Scheduler(name).Snapshot(ctx)
+		s, err := d.hub.Scheduler(name).Status(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("ask the scheduler of %s: %w", name, err)
 		}
@@ -78,7 +78,7 @@ func (o outbound) Adapters(ctx context.Context) ([]api.Adapter, error) {
 
 var classes = []qos.Class{qos.Interactive, qos.Final, qos.Stream, qos.Cosmetic} //nolint:gochecknoglobals // a constant table
 
-func adapterState(name string, s qos.Snapshot) api.Adapter {
+func adapterState(name string, s qos.SchedulerStatus) api.Adapter {
 	a := api.Adapter{
 		Name: name, Mode: s.Mode.String(), InFlight: s.InFlight, Documents: s.Documents,
 		Tick: s.Load.Tick.Seconds(), ActiveSessions: s.Load.ActiveSessions, OldestAge: s.Load.Oldest.Seconds(), Errors: s.Totals.Errors(),
@@ -97,7 +97,7 @@ func adapterState(name string, s qos.Snapshot) api.Adapter {
 	}
 	for o, n := range s.Totals.Outcomes {
 		if n > 0 {
-			a.Totals.Outcomes[qos.Outcome(o).String()] = n
+			a.Totals.Outcomes[qos.CallOutcome(o).String()] = n
 		}
 	}
 	for _, c := range s.Chats {

@@ -155,7 +155,7 @@ func (d *daemon) budget(adapter string) (qos.Budget, error) {
 		return qos.NewLocalBudget(ledger), nil
 	}
 	s, err := redisbots.Open(d.config, adapter, redisbucket.Options{
-		Ledger: ledger, StateFile: filepath.Join(d.opt.StateDir, "redis-"+adapter+".json"), Observer: d.metrics.ObserveRedis(adapter),
+		Ledger: ledger, StateFile: filepath.Join(d.opt.StateDir, "redis-"+adapter+".json"), Meter: d.metrics.ObserveRedis(adapter),
 		Logger: d.opt.Log.With("component", "redis", "adapter", adapter),
 	})
 	if err != nil {
@@ -170,10 +170,10 @@ func (d *daemon) budget(adapter string) (qos.Budget, error) {
 func (d *daemon) yields(adapter string) string { return redisbots.YieldsTo(d.standings()[adapter]) }
 
 // standings are how the shared budgets stand, by their adapter.
-func (d *daemon) standings() map[string]redisbucket.Standing {
-	all := map[string]redisbucket.Standing{}
+func (d *daemon) standings() map[string]redisbucket.MemberStatus {
+	all := map[string]redisbucket.MemberStatus{}
 	for _, b := range d.shared {
-		all[b.Adapter] = b.Standing(time.Now())
+		all[b.Adapter] = b.Status(time.Now())
 	}
 	return all
 }
@@ -182,7 +182,7 @@ func (d *daemon) standings() map[string]redisbucket.Standing {
 func (d *daemon) redisParts() []api.HealthPart {
 	var out []api.HealthPart
 	for _, b := range d.shared {
-		out = append(out, redisbots.Part(b.Adapter, b.Standing(time.Now())))
+		out = append(out, redisbots.Part(b.Adapter, b.Status(time.Now())))
 	}
 	return out
 }

@@ -78,7 +78,7 @@ func (d *daemon) openSound(ctx context.Context, path string) (err error) {
 func (d *daemon) silenceBots(ctx context.Context, log *slog.Logger) error {
 	p := qos.Penalty{Scope: qos.Scope{AllFamilies: true}, Until: time.Now().Add(lostBudgetFor), Multiplier: 1}
 	for _, bot := range all.Platforms() {
-		if err := d.store.Ledger(bot.Name).Write(ctx, []qos.Entry{{Kind: qos.EntryPenalty, Penalty: p}}); err != nil {
+		if err := d.store.Ledger(bot.Name).Write(ctx, []qos.LedgerEntry{{Kind: qos.EntryPenalty, Penalty: p}}); err != nil {
 			return err
 		}
 	}

@@ -45,15 +45,15 @@ func pollingTuning(cfg *config.Config) (polling.Tuning, error) {
 }
 
 // mirrorRules translates `mirrors:`.
-func mirrorRules(cfg *config.Config) ([]adapters.Rule, error) {
-	var rules []adapters.Rule
+func mirrorRules(cfg *config.Config) ([]adapters.MirrorRule, error) {
+	var rules []adapters.MirrorRule
 	var errs []error
 	for i, m := range cfg.Mirrors {
 		to, err := adapters.ParseTarget(m.To)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("mirrors[%d].to: %w", i, err))
 		}
-		rules = append(rules, adapters.Rule{Session: m.Session, To: to, View: adapters.View(m.View), Input: m.Input})
+		rules = append(rules, adapters.MirrorRule{Session: m.Session, To: to, View: adapters.View(m.View), Input: m.Input})
 	}
 	return rules, errors.Join(errs...)
 }

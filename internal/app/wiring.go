@@ -154,8 +154,8 @@ func (d *daemon) build(ctx context.Context) error {
 	if err := d.hub.Load(ctx); err != nil {
 		return d.locate(err)
 	}
-	d.metrics.CollectLoad(d.outlets, func(ctx context.Context, adapter string) (qos.Snapshot, error) {
-		return d.hub.Scheduler(adapter).Snapshot(ctx)
+	d.metrics.CollectLoad(d.outlets, func(ctx context.Context, adapter string) (qos.SchedulerStatus, error) {
+		return d.hub.Scheduler(adapter).Status(ctx)
 	})
 	d.metrics.CollectRedis(d.standings)
 	d.health = newHealthWatch(d.clients, d.store, d.salvaged, d.coord.Cadence, d.otherParts, log.With("component", "store"))
@@ -320,7 +320,7 @@ func (d *daemon) buildHub() error {
 		if err != nil {
 			return err
 		}
-		outlets = append(outlets, adapters.Outlet{Adapter: a, Budget: budget, Observer: d.metrics.Observe(a.Name())})
+		outlets = append(outlets, adapters.Outlet{Adapter: a, Budget: budget, Meter: d.metrics.Observe(a.Name())})
 	}
 	d.hub, err = adapters.NewHub(adapters.HubOptions{
 		Outlets: outlets, Store: d.store, Log: d.store, Sessions: d.manager, Screens: d.broker,

@@ -42,28 +42,28 @@ func newCallMetrics(r prometheus.Registerer) *callMetrics {
 	}
 }
 
-// callObserver counts for one adapter.
-type callObserver struct {
+// callMeter counts for one adapter.
+type callMeter struct {
 	*callMetrics
 	adapter string
 }
 
 // Observe returns what counts the calls of one adapter.
-func (m *Metrics) Observe(adapter string) qos.Observer { return callObserver{m.calls, adapter} }
+func (m *Metrics) Observe(adapter string) qos.Meter { return callMeter{m.calls, adapter} }
 
-func (o callObserver) Called(class qos.Class, _ qos.Family, outcome qos.Outcome, wait, took time.Duration) {
+func (o callMeter) CountCall(class qos.Class, _ qos.Family, outcome qos.CallOutcome, wait, took time.Duration) {
 	o.calls.WithLabelValues(o.adapter, class.String(), outcome.String()).Inc()
 	o.waits.WithLabelValues(o.adapter, class.String()).Observe(wait.Seconds())
 	o.takes.WithLabelValues(o.adapter, class.String()).Observe(took.Seconds())
 }
 
-func (o callObserver) Coalesced(n int) { o.coalesced.WithLabelValues(o.adapter).Add(float64(n)) }
+func (o callMeter) CountCoalesced(n int) { o.coalesced.WithLabelValues(o.adapter).Add(float64(n)) }
 
-func (o callObserver) Shed(family qos.Family) {
+func (o callMeter) CountShed(family qos.Family) {
 	o.shed.WithLabelValues(o.adapter, familyLabel(family)).Inc()
 }
 
-func (o callObserver) Penalized(family qos.Family, retryAfter time.Duration) {
+func (o callMeter) CountPenalty(family qos.Family, retryAfter time.Duration) {
 	o.refused.WithLabelValues(o.adapter, familyLabel(family)).Inc()
 	o.penalties.WithLabelValues(o.adapter).Add(retryAfter.Seconds())
 }

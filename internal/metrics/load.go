@@ -14,13 +14,13 @@ import (
 // and who's active.
 type loadCollector struct {
 	adapters                []string
-	snapshot                func(ctx context.Context, adapter string) (qos.Snapshot, error)
+	snapshot                func(ctx context.Context, adapter string) (qos.SchedulerStatus, error)
 	age, mode, tick, active *prometheus.Desc
 }
 
 // CollectLoad has the load of these adapters be told whenever somebody asks, for which snapshot is
 // called, for a second at most.
-func (m *Metrics) CollectLoad(adapters []string, snapshot func(ctx context.Context, adapter string) (qos.Snapshot, error)) {
+func (m *Metrics) CollectLoad(adapters []string, snapshot func(ctx context.Context, adapter string) (qos.SchedulerStatus, error)) {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("panebridge_"+name, help, append([]string{"adapter"}, labels...), nil)
 	}

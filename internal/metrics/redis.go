@@ -18,27 +18,27 @@ func newRedisMetrics(r prometheus.Registerer) *prometheus.HistogramVec {
 }
 
 // ObserveRedis returns what measures the questions of one adapter's shared budget.
-func (m *Metrics) ObserveRedis(adapter string) redisbucket.Observer {
-	return redisObserver{m.redis, adapter}
+func (m *Metrics) ObserveRedis(adapter string) redisbucket.Meter {
+	return redisMeter{m.redis, adapter}
 }
 
-type redisObserver struct {
+type redisMeter struct {
 	questions *prometheus.HistogramVec
 	adapter   string
 }
 
-func (o redisObserver) Asked(answer string, took time.Duration) {
+func (o redisMeter) CountQuestion(answer string, took time.Duration) {
 	o.questions.WithLabelValues(o.adapter, answer).Observe(took.Seconds())
 }
 
 // redisCollector tells, when it's asked, how each budget stands.
 type redisCollector struct {
-	standings      func() map[string]redisbucket.Standing
+	standings      func() map[string]redisbucket.MemberStatus
 	state, members *prometheus.Desc
 }
 
 // CollectRedis has the standing of shared budgets, by their adapter, be told whenever somebody asks.
-func (m *Metrics) CollectRedis(standings func() map[string]redisbucket.Standing) {
+func (m *Metrics) CollectRedis(standings func() map[string]redisbucket.MemberStatus) {
 	m.registry.MustRegister(&redisCollector{
 		standings: standings,
 		state: prometheus.NewDesc("panebridge_redis_state", "1 for how a shared budget stands with Redis, 0 for the others.",
@@ -58,7 +58,7 @@ func (c *redisCollector) Collect(out chan<- prometheus.Metric) {
 		gauge := func(desc *prometheus.Desc, value float64, label string) {
 			out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, adapter, label)
 		}
-		for _, state := range redisbucket.States() {
+		for _, state := range redisbucket.MemberStates() {
 			is := 0.0
 			if state == s.State {
 				is = 1

@@ -10,7 +10,7 @@
 // platform (platform.go), which counts what arrives in a log of its own. The loop
 // (simulate.go) runs until nothing is left to do.
 //
-//   - panebridge (panebridge.go) is qos.Engine with a qos.LocalBudget, the code that
+//   - panebridge (panebridge.go) is qos.SlotEngine with a qos.LocalBudget, the code that
 //     runs in the daemon, with default options.
 //   - original (original.go) is a model of the scheduler whose knobs and modes this
 //     project keeps (github.com/InstruktAI/TeleClaude, teleclaude/adapters/qos).

@@ -9,13 +9,13 @@ import (
 )
 
 // chatKey is the one chat of a run.
-const chatKey qos.Chat = "chat"
+const chatKey qos.ChatKey = "chat"
 
-// panebridge drives qos.Engine, which takes the time as a parameter, with the
+// panebridge drives qos.SlotEngine, which takes the time as a parameter, with the
 // budget of a single process. An adapter is modelled that needs one call for a
 // stream's update and finalCalls for a final, the last of which announces it.
 type panebridge struct {
-	engine     *qos.Engine
+	engine     *qos.SlotEngine
 	finalCalls int
 	unheard    bool // see Unheard
 	sessions   []session
@@ -64,13 +64,13 @@ func limits() qos.Limits {
 }
 
 func newPanebridge(sessions, finalCalls int, seed uint64) (*panebridge, error) {
-	engine, err := qos.NewEngine(qos.Options{GroupMPM: limitCalls, Limits: limits(), Seed: seed + 1}, qos.NewLocalBudget(nil), nil)
+	engine, err := qos.NewSlotEngine(qos.Options{GroupMPM: limitCalls, Limits: limits(), Seed: seed + 1}, qos.NewLocalBudget(nil), nil)
 	if err != nil {
 		return nil, fmt.Errorf("make an engine: %w", err)
 	}
 	p := &panebridge{engine: engine, finalCalls: finalCalls, sessions: make([]session, sessions)}
 	for i := range sessions {
-		engine.Open(clock(0), qos.Doc{ID: docOf(i), Chat: chatKey, Session: qos.Session(strconv.Itoa(i))})
+		engine.Open(clock(0), qos.Doc{ID: docOf(i), Chat: chatKey, Session: qos.SessionKey(strconv.Itoa(i))})
 	}
 	return p, nil
 }
@@ -151,14 +151,14 @@ func (p *panebridge) render(started *qos.Started) *call {
 
 func (p *panebridge) done(now time.Duration, c *call, a answer) {
 	made := c.token.(*sent) //nolint:forcetypeassert // next made it
-	r := qos.Result{Outcome: qos.Delivered}
+	r := qos.CallResult{Outcome: qos.Delivered}
 	switch a.verdict {
 	case throttled:
-		r = qos.Result{Outcome: qos.Throttled, RetryAfter: a.retryAfter}
+		r = qos.CallResult{Outcome: qos.Throttled, RetryAfter: a.retryAfter}
 	case failed:
-		r = qos.Result{Outcome: qos.Failed}
+		r = qos.CallResult{Outcome: qos.Failed}
 	case broken:
-		r = qos.Result{Outcome: qos.Uncertain, Over: !p.unheard}
+		r = qos.CallResult{Outcome: qos.Uncertain, Over: !p.unheard}
 	case accepted:
 		if !c.command {
 			r.Delivered, r.More = int64(made.lines), made.more
@@ -175,7 +175,7 @@ func (p *panebridge) done(now time.Duration, c *call, a answer) {
 }
 
 // delivered takes in that a document's call was accepted.
-func (p *panebridge) delivered(c *call, made *sent, r *qos.Result) {
+func (p *panebridge) delivered(c *call, made *sent, r *qos.CallResult) {
 	s := &p.sessions[c.session]
 	switch {
 	case made.turns > 0:

@@ -37,7 +37,7 @@ func RunRedisWorker(ctx context.Context, in io.Reader, out io.Writer) error {
 	w.from, w.to = time.Unix(0, int64(w.job.From)), time.Unix(0, int64(w.job.To))
 	ctx, cancel := context.WithDeadline(ctx, w.to)
 	defer cancel()
-	w.client = redisbucket.NewClient(redisbucket.Server{Addrs: []string{w.job.Addr}, Timeout: 150 * time.Millisecond})
+	w.client = redisbucket.NewClient(redisbucket.RedisServer{Addrs: []string{w.job.Addr}, Timeout: 150 * time.Millisecond})
 	defer func() { _ = w.client.Close() }()
 	call := w.bucket
 	if w.job.Limiter == RedisRate {
@@ -83,8 +83,8 @@ func (w *redisWorker) asked(took time.Duration) {
 	}
 }
 
-// Asked implements redisbucket.Observer.
-func (w *redisWorker) Asked(_ string, took time.Duration) { w.asked(took) }
+// CountQuestion implements redisbucket.Meter.
+func (w *redisWorker) CountQuestion(_ string, took time.Duration) { w.asked(took) }
 
 // call makes one call: it arrives halfway.
 func (w *redisWorker) call() {
@@ -107,7 +107,7 @@ func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) {
 
 // bucket calls as often as the shared budget allows.
 func (w *redisWorker) bucket(ctx context.Context) error {
-	b, err := redisbucket.New(redisbucket.Options{Client: w.client, Bot: w.job.Key, MaxProcesses: w.job.Processes, Observer: w})
+	b, err := redisbucket.New(redisbucket.Options{Client: w.client, Bot: w.job.Key, MaxProcesses: w.job.Processes, Meter: w})
 	if err != nil {
 		return err
 	}
@@ -120,19 +120,19 @@ func (w *redisWorker) bucket(ctx context.Context) error {
 	runCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	go func() {
-		ended <- b.Run(runCtx, func(qos.Penalty) {}, func(qos.Chat) {
+		ended <- b.Run(runCtx, func(qos.Penalty) {}, func(qos.ChatKey) {
 			select {
 			case wake <- struct{}{}:
 			default:
 			}
 		})
 	}()
-	got := make(chan qos.Answer, 1)
+	got := make(chan qos.SlotAnswer, 1)
 	for ctx.Err() == nil {
-		var a qos.Answer
+		var a qos.SlotAnswer
 		w.beside(ctx, func() {
 			now := time.Now()
-			a = b.Ask(now, qos.Ask{Chat: "chat", Class: qos.Stream, Deadline: now.Add(20 * time.Second)}, func(a qos.Answer) { got <- a })
+			a = b.Ask(now, qos.SlotQuestion{Chat: "chat", Class: qos.Stream, Deadline: now.Add(20 * time.Second)}, func(a qos.SlotAnswer) { got <- a })
 			if a.State == qos.Pending {
 				a = <-got
 			}

@@ -26,7 +26,7 @@ var ErrNoRedis = errors.New("redis.addrs is empty: this process shares its bots 
 type Bot struct {
 	Adapter      string
 	MaxProcesses int // 0: nobody has ever joined
-	Members      []redisbucket.Member
+	Members      []redisbucket.BucketMember
 }
 
 // askRedisFor bounds what an operator asks of Redis: a person can wait longer than

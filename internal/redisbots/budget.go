@@ -31,7 +31,7 @@ type Budget struct {
 }
 
 // Run implements qos.Budget.
-func (b *Budget) Run(ctx context.Context, hear func(qos.Penalty), freed func(qos.Chat)) error {
+func (b *Budget) Run(ctx context.Context, hear func(qos.Penalty), freed func(qos.ChatKey)) error {
 	err := b.Budget.Run(ctx, hear, freed)
 	return errors.Join(err, b.client.Close())
 }
@@ -51,8 +51,8 @@ func keyOf(cfg *config.Config, adapter string) (string, error) {
 }
 
 // ServerOf is the server that the configuration names, with what stands in its files.
-func ServerOf(cfg config.Redis) (redisbucket.Server, error) {
-	s := redisbucket.Server{
+func ServerOf(cfg config.Redis) (redisbucket.RedisServer, error) {
+	s := redisbucket.RedisServer{
 		Addrs: cfg.Addrs, MasterName: cfg.MasterName, Cluster: cfg.Cluster, Username: cfg.Username, Password: cfg.Password.Reveal(),
 		SentinelUsername: cfg.SentinelUsername, DB: cfg.DB, Timeout: time.Duration(cfg.TimeoutMS) * time.Millisecond,
 	}
@@ -101,7 +101,7 @@ func tlsOf(cfg config.Redis) (*tls.Config, error) {
 
 // YieldsTo says whom a process leaves the reading to, and what that means; "": to nobody. Who
 // doesn't know of the others reads, and finds out.
-func YieldsTo(s redisbucket.Standing) string {
+func YieldsTo(s redisbucket.MemberStatus) string {
 	if s.State != "shared" && s.State != "learning" {
 		return ""
 	}
@@ -114,7 +114,7 @@ func YieldsTo(s redisbucket.Standing) string {
 }
 
 // Part is how a shared budget stands, as a part of the health.
-func Part(adapter string, s redisbucket.Standing) api.HealthPart {
+func Part(adapter string, s redisbucket.MemberStatus) api.HealthPart {
 	p := api.HealthPart{Name: "redis:" + adapter, State: api.HealthOK, LastSuccess: s.Answered}
 	var vanished []string
 	for _, m := range s.Members {
@@ -182,7 +182,7 @@ func Open(cfg *config.Config, adapter string, o redisbucket.Options) (*Budget, e
 
 // Others names the processes with which one shares a bot over Redis, to begin a sentence with;
 // "": there's none. One that vanished counts: its sessions may be there.
-func Others(s redisbucket.Standing) string {
+func Others(s redisbucket.MemberStatus) string {
 	var ids []string
 	for _, m := range s.Members {
 		if m.ID != s.Member && !m.Left {

@@ -38,18 +38,18 @@ func TestABotIsNamedByAHashOfItsToken(t *testing.T) {
 }
 
 func TestThePartOfTheHealthSaysWhatsWrong(t *testing.T) {
-	here := redisbucket.Member{ID: "me"}
+	here := redisbucket.BucketMember{ID: "me"}
 	for _, c := range []struct {
-		standing redisbucket.Standing
+		standing redisbucket.MemberStatus
 		state    api.HealthState
 		says     string
 	}{
-		{redisbucket.Standing{State: "shared", Member: "me", MaxProcesses: 4, Members: []redisbucket.Member{here}}, api.HealthOK, "1 of at most 4"},
-		{redisbucket.Standing{State: "shared", Member: "me", Members: []redisbucket.Member{here, {ID: "lost", Vanished: true}}}, api.HealthDegraded, "lost vanished"},
-		{redisbucket.Standing{State: "learning"}, api.HealthDegraded, "safe share"},
-		{redisbucket.Standing{State: "silent"}, api.HealthDown, "silent"},
-		{redisbucket.Standing{State: "share", MaxProcesses: 4}, api.HealthDown, "1/4"},
-		{redisbucket.Standing{State: "refused", Err: &redisbucket.FullError{MaxProcesses: 1, Members: []redisbucket.Member{here}}}, api.HealthDown, "redis.max_processes is 1"},
+		{redisbucket.MemberStatus{State: "shared", Member: "me", MaxProcesses: 4, Members: []redisbucket.BucketMember{here}}, api.HealthOK, "1 of at most 4"},
+		{redisbucket.MemberStatus{State: "shared", Member: "me", Members: []redisbucket.BucketMember{here, {ID: "lost", Vanished: true}}}, api.HealthDegraded, "lost vanished"},
+		{redisbucket.MemberStatus{State: "learning"}, api.HealthDegraded, "safe share"},
+		{redisbucket.MemberStatus{State: "silent"}, api.HealthDown, "silent"},
+		{redisbucket.MemberStatus{State: "share", MaxProcesses: 4}, api.HealthDown, "1/4"},
+		{redisbucket.MemberStatus{State: "refused", Err: &redisbucket.FullError{MaxProcesses: 1, Members: []redisbucket.BucketMember{here}}}, api.HealthDown, "redis.max_processes is 1"},
 	} {
 		if p := Part("telegram", c.standing); p.State != c.state || !strings.Contains(p.Detail, c.says) || p.Name != "redis:telegram" {
 			t.Errorf("%s: %+v", c.standing.State, p)
@@ -101,19 +101,19 @@ func TestMembersAndForgetting(t *testing.T) {
 		}
 		b.Configure(qostest.Limits())
 		ended := make(chan error, 1)
-		go func() { ended <- b.Run(ctx, func(qos.Penalty) {}, func(qos.Chat) {}) }()
+		go func() { ended <- b.Run(ctx, func(qos.Penalty) {}, func(qos.ChatKey) {}) }()
 		for range 500 {
-			if s := b.Standing(time.Now()).State; s == "learning" || s == "shared" {
+			if s := b.Status(time.Now()).State; s == "learning" || s == "shared" {
 				return b, ended
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		t.Fatalf("it isn't let in: %+v", b.Standing(time.Now()))
+		t.Fatalf("it isn't let in: %+v", b.Status(time.Now()))
 		return nil, nil
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	b, ended := run(ctx)
-	id := b.Standing(time.Now()).Member
+	id := b.Status(time.Now()).Member
 	time.Sleep(300 * time.Millisecond) // its first beat
 	if err := Forget(context.Background(), cfg, id); err == nil || !strings.Contains(err.Error(), "running") {
 		t.Fatalf("forgetting one that runs: %v", err)

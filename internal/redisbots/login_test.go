@@ -107,11 +107,11 @@ func work(t *testing.T, cfg *config.Config) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	ended := make(chan error, 1)
-	go func() { ended <- b.Run(ctx, func(qos.Penalty) {}, func(qos.Chat) {}) }()
-	got := make(chan qos.Answer, 1)
+	go func() { ended <- b.Run(ctx, func(qos.Penalty) {}, func(qos.ChatKey) {}) }()
+	got := make(chan qos.SlotAnswer, 1)
 	for range 200 {
 		now := time.Now()
-		a := b.Ask(now, qos.Ask{Chat: "-1", Class: qos.Final, Deadline: now.Add(20 * time.Second)}, func(a qos.Answer) { got <- a })
+		a := b.Ask(now, qos.SlotQuestion{Chat: "-1", Class: qos.Final, Deadline: now.Add(20 * time.Second)}, func(a qos.SlotAnswer) { got <- a })
 		if a.State == qos.Pending {
 			a = <-got
 		}
@@ -129,7 +129,7 @@ func work(t *testing.T, cfg *config.Config) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if n, err := client.HLen(ctx, "panebridge:{"+bot+"}:penalties").Result(); err != nil || n != 1 {
-		t.Fatalf("redis doesn't know of the penalty: %d, %v; the budget stands %+v", n, err, b.Standing(time.Now()))
+		t.Fatalf("redis doesn't know of the penalty: %d, %v; the budget stands %+v", n, err, b.Status(time.Now()))
 	}
 	stop()
 	if err := <-ended; err != nil {

@@ -22,12 +22,12 @@ func TestOneOfThoseWhoShareABotReads(t *testing.T) {
 		"Redis doesn't answer": {"share", nil, "abc"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var members []redisbucket.Member
+			var members []redisbucket.BucketMember
 			for _, id := range ids {
-				members = append(members, redisbucket.Member{ID: id, Vanished: tt.vanished[id]})
+				members = append(members, redisbucket.BucketMember{ID: id, Vanished: tt.vanished[id]})
 			}
 			for _, id := range ids {
-				why := YieldsTo(redisbucket.Standing{State: tt.state, Member: id, Members: members})
+				why := YieldsTo(redisbucket.MemberStatus{State: tt.state, Member: id, Members: members})
 				if reads := strings.Contains(tt.reads, id); !tt.vanished[id] && (why == "") != reads {
 					t.Errorf("%s reads: %v, want %v: %q", id, why == "", reads, why)
 				}
@@ -39,13 +39,13 @@ func TestOneOfThoseWhoShareABotReads(t *testing.T) {
 // Who shares a bot is named, also when it's gone without a word: its sessions are there, and so
 // are the places that show them. Who signed off isn't.
 func TestWhoSharesABotIsNamed(t *testing.T) {
-	for want, others := range map[string][]redisbucket.Member{
+	for want, others := range map[string][]redisbucket.BucketMember{
 		"":                              {{ID: "left", Left: true}},
 		"Process b":                     {{ID: "b"}, {ID: "left", Left: true}},
 		"Process gone":                  {{ID: "gone", Vanished: true}},
 		"Each of the processes b, gone": {{ID: "b"}, {ID: "gone", Vanished: true}},
 	} {
-		s := redisbucket.Standing{State: "shared", Member: "a", Members: append([]redisbucket.Member{{ID: "a"}}, others...)}
+		s := redisbucket.MemberStatus{State: "shared", Member: "a", Members: append([]redisbucket.BucketMember{{ID: "a"}}, others...)}
 		if got := Others(s); got != want {
 			t.Errorf("of %+v it says %q, want %q", others, got, want)
 		}

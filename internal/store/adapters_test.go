@@ -73,7 +73,7 @@ type ledgerOf struct {
 	killed atomic.Bool
 }
 
-func (l *ledgerOf) Write(ctx context.Context, entries []qos.Entry) error {
+func (l *ledgerOf) Write(ctx context.Context, entries []qos.LedgerEntry) error {
 	if l.killed.Load() {
 		return adaptertest.ErrKilled
 	}

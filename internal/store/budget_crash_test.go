@@ -27,7 +27,7 @@ const (
 
 	budgetCalls = 5 // a minute
 
-	budgetChat = qos.Chat("-100")
+	budgetChat = qos.ChatKey("-100")
 )
 
 func budgetLimits() qos.Limits {
@@ -73,8 +73,8 @@ func budgetChild(ctx context.Context, path string) error {
 }
 
 // Write is late, so that a call that doesn't wait for it is made before.
-func (p *budgetProcess) Write(ctx context.Context, entries []qos.Entry) error {
-	taken := slices.IndexFunc(entries, func(e qos.Entry) bool { return e.Kind == qos.EntryTake })
+func (p *budgetProcess) Write(ctx context.Context, entries []qos.LedgerEntry) error {
+	taken := slices.IndexFunc(entries, func(e qos.LedgerEntry) bool { return e.Kind == qos.EntryTake })
 	if taken < 0 {
 		return p.Ledger.Write(ctx, entries)
 	}
@@ -89,14 +89,14 @@ func (p *budgetProcess) Write(ctx context.Context, entries []qos.Entry) error {
 	return nil
 }
 
-func (p *budgetProcess) Deliver(ctx context.Context, _ qos.Call) qos.Result {
+func (p *budgetProcess) Deliver(ctx context.Context, _ qos.Call) qos.CallResult {
 	deadline, _ := ctx.Deadline()
 	p.calls++ // one at a time: it's one chat
 	_, _ = fmt.Fprintln(os.Stdout, "called", time.Now().UnixNano(), deadline.UnixNano())
 	if p.calls == p.at && p.in == "called" {
 		select {}
 	}
-	return qos.Result{Outcome: qos.Delivered}
+	return qos.CallResult{Outcome: qos.Delivered}
 }
 
 // said is one line of the process.
@@ -194,7 +194,7 @@ func restarted(t *testing.T, path string) (calls []time.Time) {
 	budget.Configure(budgetLimits())
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- budget.Run(ctx, func(qos.Penalty) {}, func(qos.Chat) {}) }()
+	go func() { ended <- budget.Run(ctx, func(qos.Penalty) {}, func(qos.ChatKey) {}) }()
 	defer func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -203,8 +203,8 @@ func restarted(t *testing.T, path string) (calls []time.Time) {
 	}()
 	now := time.Now()
 	for end := now.Add(4 * time.Minute); now.Before(end); {
-		reply := make(chan qos.Answer, 1)
-		a := budget.Ask(now, qos.Ask{Chat: budgetChat, Deadline: now.Add(20 * time.Second)}, func(a qos.Answer) { reply <- a })
+		reply := make(chan qos.SlotAnswer, 1)
+		a := budget.Ask(now, qos.SlotQuestion{Chat: budgetChat, Deadline: now.Add(20 * time.Second)}, func(a qos.SlotAnswer) { reply <- a })
 		if a.State == qos.Pending {
 			a = <-reply
 		}

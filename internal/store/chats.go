@@ -32,7 +32,7 @@ const (
 var _ adapters.Store = (*Store)(nil)
 
 // Bindings returns all bindings with their documents: see adapters.Store.
-func (s *Store) Bindings(ctx context.Context) (all []adapters.Kept, err error) {
+func (s *Store) Bindings(ctx context.Context) (all []adapters.KeptBinding, err error) {
 	r := s.reader()
 	defer func() { err = r.explain("read bindings", err) }()
 	rows, err := r.bindings.QueryContext(ctx)
@@ -50,7 +50,7 @@ func (s *Store) Bindings(ctx context.Context) (all []adapters.Kept, err error) {
 	return all, rows.Err()
 }
 
-func scanBinding(rows *sql.Rows) (k adapters.Kept, err error) {
+func scanBinding(rows *sql.Rows) (k adapters.KeptBinding, err error) {
 	var created int64
 	var stored documentRow
 	b := &k.Binding
@@ -291,7 +291,7 @@ const sqlTurns = `SELECT t.number, t.first_line, t.last_line, t.started_at, t.en
 	FROM sessions s JOIN turns t ON t.session = s.seq WHERE s.id = ? AND t.number >= ? AND NOT t.open ORDER BY t.number LIMIT ?`
 
 // Progress returns how far a session is: see adapters.Log.
-func (s *Store) Progress(ctx context.Context, id sessions.ID) (p adapters.Progress, err error) {
+func (s *Store) Progress(ctx context.Context, id sessions.ID) (p adapters.LogProgress, err error) {
 	var began, ended int64
 	r := s.reader()
 	err = r.progress.QueryRowContext(ctx, string(id)).Scan(&p.Head, &p.Turn, &p.TurnEnd, &p.TurnFirst, &began, &ended, &p.Status, &p.Failed)
@@ -299,7 +299,7 @@ func (s *Store) Progress(ctx context.Context, id sessions.ID) (p adapters.Progre
 		err = fmt.Errorf("%w session", sessions.ErrUnknown)
 	}
 	if err != nil {
-		return adapters.Progress{}, r.explain("read the progress of "+string(id), err)
+		return adapters.LogProgress{}, r.explain("read the progress of "+string(id), err)
 	}
 	p.TurnBegan, p.TurnEnded = fromNanos(began), fromNanos(ended)
 	return p, nil
@@ -345,14 +345,14 @@ type ledger struct {
 func (s *Store) Ledger(bot string) qos.Ledger { return ledger{store: s, bot: clean(bot)} }
 
 // Load implements qos.Ledger.
-func (l ledger) Load(ctx context.Context, since time.Time) (kept qos.Kept, err error) {
+func (l ledger) Load(ctx context.Context, since time.Time) (kept qos.KeptBudget, err error) {
 	r := l.store.reader()
 	defer func() { err = r.explain("read the budget of "+l.bot, err) }()
 	if kept.Slots, err = l.slots(ctx, r, since); err != nil {
-		return qos.Kept{}, err
+		return qos.KeptBudget{}, err
 	}
 	if kept.Penalties, err = l.penalties(ctx, r); err != nil {
-		return qos.Kept{}, err
+		return qos.KeptBudget{}, err
 	}
 	return kept, nil
 }
@@ -395,7 +395,7 @@ func (l ledger) penalties(ctx context.Context, r *readPool) (penalties []qos.Pen
 
 // Write implements qos.Ledger. What only gives slots back isn't waited for: if a
 // crash of the machine takes it back, slots are held longer than they need be.
-func (l ledger) Write(ctx context.Context, entries []qos.Entry) error {
+func (l ledger) Write(ctx context.Context, entries []qos.LedgerEntry) error {
 	queue := l.store.write.queue
 	do := queue.do
 	if slices.ContainsFunc(entries, takes) {
@@ -413,7 +413,7 @@ func (l ledger) Write(ctx context.Context, entries []qos.Entry) error {
 }
 
 // takes says whether an entry takes a right away, which must never be forgotten.
-func takes(e qos.Entry) bool {
+func takes(e qos.LedgerEntry) bool {
 	switch e.Kind {
 	case qos.EntryStamp, qos.EntryRefund, qos.EntryForget:
 		return false
@@ -422,7 +422,7 @@ func takes(e qos.Entry) bool {
 	}
 }
 
-func (l ledger) apply(ctx context.Context, e qos.Entry) error {
+func (l ledger) apply(ctx context.Context, e qos.LedgerEntry) error {
 	w := l.store.write
 	switch e.Kind {
 	case qos.EntryTake:

@@ -36,19 +36,19 @@ func TestAMessageIsFoundByItsID(t *testing.T) {
 	s := mustOpen(t, dbPath(t), Options{})
 	mustPut(t, s, "pb_1", "pb_2")
 	one, two := bindingFor("pb_1", "-100"), bindingFor("pb_2", "-200")
-	d := adapters.NewDocument(0, adapters.Progress{})
+	d := adapters.NewDocument(0, adapters.LogProgress{})
 	mustBind(t, s, one, d)
 	mustBind(t, s, two, d)
-	sent := func(b adapters.Binding, id string, from, to adapters.Place) {
+	sent := func(b adapters.Binding, id string, from, to adapters.Position) {
 		t.Helper()
 		if err := s.PutDocument(ctx, b.ID, d, &adapters.Message{ID: id, From: from, To: to}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	sent(one, "7", adapters.Place{Line: 1}, adapters.Place{Line: 4})
-	sent(two, "7", adapters.Place{Line: 9}, adapters.Place{Line: 10}) // ids count within a chat
-	sent(one, "8", adapters.Place{Line: 4}, adapters.Place{Line: 4, Byte: 80})
-	sent(one, "7", adapters.Place{Line: 1}, adapters.Place{Line: 6}) // edited
+	sent(one, "7", adapters.Position{Line: 1}, adapters.Position{Line: 4})
+	sent(two, "7", adapters.Position{Line: 9}, adapters.Position{Line: 10}) // ids count within a chat
+	sent(one, "8", adapters.Position{Line: 4}, adapters.Position{Line: 4, Byte: 80})
+	sent(one, "7", adapters.Position{Line: 1}, adapters.Position{Line: 6}) // edited
 
 	want := func(chat, id string, w SentMessage) {
 		t.Helper()
@@ -66,7 +66,7 @@ func TestAMessageIsFoundByItsID(t *testing.T) {
 	}
 
 	d.Chat = "-1001" // the chat has migrated
-	sent(one, "9", adapters.Place{Line: 6}, adapters.Place{Line: 7})
+	sent(one, "9", adapters.Position{Line: 6}, adapters.Position{Line: 7})
 	want("-1001", "7", SentMessage{one.ID, "pb_1", 1, 5})
 	if _, err := s.SentMessage(ctx, "telegram", "-100", "7"); !errors.Is(err, sessions.ErrUnknown) {
 		t.Errorf("under the chat's old id: %v, want ErrUnknown", err)
@@ -78,11 +78,11 @@ func TestOnlyTheNewestMessagesAreRemembered(t *testing.T) {
 	s := mustOpen(t, dbPath(t), Options{})
 	mustPut(t, s, "pb_1")
 	b := bindingFor("pb_1", "-100")
-	d := adapters.NewDocument(0, adapters.Progress{})
+	d := adapters.NewDocument(0, adapters.LogProgress{})
 	mustBind(t, s, b, d)
 	const n = keptMessages + 50
 	for i := range n {
-		m := &adapters.Message{ID: fmt.Sprint(i), From: adapters.Place{Line: int64(i)}, To: adapters.Place{Line: int64(i) + 1}}
+		m := &adapters.Message{ID: fmt.Sprint(i), From: adapters.Position{Line: int64(i)}, To: adapters.Position{Line: int64(i) + 1}}
 		if err := s.PutDocument(ctx, b.ID, d, m); err != nil {
 			t.Fatal(err)
 		}
@@ -99,10 +99,10 @@ func TestLedgersOfSeveralBotsAreApart(t *testing.T) {
 	s := mustOpen(t, dbPath(t), Options{})
 	a, b := s.Ledger("telegram"), s.Ledger("discord")
 	slot := qos.Slot{Permit: 1, Chat: "-100", Stamp: at}
-	if err := a.Write(ctx, []qos.Entry{{Kind: qos.EntryTake, Slot: slot}, {Kind: qos.EntryPenalty, Penalty: qos.Penalty{Until: at}}}); err != nil {
+	if err := a.Write(ctx, []qos.LedgerEntry{{Kind: qos.EntryTake, Slot: slot}, {Kind: qos.EntryPenalty, Penalty: qos.Penalty{Until: at}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Write(ctx, []qos.Entry{
+	if err := b.Write(ctx, []qos.LedgerEntry{
 		{Kind: qos.EntryRefund, Slot: slot},
 		{Kind: qos.EntryRekey, From: "-100", To: "-200"},
 		{Kind: qos.EntryForget, Before: at.Add(time.Hour)},
@@ -120,7 +120,7 @@ func TestLedgersOfSeveralBotsAreApart(t *testing.T) {
 func TestALedgerRefusesWhatItDoesNotKnow(t *testing.T) {
 	s := mustOpen(t, dbPath(t), Options{})
 	l := s.Ledger("telegram")
-	err := l.Write(t.Context(), []qos.Entry{{Kind: qos.EntryTake, Slot: qos.Slot{Permit: 1, Stamp: at}}, {Kind: 99}})
+	err := l.Write(t.Context(), []qos.LedgerEntry{{Kind: qos.EntryTake, Slot: qos.Slot{Permit: 1, Stamp: at}}, {Kind: 99}})
 	if err == nil {
 		t.Error("no error")
 	}
@@ -158,15 +158,15 @@ func TestDeliverChild(t *testing.T) {
 	for n := d.Shown.Line; ; n++ {
 		mustAppend(t, s, polling.Batch{Session: "pb_1", Lines: paneLines(int(n), 1)})
 		slot := qos.Slot{Permit: qos.PermitID(n), Chat: "-100", Stamp: at}
-		if err := ledger.Write(ctx, []qos.Entry{{Kind: qos.EntryTake, Slot: slot}}); err != nil {
+		if err := ledger.Write(ctx, []qos.LedgerEntry{{Kind: qos.EntryTake, Slot: slot}}); err != nil {
 			t.Fatal(err)
 		}
-		d.Intent = &adapters.Intent{Kind: adapters.KindSend, Shown: adapters.Place{Line: n + 1}, At: at}
+		d.Intent = &adapters.Intent{Kind: adapters.KindSend, Shown: adapters.Position{Line: n + 1}, At: at}
 		if err := s.PutDocument(ctx, kept[0].Binding.ID, d, nil); err != nil {
 			t.Fatal(err)
 		}
 		tell("call", n)
-		d = adapters.Document{Shown: adapters.Place{Line: n + 1}}
+		d = adapters.Document{Shown: adapters.Position{Line: n + 1}}
 		if err := s.PutDocument(ctx, kept[0].Binding.ID, d, &adapters.Message{ID: fmt.Sprint(n)}); err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func TestAKilledProcessLeavesTheCallUnderWayKnown(t *testing.T) {
 	path := dbPath(t)
 	s := mustOpen(t, path, Options{})
 	mustPut(t, s, "pb_1")
-	mustBind(t, s, bindingFor("pb_1", "-100"), adapters.NewDocument(0, adapters.Progress{}))
+	mustBind(t, s, bindingFor("pb_1", "-100"), adapters.NewDocument(0, adapters.LogProgress{}))
 	_ = s.Close()
 	for round := range rounds {
 		called, done := killedDelivery(t, path, 50+37*round)

@@ -25,16 +25,16 @@ func level(ctx context.Context, tb testing.TB, s *Store) int {
 func TestOnlyWhatMustSurviveThePowerWaitsForTheDisk(t *testing.T) {
 	s := mustOpen(t, dbPath(t), Options{})
 	mustPut(t, s, "pb_1")
-	doc := adapters.NewDocument(0, adapters.Progress{})
+	doc := adapters.NewDocument(0, adapters.LogProgress{})
 	if err := s.PutBinding(t.Context(), adapters.Binding{ID: "bd_1", Session: "pb_1"}, &doc); err != nil {
 		t.Fatal(err)
 	}
 	ledger := s.Ledger("telegram")
-	write := func(kinds ...qos.EntryKind) func() error {
+	write := func(kinds ...qos.LedgerEntryKind) func() error {
 		return func() error {
-			var entries []qos.Entry
+			var entries []qos.LedgerEntry
 			for _, k := range kinds {
-				entries = append(entries, qos.Entry{Kind: k, Slot: qos.Slot{Permit: 1, Stamp: at}, Before: at})
+				entries = append(entries, qos.LedgerEntry{Kind: k, Slot: qos.Slot{Permit: 1, Stamp: at}, Before: at})
 			}
 			return ledger.Write(t.Context(), entries)
 		}
@@ -101,7 +101,7 @@ func BenchmarkDurable(b *testing.B) {
 	}{{"commit=normal", (*queue).do}, {"commit=durable", (*queue).doDurable}} {
 		take := func(ctx context.Context, s *Store, n int) error {
 			l := ledger{store: s, bot: "telegram"}
-			e := qos.Entry{Kind: qos.EntryTake, Slot: qos.Slot{Permit: qos.PermitID(n), Chat: "-100", Stamp: at}}
+			e := qos.LedgerEntry{Kind: qos.EntryTake, Slot: qos.Slot{Permit: qos.PermitID(n), Chat: "-100", Stamp: at}}
 			return c.do(s.write.queue, ctx, 1, func(ctx context.Context) error { return l.apply(ctx, e) })
 		}
 		b.Run("alone/"+c.name, func(b *testing.B) {

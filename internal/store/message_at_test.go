@@ -12,11 +12,11 @@ import (
 func TestWhereALineIsIsForgottenWithItsMessages(t *testing.T) {
 	s := mustOpen(t, dbPath(t), Options{})
 	mustPut(t, s, "pb_1")
-	b, d := bindingFor("pb_1", "-100"), adapters.NewDocument(0, adapters.Progress{})
+	b, d := bindingFor("pb_1", "-100"), adapters.NewDocument(0, adapters.LogProgress{})
 	mustBind(t, s, b, d)
 	const forgotten = 3
 	for n := int64(1); n <= keptMessages+forgotten; n++ { // message n shows line 2n
-		m := adapters.Message{ID: strconv.FormatInt(n, 10), From: adapters.Place{Line: 2 * n}, To: adapters.Place{Line: 2*n + 1}}
+		m := adapters.Message{ID: strconv.FormatInt(n, 10), From: adapters.Position{Line: 2 * n}, To: adapters.Position{Line: 2*n + 1}}
 		if err := s.PutDocument(t.Context(), b.ID, d, &m); err != nil {
 			t.Fatal(err)
 		}

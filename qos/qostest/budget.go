@@ -70,9 +70,9 @@ func Budget(t *testing.T, set func(t *testing.T, test func(t *testing.T, b Bench
 }
 
 const (
-	group   = qos.Chat("-100")
-	other   = qos.Chat("-200")
-	direct  = qos.Chat("7")
+	group   = qos.ChatKey("-100")
+	other   = qos.ChatKey("-200")
+	direct  = qos.ChatKey("7")
 	minute  = time.Minute
 	timeout = 20 * time.Second // of a call
 	grace   = 5 * time.Second  // after which an unanswered call counts as answered
@@ -86,7 +86,7 @@ func limits() qos.Limits {
 		Families: map[qos.Family]qos.Limit{
 			qos.FamilyTyping: {Windows: []qos.Window{{Calls: 2, Per: 30 * time.Second}}},
 		},
-		IsPrivate: func(c qos.Chat) bool { return c[0] != '-' },
+		IsPrivate: func(c qos.ChatKey) bool { return c[0] != '-' },
 	}
 }
 
@@ -207,7 +207,7 @@ func spare(t *testing.T, r *runner) {
 	r.call(message(group), 0)
 	r.call(message(group), 0)
 	r.refused(message(group))
-	typing := qos.Ask{Chat: group, Family: qos.FamilyTyping, Spare: 2}
+	typing := qos.SlotQuestion{Chat: group, Family: qos.FamilyTyping, Spare: 2}
 	r.granted(typing) // the reserve is the messages'
 	all := message(other)
 	all.Spare = 99 // more than there are: into an empty window only
@@ -218,15 +218,15 @@ func spare(t *testing.T, r *runner) {
 func families(t *testing.T, r *runner) {
 	t.Helper()
 	for range 2 {
-		r.call(qos.Ask{Chat: group, Family: qos.FamilyTyping}, 0)
+		r.call(qos.SlotQuestion{Chat: group, Family: qos.FamilyTyping}, 0)
 	}
-	r.refused(qos.Ask{Chat: group, Family: qos.FamilyTyping})
+	r.refused(qos.SlotQuestion{Chat: group, Family: qos.FamilyTyping})
 	for range 4 {
 		r.call(message(group), 0)
 	}
-	r.call(qos.Ask{Chat: group, Family: "reaction"}, 0) // no limit of its own
+	r.call(qos.SlotQuestion{Chat: group, Family: "reaction"}, 0) // no limit of its own
 	r.refused(message(group))
-	r.refused(qos.Ask{Chat: group, Family: "reaction"})
+	r.refused(qos.SlotQuestion{Chat: group, Family: "reaction"})
 	r.granted(message(other))
 }
 
@@ -247,10 +247,10 @@ func botWindow(t *testing.T, r *runner) {
 	r.budget.Configure(l)
 	for range 3 {
 		r.call(message(group), 0)
-		r.call(qos.Ask{Chat: direct}, 0)
+		r.call(qos.SlotQuestion{Chat: direct}, 0)
 	}
 	r.refusedFor(message(other), minute)
-	r.refused(qos.Ask{Chat: other, Family: qos.FamilyTyping})
+	r.refused(qos.SlotQuestion{Chat: other, Family: qos.FamilyTyping})
 }
 
 func gap(t *testing.T, r *runner) {
@@ -300,7 +300,7 @@ func penalties(t *testing.T, r *runner) {
 func penaltyScopes(t *testing.T, r *runner) {
 	t.Helper()
 	now := r.bench.Now()
-	typing := qos.Ask{Chat: group, Family: qos.FamilyTyping}
+	typing := qos.SlotQuestion{Chat: group, Family: qos.FamilyTyping}
 	r.budget.Penalize(now, qos.Penalty{
 		Scope: qos.Scope{Chat: group, Family: qos.FamilyTyping}, Until: now.Add(minute), Multiplier: 1,
 	})
@@ -310,7 +310,7 @@ func penaltyScopes(t *testing.T, r *runner) {
 		Scope: qos.Scope{Chat: other, AllFamilies: true}, Until: now.Add(minute), Multiplier: 1,
 	})
 	r.refused(message(other))
-	r.refused(qos.Ask{Chat: other, Family: qos.FamilyTyping})
+	r.refused(qos.SlotQuestion{Chat: other, Family: qos.FamilyTyping})
 	r.granted(message(direct))
 	r.budget.Penalize(now, qos.Penalty{Until: now.Add(2 * minute), Multiplier: 1})
 	r.refused(message(direct))
@@ -325,7 +325,7 @@ func learned(t *testing.T, r *runner) {
 	r.call(message(group), 0)
 	r.call(message(group), 0)
 	r.refusedFor(message(group), 30*time.Second)
-	r.granted(qos.Ask{Chat: group, Family: qos.FamilyTyping})
+	r.granted(qos.SlotQuestion{Chat: group, Family: qos.FamilyTyping})
 	r.pass(30*time.Second + r.bench.Slack)
 	r.granted(message(group))
 	// Ten left, says the platform; configured is five.
@@ -346,7 +346,7 @@ func rekey(t *testing.T, r *runner) {
 		Scope: qos.Scope{Chat: group, Family: qos.FamilyTyping}, Until: now.Add(minute), Multiplier: 0.7,
 	})
 	r.budget.Rekey(now, group, other)
-	r.refused(qos.Ask{Chat: other, Family: qos.FamilyTyping})
+	r.refused(qos.SlotQuestion{Chat: other, Family: qos.FamilyTyping})
 	r.granted(message(other))
 	r.refused(message(other))
 	r.budget.Refund(r.bench.Now(), open) // the permit still holds
@@ -384,7 +384,7 @@ func reconfigured(t *testing.T, r *runner) {
 	r.budget.Configure(l)
 	// A family that loses its own limit counts as messages, with what it used.
 	for range 2 {
-		r.call(qos.Ask{Chat: other, Family: qos.FamilyTyping}, 0)
+		r.call(qos.SlotQuestion{Chat: other, Family: qos.FamilyTyping}, 0)
 	}
 	l.Families = map[qos.Family]qos.Limit{}
 	l.Group.Windows = []qos.Window{{Calls: 3, Per: minute}}

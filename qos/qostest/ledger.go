@@ -54,13 +54,13 @@ func (p *Process) Kill() {
 }
 
 // Load implements qos.Ledger.
-func (p *Process) Load(ctx context.Context, since time.Time) (qos.Kept, error) {
+func (p *Process) Load(ctx context.Context, since time.Time) (qos.KeptBudget, error) {
 	if err := p.fault(ctx); err != nil {
-		return qos.Kept{}, err
+		return qos.KeptBudget{}, err
 	}
 	p.ledger.mu.Lock()
 	defer p.ledger.mu.Unlock()
-	var kept qos.Kept
+	var kept qos.KeptBudget
 	for _, s := range p.ledger.slots {
 		if !s.Stamp.Before(since) {
 			kept.Slots = append(kept.Slots, s)
@@ -73,7 +73,7 @@ func (p *Process) Load(ctx context.Context, since time.Time) (qos.Kept, error) {
 }
 
 // Write implements qos.Ledger.
-func (p *Process) Write(ctx context.Context, entries []qos.Entry) error {
+func (p *Process) Write(ctx context.Context, entries []qos.LedgerEntry) error {
 	if err := p.fault(ctx); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (p *Process) fault(ctx context.Context) error {
 	return nil
 }
 
-func (l *MemLedger) apply(e qos.Entry) {
+func (l *MemLedger) apply(e qos.LedgerEntry) {
 	switch e.Kind {
 	case qos.EntryTake:
 		l.slots[e.Slot.Permit] = strip(e.Slot)
@@ -134,7 +134,7 @@ func strip(s qos.Slot) qos.Slot {
 	return s
 }
 
-func (l *MemLedger) rekey(from, to qos.Chat) {
+func (l *MemLedger) rekey(from, to qos.ChatKey) {
 	for id, s := range l.slots {
 		if s.Chat == from {
 			s.Chat = to
@@ -203,7 +203,7 @@ type book struct {
 }
 
 // write writes entries and checks that a ledger opened anew holds what's wanted.
-func (b *book) write(t *testing.T, entries ...qos.Entry) {
+func (b *book) write(t *testing.T, entries ...qos.LedgerEntry) {
 	t.Helper()
 	ledger := b.open()
 	if _, err := ledger.Load(context.Background(), b.day.Add(-time.Hour)); err != nil {
@@ -214,7 +214,7 @@ func (b *book) write(t *testing.T, entries ...qos.Entry) {
 	}
 }
 
-func (b *book) load(t *testing.T, since time.Time) qos.Kept {
+func (b *book) load(t *testing.T, since time.Time) qos.KeptBudget {
 	t.Helper()
 	kept, err := b.open().Load(context.Background(), since)
 	if err != nil {
@@ -248,16 +248,16 @@ func about(got, given time.Time) bool {
 	return d >= 0 && d <= time.Microsecond
 }
 
-func (b *book) slot(id qos.PermitID, chat qos.Chat, family qos.Family, after time.Duration) qos.Slot {
+func (b *book) slot(id qos.PermitID, chat qos.ChatKey, family qos.Family, after time.Duration) qos.Slot {
 	return qos.Slot{Permit: id, Chat: chat, Family: family, Stamp: b.day.Add(after)}
 }
 
-func take(s qos.Slot) qos.Entry { return qos.Entry{Kind: qos.EntryTake, Slot: s} }
+func take(s qos.Slot) qos.LedgerEntry { return qos.LedgerEntry{Kind: qos.EntryTake, Slot: s} }
 
-func stamp(s qos.Slot) qos.Entry { return qos.Entry{Kind: qos.EntryStamp, Slot: s} }
+func stamp(s qos.Slot) qos.LedgerEntry { return qos.LedgerEntry{Kind: qos.EntryStamp, Slot: s} }
 
-func giveBack(id qos.PermitID) qos.Entry {
-	return qos.Entry{Kind: qos.EntryRefund, Slot: qos.Slot{Permit: id}}
+func giveBack(id qos.PermitID) qos.LedgerEntry {
+	return qos.LedgerEntry{Kind: qos.EntryRefund, Slot: qos.Slot{Permit: id}}
 }
 
 func keptSlots(t *testing.T, b *book) {
@@ -282,7 +282,7 @@ func twice(t *testing.T, b *book) {
 	s := b.slot(1, "-100", "", 0)
 	later := s
 	later.Stamp = s.Stamp.Add(time.Minute)
-	entries := []qos.Entry{take(s), take(b.slot(2, "-100", "", 0)), giveBack(2), stamp(later)}
+	entries := []qos.LedgerEntry{take(s), take(b.slot(2, "-100", "", 0)), giveBack(2), stamp(later)}
 	b.write(t, entries...)
 	b.write(t, entries...)
 	b.holds(t, later)
@@ -296,17 +296,17 @@ func since(t *testing.T, b *book) {
 	}
 }
 
-func (b *book) penalty(scope qos.Scope, after time.Duration, multiplier float64) qos.Entry {
-	return qos.Entry{Kind: qos.EntryPenalty, Penalty: qos.Penalty{Scope: scope, Until: b.day.Add(after), Multiplier: multiplier}}
+func (b *book) penalty(scope qos.Scope, after time.Duration, multiplier float64) qos.LedgerEntry {
+	return qos.LedgerEntry{Kind: qos.EntryPenalty, Penalty: qos.Penalty{Scope: scope, Until: b.day.Add(after), Multiplier: multiplier}}
 }
 
-func (b *book) wantPenalties(t *testing.T, want ...qos.Entry) {
+func (b *book) wantPenalties(t *testing.T, want ...qos.LedgerEntry) {
 	t.Helper()
 	got := b.load(t, b.day).Penalties
 	if len(got) != len(want) {
 		t.Fatalf("%d penalties are kept, want %d: %+v", len(got), len(want), got)
 	}
-	slices.SortFunc(want, func(a, b qos.Entry) int {
+	slices.SortFunc(want, func(a, b qos.LedgerEntry) int {
 		return cmp.Compare(fmt.Sprint(a.Penalty.Scope), fmt.Sprint(b.Penalty.Scope))
 	})
 	for i, w := range want {
@@ -332,11 +332,11 @@ func keptPenalties(t *testing.T, b *book) {
 func moved(t *testing.T, b *book) {
 	t.Helper()
 	one, two, third := b.slot(1, "-100", "", 0), b.slot(2, "-200", "", 0), b.slot(3, "-300", "", 0)
-	all := func(c qos.Chat) qos.Scope { return qos.Scope{Chat: c, AllFamilies: true} }
+	all := func(c qos.ChatKey) qos.Scope { return qos.Scope{Chat: c, AllFamilies: true} }
 	b.write(t,
 		take(one), take(two), take(third),
 		b.penalty(all("-100"), time.Hour, 0.9), b.penalty(all("-200"), time.Minute, 0.5), b.penalty(qos.Scope{Chat: "-100"}, time.Second, 1),
-		qos.Entry{Kind: qos.EntryRekey, From: "-100", To: "-200"},
+		qos.LedgerEntry{Kind: qos.EntryRekey, From: "-100", To: "-200"},
 	)
 	one.Chat = "-200"
 	b.holds(t, one, two, third)
@@ -350,7 +350,7 @@ func forgotten(t *testing.T, b *book) {
 	b.write(t,
 		take(b.slot(1, "-100", "", -time.Second)), take(stays),
 		b.penalty(qos.Scope{Chat: "-1"}, -time.Second, 0.5), staying,
-		qos.Entry{Kind: qos.EntryForget, Before: b.day},
+		qos.LedgerEntry{Kind: qos.EntryForget, Before: b.day},
 	)
 	b.holds(t, stays)
 	b.wantPenalties(t, staying)
@@ -358,7 +358,7 @@ func forgotten(t *testing.T, b *book) {
 
 func many(t *testing.T, b *book) {
 	t.Helper()
-	var entries []qos.Entry
+	var entries []qos.LedgerEntry
 	var want []qos.Slot
 	for i := range 2000 {
 		s := b.slot(qos.PermitID(i+1), "-100", "", time.Duration(i)*time.Millisecond)
@@ -377,7 +377,7 @@ func ended(t *testing.T, b *book) {
 	if _, err := ledger.Load(ctx, b.day); err == nil {
 		t.Error("Load with a context that has ended returns no error")
 	}
-	if err := ledger.Write(ctx, []qos.Entry{take(b.slot(1, "-100", "", 0))}); err == nil {
+	if err := ledger.Write(ctx, []qos.LedgerEntry{take(b.slot(1, "-100", "", 0))}); err == nil {
 		t.Error("Write with a context that has ended returns no error")
 	}
 	b.holds(t)

@@ -34,7 +34,7 @@ func (r *runner) start(l qos.Limits) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.heard = append(r.heard, p)
-		}, func(qos.Chat) {})
+		}, func(qos.ChatKey) {})
 	}()
 }
 
@@ -53,13 +53,13 @@ func (r *runner) restart() {
 }
 
 // ask asks one question and waits for the answer.
-func (r *runner) ask(a qos.Ask) qos.Answer {
+func (r *runner) ask(a qos.SlotQuestion) qos.SlotAnswer {
 	r.t.Helper()
 	if a.Deadline.IsZero() {
 		a.Deadline = r.bench.Now().Add(timeout)
 	}
-	got := make(chan qos.Answer, 2)
-	answer := r.budget.Ask(r.bench.Now(), a, func(a qos.Answer) { got <- a })
+	got := make(chan qos.SlotAnswer, 2)
+	answer := r.budget.Ask(r.bench.Now(), a, func(a qos.SlotAnswer) { got <- a })
 	if answer.State != qos.Pending {
 		return answer
 	}
@@ -75,11 +75,11 @@ func (r *runner) ask(a qos.Ask) qos.Answer {
 		}
 	}
 	r.t.Fatal("no answer came")
-	return qos.Answer{}
+	return qos.SlotAnswer{}
 }
 
 // persist asks until the answer isn't an error.
-func (r *runner) persist(a qos.Ask) qos.Answer {
+func (r *runner) persist(a qos.SlotQuestion) qos.SlotAnswer {
 	r.t.Helper()
 	for range 1000 {
 		got := r.ask(a)
@@ -90,10 +90,10 @@ func (r *runner) persist(a qos.Ask) qos.Answer {
 		a.Deadline = time.Time{}
 	}
 	r.t.Fatal("the budget fails for ever")
-	return qos.Answer{}
+	return qos.SlotAnswer{}
 }
 
-func (r *runner) granted(a qos.Ask) qos.PermitID {
+func (r *runner) granted(a qos.SlotQuestion) qos.PermitID {
 	r.t.Helper()
 	got := r.persist(a)
 	if got.State != qos.Granted {
@@ -103,7 +103,7 @@ func (r *runner) granted(a qos.Ask) qos.PermitID {
 }
 
 // refused wants a question refused, and returns for how long.
-func (r *runner) refused(a qos.Ask) time.Duration {
+func (r *runner) refused(a qos.SlotQuestion) time.Duration {
 	r.t.Helper()
 	got := r.persist(a)
 	if got.State != qos.NotBefore {
@@ -117,7 +117,7 @@ func (r *runner) refused(a qos.Ask) time.Duration {
 }
 
 // refusedFor wants a question refused for about so long: never for less.
-func (r *runner) refusedFor(a qos.Ask, want time.Duration) {
+func (r *runner) refusedFor(a qos.SlotQuestion, want time.Duration) {
 	r.t.Helper()
 	if got := r.refused(a); got > want || got < want-r.bench.Settles-r.bench.Slack {
 		r.t.Fatalf("refused for %v, want %v", got, want)
@@ -127,7 +127,7 @@ func (r *runner) refusedFor(a qos.Ask, want time.Duration) {
 func (r *runner) answer(id qos.PermitID) { r.budget.Settle(r.bench.Now(), id, r.bench.Now()) }
 
 // call takes a slot and has it answered after some time.
-func (r *runner) call(a qos.Ask, took time.Duration) {
+func (r *runner) call(a qos.SlotQuestion, took time.Duration) {
 	r.t.Helper()
 	id := r.granted(a)
 	r.pass(took)
@@ -142,7 +142,7 @@ func (r *runner) pass(d time.Duration) {
 
 func until(now, at time.Time) time.Duration { return max(at.Sub(now), time.Millisecond) }
 
-func message(c qos.Chat) qos.Ask { return qos.Ask{Chat: c} }
+func message(c qos.ChatKey) qos.SlotQuestion { return qos.SlotQuestion{Chat: c} }
 
 // Slow is a Budget whose every answer comes late, as one behind a network.
 type Slow struct {
@@ -152,14 +152,14 @@ type Slow struct {
 }
 
 // Ask implements qos.Budget.
-func (b *Slow) Ask(now time.Time, ask qos.Ask, reply func(qos.Answer)) qos.Answer {
-	late := func(a qos.Answer) {
+func (b *Slow) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
+	late := func(a qos.SlotAnswer) {
 		time.AfterFunc(b.Delay(), func() { reply(a) })
 	}
 	if a := b.Budget.Ask(now, ask, late); a.State != qos.Pending {
 		late(a)
 	}
-	return qos.Answer{State: qos.Pending}
+	return qos.SlotAnswer{State: qos.Pending}
 }
 
 // ErrNoAnswer is why a Failing budget doesn't grant.
@@ -178,14 +178,14 @@ type Failing struct {
 }
 
 // Ask implements qos.Budget.
-func (b *Failing) Ask(now time.Time, ask qos.Ask, reply func(qos.Answer)) qos.Answer {
+func (b *Failing) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
 	b.once.Do(func() {
 		if b.Again == 0 {
 			b.Again = time.Second
 		}
 	})
 	if b.Fails() {
-		return qos.Answer{State: qos.NotBefore, At: now.Add(b.Again), Err: ErrNoAnswer}
+		return qos.SlotAnswer{State: qos.NotBefore, At: now.Add(b.Again), Err: ErrNoAnswer}
 	}
 	return b.Budget.Ask(now, ask, reply)
 }

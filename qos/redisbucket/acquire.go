@@ -34,15 +34,15 @@ func (p *params) windows(list []qos.Window) {
 	}
 }
 
-// sent is a question as it goes out.
-type sent struct {
+// sentQuestion is a question as it goes out.
+type sentQuestion struct {
 	params *params
 	at     time.Time
 	epoch  string
 }
 
 // prepare writes down a question for Redis. b.mu is held.
-func (b *Budget) prepare(now time.Time, q *question, g *grant) sent {
+func (b *Budget) prepare(now time.Time, q *slotQuestion, g *grant) sentQuestion {
 	p := b.preamble(now, b.settle(b.window(q)), b.opt.Timeout)
 	k, l := b.keys, q.lane
 	p.keys = append(p.keys, k.claims(l), k.botClaims(), k.began(l), k.botBegan(), k.botRing(), k.ring(l))
@@ -86,13 +86,13 @@ func (b *Budget) prepare(now time.Time, q *question, g *grant) sent {
 			p.add(permit(o.grant))
 		}
 	}
-	return sent{params: p, at: now, epoch: b.link.epoch}
+	return sentQuestion{params: p, at: now, epoch: b.link.epoch}
 }
 
 func permit(g *grant) string { return strconv.FormatUint(uint64(g.id), 16) }
 
 // acquire asks Redis, once.
-func (b *Budget) acquire(q *question, g *grant, s sent) {
+func (b *Budget) acquire(q *slotQuestion, g *grant, s sentQuestion) {
 	began := time.Now()
 	// From when it was written down: it says itself until when it's good.
 	ctx, cancel := context.WithDeadline(context.Background(), s.at.Add(b.opt.Timeout))
@@ -100,7 +100,7 @@ func (b *Budget) acquire(q *question, g *grant, s sent) {
 	cancel()
 	received := time.Now()
 	a, err := parseAcquired(reply, err)
-	b.opt.Observer.Asked(a.kind, received.Sub(began))
+	b.opt.Meter.CountQuestion(a.kind, received.Sub(began))
 	b.acquired(q, g, s, a, received, err)
 }
 
@@ -115,7 +115,7 @@ type acquired struct {
 }
 
 func parseAcquired(reply []any, err error) (acquired, error) {
-	r := reader{values: reply, err: err}
+	r := replyReader{values: reply, err: err}
 	a := acquired{kind: r.text(), redis: r.number()}
 	switch a.kind {
 	case "granted":
@@ -133,13 +133,13 @@ func parseAcquired(reply []any, err error) (acquired, error) {
 }
 
 // acquired takes in what Redis said about a grant.
-func (b *Budget) acquired(q *question, g *grant, s sent, a acquired, received time.Time, err error) {
+func (b *Budget) acquired(q *slotQuestion, g *grant, s sentQuestion, a acquired, received time.Time, err error) {
 	b.mu.Lock()
 	if err != nil { // it may hold the slot, or not
 		b.takeBack(received, g)
 		b.doubtful(received)
 		b.mu.Unlock()
-		q.reply(qos.Answer{State: qos.NotBefore, At: received.Add(beatEvery / 2), Err: fmt.Errorf("%w: %w", errNoAnswer, err)})
+		q.reply(qos.SlotAnswer{State: qos.NotBefore, At: received.Add(beatEvery / 2), Err: fmt.Errorf("%w: %w", errNoAnswer, err)})
 		return
 	}
 	sound := b.answeredAt(s.at, received, a.redis)
@@ -153,14 +153,14 @@ func (b *Budget) acquired(q *question, g *grant, s sent, a acquired, received ti
 		}
 		b.confirmed(received, a.redis)
 		b.mu.Unlock()
-		q.reply(qos.Answer{State: qos.Granted, Permit: g.id})
+		q.reply(qos.SlotAnswer{State: qos.Granted, Permit: g.id})
 		return
 	case a.kind == "wait", a.kind == "penalty", a.kind == "missing":
 		b.drop(received, g)
 	default: // Redis may hold it, from a first try of the client's
 		b.takeBack(received, g)
 	}
-	answer := qos.Answer{State: qos.NotBefore, At: received.Add(max(a.wait, time.Millisecond))}
+	answer := qos.SlotAnswer{State: qos.NotBefore, At: received.Add(max(a.wait, time.Millisecond))}
 	switch a.kind {
 	case "wait", "penalty":
 		if sound && current {

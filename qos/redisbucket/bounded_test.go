@@ -117,7 +117,7 @@ func TestAServerThatPromisesTooMuch(t *testing.T) {
 			}()
 		}
 	}()
-	client := redisbucket.NewClient(redisbucket.Server{Addrs: []string{l.Addr().String()}, Timeout: time.Second})
+	client := redisbucket.NewClient(redisbucket.RedisServer{Addrs: []string{l.Addr().String()}, Timeout: time.Second})
 	defer func() { _ = client.Close() }()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

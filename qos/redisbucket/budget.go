@@ -26,7 +26,7 @@ type Budget struct {
 	former    []qos.Family // had windows of their own, and count as messages now
 	note      note
 	saved     note // what of it is durable
-	link      link
+	link      redisLink
 	loaded    bool // the ledger was read
 	grants    map[qos.PermitID]*grant
 	penalties map[qos.Scope]qos.Penalty
@@ -35,18 +35,18 @@ type Budget struct {
 	telling   []operation        // is being told
 	moves     []move             // nor of these, whatever happens in between
 	seats     map[lane]time.Time // when the question was sent that took it; see hasShare
-	parked    []*question        // wait until it's known whether Redis answers
-	sights    map[qos.Chat]*sight
+	parked    []*slotQuestion    // wait until it's known whether Redis answers
+	rings     map[qos.ChatKey]*ringStatus
 	hear      func(qos.Penalty)
-	freed     func(qos.Chat)
+	freed     func(qos.ChatKey)
 }
 
 var _ qos.Budget = (*Budget)(nil)
 
-// question is a qos.Ask on its way.
-type question struct {
-	ask   qos.Ask
-	reply func(qos.Answer)
+// slotQuestion is a qos.SlotQuestion on its way.
+type slotQuestion struct {
+	ask   qos.SlotQuestion
+	reply func(qos.SlotAnswer)
 	limit qos.Limit
 	lane  lane
 	alone bool   // granted within the share, without Redis
@@ -54,7 +54,7 @@ type question struct {
 }
 
 // move is a chat's new key.
-type move struct{ from, to qos.Chat }
+type move struct{ from, to qos.ChatKey }
 
 // New returns a budget. It reads the state file; the error is about that or an
 // option that can't be.
@@ -70,8 +70,8 @@ func New(opt Options) (*Budget, error) {
 	b := &Budget{
 		opt: opt, keys: keysOf(opt.Bot), note: n, saved: n, wake: make(chan struct{}, 1), every: beatEvery, loaded: opt.Ledger == nil,
 		grants: map[qos.PermitID]*grant{}, penalties: map[qos.Scope]qos.Penalty{},
-		learned: map[qos.Scope]qos.Learned{}, seats: map[lane]time.Time{}, sights: map[qos.Chat]*sight{},
-		share: qos.NewLocalBudget(nil), hear: func(qos.Penalty) {}, freed: func(qos.Chat) {},
+		learned: map[qos.Scope]qos.Learned{}, seats: map[lane]time.Time{}, rings: map[qos.ChatKey]*ringStatus{},
+		share: qos.NewLocalBudget(nil), hear: func(qos.Penalty) {}, freed: func(qos.ChatKey) {},
 	}
 	if opt.Ledger == nil {
 		b.local = qos.NewLocalBudget(nil)
@@ -99,20 +99,20 @@ func (b *Budget) Configure(limits qos.Limits) {
 var errEnded = errors.New("the shared budget has ended")
 
 // Ask implements qos.Budget.
-func (b *Budget) Ask(now time.Time, ask qos.Ask, reply func(qos.Answer)) qos.Answer {
+func (b *Budget) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
 	b.mu.Lock()
-	q := &question{ask: ask, reply: reply}
+	q := &slotQuestion{ask: ask, reply: reply}
 	q.limit, q.lane = limitOf(b.limits, ask.Chat, ask.Family)
 	return b.decide(now, q)
 }
 
 // decide sends a question on its way: it waits while nobody knows whether Redis
 // answers, or passes the process's own guards first. b.mu is held, and is released.
-func (b *Budget) decide(now time.Time, q *question) qos.Answer {
+func (b *Budget) decide(now time.Time, q *slotQuestion) qos.SlotAnswer {
 	switch b.link.state {
 	case ended:
 		b.mu.Unlock()
-		return qos.Answer{State: qos.NotBefore, At: now.Add(time.Second), Err: errEnded}
+		return qos.SlotAnswer{State: qos.NotBefore, At: now.Add(time.Second), Err: errEnded}
 	case linked:
 		if len(b.moves) == 0 {
 			break
@@ -121,7 +121,7 @@ func (b *Budget) decide(now time.Time, q *question) qos.Answer {
 	case linking:
 		b.parked = append(b.parked, q)
 		b.mu.Unlock()
-		return qos.Answer{State: qos.Pending}
+		return qos.SlotAnswer{State: qos.Pending}
 	default:
 	}
 	q.alone, q.epoch = b.link.state == away, b.link.epoch
@@ -130,7 +130,7 @@ func (b *Budget) decide(now time.Time, q *question) qos.Answer {
 	if share.State != qos.Granted {
 		return share
 	}
-	local := b.local.Ask(now, q.ask, func(a qos.Answer) {
+	local := b.local.Ask(now, q.ask, func(a qos.SlotAnswer) {
 		if a = b.guarded(time.Now(), q, share.Permit, a); a.State != qos.Pending {
 			q.reply(a)
 		}
@@ -143,8 +143,8 @@ func (b *Budget) decide(now time.Time, q *question) qos.Answer {
 
 // askShare has a question counted in the share, and, if it may only use that, decided by
 // it. b.mu is held.
-func (b *Budget) askShare(now time.Time, q *question) qos.Answer {
-	no := qos.Answer{State: qos.NotBefore}
+func (b *Budget) askShare(now time.Time, q *slotQuestion) qos.SlotAnswer {
+	no := qos.SlotAnswer{State: qos.NotBefore}
 	learning := b.learning(q)
 	counted := q.ask
 	counted.Unguarded = q.ask.Unguarded || !q.alone && !learning.After(now)
@@ -167,7 +167,7 @@ func (b *Budget) askShare(now time.Time, q *question) qos.Answer {
 }
 
 // guarded goes on when the process's own budget has answered.
-func (b *Budget) guarded(now time.Time, q *question, share qos.PermitID, local qos.Answer) qos.Answer {
+func (b *Budget) guarded(now time.Time, q *slotQuestion, share qos.PermitID, local qos.SlotAnswer) qos.SlotAnswer {
 	if local.State != qos.Granted {
 		b.share.Refund(now, share)
 		return local
@@ -186,21 +186,21 @@ func (b *Budget) guarded(now time.Time, q *question, share qos.PermitID, local q
 		b.work.Go(func() { b.acquire(q, g, sent) })
 	case b.link.state == ended:
 		b.drop(now, g)
-		return qos.Answer{State: qos.NotBefore, At: now.Add(time.Second), Err: errEnded}
+		return qos.SlotAnswer{State: qos.NotBefore, At: now.Add(time.Second), Err: errEnded}
 	default: // how Redis is has changed since: decided anew
 		b.drop(now, g)
 		b.work.Go(func() { b.again(q) })
 	}
-	return qos.Answer{State: qos.Pending}
+	return qos.SlotAnswer{State: qos.Pending}
 }
 
 // again asks once more.
-func (b *Budget) again(q *question) {
+func (b *Budget) again(q *slotQuestion) {
 	now := time.Now()
 	b.mu.Lock()
 	if q.ask.Deadline.Sub(now) < b.opt.CallTimeout/2 {
 		b.mu.Unlock()
-		q.reply(qos.Answer{State: qos.NotBefore, At: now.Add(beatEvery), Err: errNoAnswer})
+		q.reply(qos.SlotAnswer{State: qos.NotBefore, At: now.Add(beatEvery), Err: errNoAnswer})
 		return
 	}
 	if a := b.decide(now, q); a.State != qos.Pending {
@@ -247,7 +247,7 @@ func (b *Budget) Refund(now time.Time, id qos.PermitID) {
 }
 
 // Rekey implements qos.Budget.
-func (b *Budget) Rekey(now time.Time, from, to qos.Chat) {
+func (b *Budget) Rekey(now time.Time, from, to qos.ChatKey) {
 	if from == to {
 		return
 	}
@@ -392,7 +392,7 @@ func (b *Budget) Learn(now time.Time, scope qos.Scope, learned qos.Learned) {
 
 // learnedUntil is until when nothing is left of a limit that the platform told. b.mu
 // is held.
-func (b *Budget) learnedUntil(now time.Time, q *question) time.Time {
+func (b *Budget) learnedUntil(now time.Time, q *slotQuestion) time.Time {
 	at := now
 	for _, s := range qos.ScopesOf(q.lane.chat, q.lane.family) {
 		if l, ok := b.learned[s]; ok && l.Remaining <= 0 && !q.ask.Unguarded {
@@ -403,7 +403,7 @@ func (b *Budget) learnedUntil(now time.Time, q *question) time.Time {
 }
 
 // countLearned counts a grant in what was learned. b.mu is held.
-func (b *Budget) countLearned(q *question) {
+func (b *Budget) countLearned(q *slotQuestion) {
 	for _, s := range qos.ScopesOf(q.lane.chat, q.lane.family) {
 		if l, ok := b.learned[s]; ok {
 			l.Remaining--
@@ -429,7 +429,7 @@ func (b *Budget) countLearned(q *question) {
 const seatLasts = 24 * time.Hour
 
 // small says whether the chat of a question has a window that can't be divided.
-func (b *Budget) small(q *question) bool {
+func (b *Budget) small(q *slotQuestion) bool {
 	for _, w := range q.limit.Windows {
 		if w.Calls < b.opt.MaxProcesses {
 			return true
@@ -440,7 +440,7 @@ func (b *Budget) small(q *question) bool {
 
 // hasShare says whether the process may send at all without knowing of the others:
 // every window has at least one slot for it alone. b.mu is held.
-func (b *Budget) hasShare(now time.Time, q *question) bool {
+func (b *Budget) hasShare(now time.Time, q *slotQuestion) bool {
 	for _, w := range b.limits.Bot.Windows {
 		if w.Calls < b.opt.MaxProcesses {
 			return false
@@ -459,7 +459,7 @@ type tap struct {
 	budget *Budget
 }
 
-func (t *tap) Load(ctx context.Context, since time.Time) (qos.Kept, error) {
+func (t *tap) Load(ctx context.Context, since time.Time) (qos.KeptBudget, error) {
 	kept, err := t.Ledger.Load(ctx, since)
 	if err == nil {
 		t.budget.restore(time.Now(), kept)
@@ -468,7 +468,7 @@ func (t *tap) Load(ctx context.Context, since time.Time) (qos.Kept, error) {
 }
 
 // restore takes in what was kept before a restart.
-func (b *Budget) restore(now time.Time, kept qos.Kept) {
+func (b *Budget) restore(now time.Time, kept qos.KeptBudget) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, s := range kept.Slots {

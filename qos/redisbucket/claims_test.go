@@ -66,13 +66,13 @@ func TestOneRoundTripAQuestion(t *testing.T) {
 		b.Configure(r.limits)
 		ctx, stop := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
-		go func() { ended <- b.Run(ctx, func(qos.Penalty) {}, func(qos.Chat) {}) }()
+		go func() { ended <- b.Run(ctx, func(qos.Penalty) {}, func(qos.ChatKey) {}) }()
 		time.Sleep(700 * time.Millisecond)
 		m := &member{Budget: b, rig: r, class: qos.Stream}
 		if m.try().State != qos.Granted { // the script is loaded
 			r.t.Fatal("no first slot")
 		}
-		answers := map[qos.AnswerState]int{}
+		answers := map[qos.SlotAnswerState]int{}
 		for range 30 {
 			before := n.Load()
 			answers[m.try().State]++

@@ -15,8 +15,8 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Server says where Redis is.
-type Server struct {
+// RedisServer says where Redis is.
+type RedisServer struct {
 	// Addrs are host:port, or one absolute path of a Unix socket. Several without
 	// MasterName are the seeds of a Cluster.
 	Addrs []string
@@ -43,7 +43,7 @@ func (silent) Printf(context.Context, string, ...any) {}
 // pool that waits for a hung server would make everybody else wait. (In a Cluster the
 // library does repeat one whose connection broke, within its time. It's done once all the
 // same: permits have names, and all else that's told can be told twice.)
-func NewClient(s Server) redis.UniversalClient {
+func NewClient(s RedisServer) redis.UniversalClient {
 	silence()
 	return redis.NewUniversalClient(&redis.UniversalOptions{
 		Addrs: s.Addrs, MasterName: s.MasterName, IsClusterMode: s.Cluster,

@@ -104,7 +104,7 @@ func (r *rig) joinKept(state string, ledger qos.Ledger) *member {
 	m.Configure(r.limits)
 	ctx, stop := context.WithCancel(context.Background())
 	m.stop = stop
-	go func() { m.ended <- m.Run(ctx, func(p qos.Penalty) { m.heard <- p }, func(qos.Chat) {}) }()
+	go func() { m.ended <- m.Run(ctx, func(p qos.Penalty) { m.heard <- p }, func(qos.ChatKey) {}) }()
 	return m
 }
 
@@ -117,10 +117,10 @@ func (m *member) leave() {
 }
 
 // try asks once.
-func (m *member) try() qos.Answer {
-	got := make(chan qos.Answer, 1)
+func (m *member) try() qos.SlotAnswer {
+	got := make(chan qos.SlotAnswer, 1)
 	now := time.Now()
-	a := m.Ask(now, qos.Ask{Chat: "-1", Class: m.class, Deadline: now.Add(cmp.Or(m.rig.callTimeout, 20*time.Second))}, func(a qos.Answer) { got <- a })
+	a := m.Ask(now, qos.SlotQuestion{Chat: "-1", Class: m.class, Deadline: now.Add(cmp.Or(m.rig.callTimeout, 20*time.Second))}, func(a qos.SlotAnswer) { got <- a })
 	if a.State == qos.Pending {
 		a = <-got
 	}
@@ -129,7 +129,7 @@ func (m *member) try() qos.Answer {
 
 // calls makes so many calls at most, each answered at once, and returns how many were
 // granted, and the last answer.
-func (m *member) calls(most int) (n int, last qos.Answer) {
+func (m *member) calls(most int) (n int, last qos.SlotAnswer) {
 	for n < most {
 		if last = m.try(); last.State != qos.Granted {
 			return n, last
@@ -175,7 +175,7 @@ func TestWhoIsCutOffIsSilentThenSendsItsShareAndTheOthersLeaveThat(t *testing.T)
 		if n, last := one.calls(1); n != 0 || last.Err == nil {
 			r.t.Fatalf("silent, it made %d calls: %+v", n, last)
 		}
-		if s := one.Standing(time.Now()); s.State != "silent" || s.Err == nil {
+		if s := one.Status(time.Now()); s.State != "silent" || s.Err == nil {
 			r.t.Fatalf("it stands %+v", s)
 		}
 		time.Sleep(3 * time.Second)
@@ -186,13 +186,13 @@ func TestWhoIsCutOffIsSilentThenSendsItsShareAndTheOthersLeaveThat(t *testing.T)
 		}
 		time.Sleep(time.Until(last.At))
 		one.mustCall(5, "its share")
-		if s := one.Standing(time.Now()); s.State != "share" {
+		if s := one.Status(time.Now()); s.State != "share" {
 			r.t.Fatalf("it stands %+v", s)
 		}
 		// Back: what it did counts for all, and within a window all is shared again.
 		one.cut.Store(false)
 		time.Sleep(time.Second)
-		if s := one.Standing(time.Now()); s.State != "shared" {
+		if s := one.Status(time.Now()); s.State != "shared" {
 			r.t.Fatalf("it stands %+v", s)
 		}
 		if n, _ := two.calls(20); n > 15 {
@@ -220,7 +220,7 @@ func TestAShareIsHeldBackUntilItsForgotten(t *testing.T) {
 	inRig(t, 4, func(r *rig) {
 		one, two := r.join(""), r.join("")
 		time.Sleep(aWindow + time.Second)
-		id := two.Standing(time.Now()).Member
+		id := two.Status(time.Now()).Member
 		if err := redisbucket.Forget(context.Background(), r.client, "b", id); err == nil {
 			r.t.Fatal("one that runs was forgotten")
 		}
@@ -247,7 +247,7 @@ func TestNoMoreProcessesThanMayBe(t *testing.T) {
 		if n != 0 || last.Err == nil || !strings.Contains(last.Err.Error(), "redis.max_processes is 2") {
 			r.t.Fatalf("it made %d calls: %v", n, last.Err)
 		}
-		if s := three.Standing(time.Now()); s.State != "refused" {
+		if s := three.Status(time.Now()); s.State != "refused" {
 			r.t.Fatalf("it stands %+v", s)
 		}
 		two.leave()
@@ -346,7 +346,7 @@ func TestUnguardedCallsDontWaitForRedis(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		for range 12 {
 			now := time.Now()
-			a := one.Ask(now, qos.Ask{Chat: "-1", Unguarded: true, Deadline: now.Add(20 * time.Second)}, nil)
+			a := one.Ask(now, qos.SlotQuestion{Chat: "-1", Unguarded: true, Deadline: now.Add(20 * time.Second)}, nil)
 			if a.State != qos.Granted {
 				r.t.Fatalf("%+v", a)
 			}

@@ -124,7 +124,7 @@ func TestWhoIsRefusedSendsNothingThoughItWasAMember(t *testing.T) {
 		state := r.t.TempDir() + "/member"
 		one, two := r.join(""), r.join(state)
 		time.Sleep(aWindow + time.Second)
-		id := two.Standing(time.Now()).Member
+		id := two.Status(time.Now()).Member
 		two.cut.Store(true) // it's killed
 		time.Sleep(3 * time.Second)
 		two.leave()
@@ -135,7 +135,7 @@ func TestWhoIsRefusedSendsNothingThoughItWasAMember(t *testing.T) {
 		time.Sleep(time.Second)
 		two = r.join(state)
 		time.Sleep(2 * silence)
-		if n, last := two.calls(1); n != 0 || last.Err == nil || two.Standing(time.Now()).State != "refused" {
+		if n, last := two.calls(1); n != 0 || last.Err == nil || two.Status(time.Now()).State != "refused" {
 			r.t.Fatalf("refused, it made %d calls: %+v", n, last)
 		}
 		two.leave()
@@ -183,7 +183,7 @@ func TestAShareStaysHeldBackWhileTheAnswerToAJoinIsLost(t *testing.T) {
 		time.Sleep(aWindow + 2*time.Second)
 		r.redis.SetError("gone")
 		time.Sleep(silence + aWindow)
-		if s := one.Standing(time.Now()); s.State != "share" {
+		if s := one.Status(time.Now()); s.State != "share" {
 			r.t.Fatalf("it stands %+v", s)
 		}
 		h.set(nil, func(script string) error {
@@ -293,7 +293,7 @@ func TestTheLastProcessCanBeForgotten(t *testing.T) {
 	inRig(t, 4, func(r *rig) {
 		one := r.join("")
 		time.Sleep(time.Second)
-		id := one.Standing(time.Now()).Member
+		id := one.Status(time.Now()).Member
 		one.cut.Store(true)
 		one.stop()
 		<-one.ended
@@ -335,7 +335,7 @@ type slowLedger struct {
 	gate atomic.Pointer[chan struct{}]
 }
 
-func (l *slowLedger) Write(ctx context.Context, entries []qos.Entry) error {
+func (l *slowLedger) Write(ctx context.Context, entries []qos.LedgerEntry) error {
 	if gate := l.gate.Load(); gate != nil {
 		<-*gate
 	}
@@ -382,9 +382,9 @@ func TestUnguardedCallsDontWaitForAMerge(t *testing.T) {
 		r.redis.FlushAll()
 		time.Sleep(time.Second)
 		one.mustCall(0, "nobody knows what the other one did")
-		got := make(chan qos.Answer, 1)
+		got := make(chan qos.SlotAnswer, 1)
 		now := time.Now()
-		a := one.Ask(now, qos.Ask{Chat: "-1", Unguarded: true, Deadline: now.Add(20 * time.Second)}, func(a qos.Answer) { got <- a })
+		a := one.Ask(now, qos.SlotQuestion{Chat: "-1", Unguarded: true, Deadline: now.Add(20 * time.Second)}, func(a qos.SlotAnswer) { got <- a })
 		if a.State == qos.Pending {
 			a = <-got
 		}

@@ -74,7 +74,7 @@ func (n note) equal(o note) bool {
 }
 
 // saw takes in who there is at a time of Redis.
-func (n *note) saw(members []Member, at int64) {
+func (n *note) saw(members []BucketMember, at int64) {
 	var there, left []string
 	for _, m := range members {
 		if m.Left {

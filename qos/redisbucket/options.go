@@ -37,22 +37,22 @@ type Options struct {
 	// StateFile keeps who this process is among the members. Empty: it's somebody new
 	// each time, and what a crash leaves behind is held back until it's forgotten.
 	StateFile string
-	// Observer is told how long questions took. Nil: nobody is.
-	Observer Observer
-	Logger   *slog.Logger
+	// Meter is told how long questions took. Nil: nobody is.
+	Meter  Meter
+	Logger *slog.Logger
 }
 
-// Observer is told what the Budget does, for metrics. It must return at once.
-type Observer interface {
+// Meter is told what the Budget does, for metrics. It must return at once.
+type Meter interface {
 	// Asked: a question to Redis for a slot was answered: granted, wait, penalty,
 	// missing, join, clock, empty, or error.
-	Asked(answer string, took time.Duration)
+	CountQuestion(answer string, took time.Duration)
 }
 
-// noObserver is the Observer of those who have none.
-type noObserver struct{}
+// noMeter is the Meter of those who have none.
+type noMeter struct{}
 
-func (noObserver) Asked(string, time.Duration) {}
+func (noMeter) CountQuestion(string, time.Duration) {}
 
 func (o Options) withDefaults() (Options, error) {
 	var errs []error
@@ -71,8 +71,8 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Timeout == 0 {
 		o.Timeout = 150 * time.Millisecond
 	}
-	if o.Observer == nil {
-		o.Observer = noObserver{}
+	if o.Meter == nil {
+		o.Meter = noMeter{}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

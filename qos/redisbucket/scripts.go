@@ -62,7 +62,7 @@ func (k keys) learned(s qos.Scope) string { return string(k) + "learned:" + scop
 
 // lane is a chat and the family whose windows a call counts in.
 type lane struct {
-	chat   qos.Chat
+	chat   qos.ChatKey
 	family qos.Family
 }
 
@@ -85,7 +85,7 @@ func parseScope(name string) qos.Scope {
 	if i < 0 {
 		return qos.Scope{}
 	}
-	s := qos.Scope{Chat: qos.Chat(name[:i])}
+	s := qos.Scope{Chat: qos.ChatKey(name[:i])}
 	if s.AllFamilies = name[i+1:] == "*"; !s.AllFamilies {
 		s.Family = qos.Family(name[i+1:])
 	}
@@ -93,7 +93,7 @@ func parseScope(name string) qos.Scope {
 }
 
 // limitOf is the limit of a family in a chat, and the lane it counts in.
-func limitOf(limits qos.Limits, chat qos.Chat, family qos.Family) (qos.Limit, lane) {
+func limitOf(limits qos.Limits, chat qos.ChatKey, family qos.Family) (qos.Limit, lane) {
 	limit, counts := limits.LimitOf(chat, family)
 	return limit, lane{chat, counts}
 }
@@ -134,13 +134,13 @@ func shareOf(l qos.Limits, processes int) qos.Limits {
 	return s
 }
 
-// reader takes a script's reply apart. After the first error all it returns is zero.
-type reader struct {
+// replyReader takes a script's reply apart. After the first error all it returns is zero.
+type replyReader struct {
 	values []any
 	err    error
 }
 
-func (r *reader) next() any {
+func (r *replyReader) next() any {
 	if r.err == nil && len(r.values) == 0 {
 		r.err = fmt.Errorf("read redis' answer: it's too short")
 	}
@@ -152,7 +152,7 @@ func (r *reader) next() any {
 	return v
 }
 
-func (r *reader) text() string {
+func (r *replyReader) text() string {
 	switch v := r.next().(type) {
 	case nil:
 		return ""
@@ -166,7 +166,7 @@ func (r *reader) text() string {
 	}
 }
 
-func (r *reader) number() int64 {
+func (r *replyReader) number() int64 {
 	s := r.text()
 	if r.err != nil {
 		return 0
@@ -179,18 +179,18 @@ func (r *reader) number() int64 {
 }
 
 // duration reads microseconds.
-func (r *reader) duration() time.Duration { return time.Duration(r.number()) * time.Microsecond }
+func (r *replyReader) duration() time.Duration { return time.Duration(r.number()) * time.Microsecond }
 
 // list reads what's within.
-func (r *reader) list() *reader {
+func (r *replyReader) list() *replyReader {
 	v, ok := r.next().([]any)
 	if r.err == nil && !ok {
 		r.err = fmt.Errorf("read redis' answer: a list is missing")
 	}
-	return &reader{values: v, err: r.err}
+	return &replyReader{values: v, err: r.err}
 }
 
-func (r *reader) more() bool { return r.err == nil && len(r.values) > 0 }
+func (r *replyReader) more() bool { return r.err == nil && len(r.values) > 0 }
 
 // membership is an answer of member.lua.
 type membership struct {
@@ -199,7 +199,7 @@ type membership struct {
 	epoch     string
 	version   string
 	empty     time.Duration // how long ago; negative: never
-	members   []Member
+	members   []BucketMember
 	max       int64
 	penalties []qos.Penalty
 }
@@ -211,7 +211,7 @@ func (b *Budget) member(ctx context.Context, p *params, timeout time.Duration) (
 	defer cancel()
 	reply, err := memberScript.Run(ctx, b.opt.Client, p.keys, p.args...).Slice()
 	received := time.Now()
-	r := &reader{values: reply, err: err}
+	r := &replyReader{values: reply, err: err}
 	a := membership{kind: r.text(), redis: r.number()}
 	switch a.kind {
 	case "ok":
@@ -250,7 +250,7 @@ func (b *Budget) refusal(a membership) error {
 // FullError says that there are as many members as may be.
 type FullError struct {
 	MaxProcesses int
-	Members      []Member
+	Members      []BucketMember
 }
 
 func (e *FullError) Error() string {

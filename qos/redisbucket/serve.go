@@ -11,7 +11,7 @@ import (
 )
 
 // Run implements qos.Budget.
-func (b *Budget) Run(ctx context.Context, hear func(qos.Penalty), freed func(qos.Chat)) error {
+func (b *Budget) Run(ctx context.Context, hear func(qos.Penalty), freed func(qos.ChatKey)) error {
 	b.start(time.Now(), hear, freed)
 	localCtx, stopLocal := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopLocal()
@@ -37,7 +37,7 @@ func (b *Budget) Run(ctx context.Context, hear func(qos.Penalty), freed func(qos
 	return errors.Join(err, <-localEnded)
 }
 
-func (b *Budget) start(now time.Time, hear func(qos.Penalty), freed func(qos.Chat)) {
+func (b *Budget) start(now time.Time, hear func(qos.Penalty), freed func(qos.ChatKey)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.hear, b.freed = hear, freed
@@ -131,7 +131,7 @@ func (b *Budget) beat(ctx context.Context) bool {
 	b.told(moves, todo)
 	b.confirmed(received, a.redis)
 	b.takeIn(received, a)
-	var parked []*question
+	var parked []*slotQuestion
 	if len(b.moves) == 0 {
 		parked, b.parked = b.parked, nil
 	}
@@ -202,7 +202,7 @@ func (b *Budget) join(ctx context.Context) {
 // give takes in that Redis couldn't be joined: after a time of doubt, it's gone.
 func (b *Budget) give(now time.Time, err error) {
 	b.mu.Lock()
-	var parked []*question
+	var parked []*slotQuestion
 	// One that was away before stays so; one that's refused needn't wait.
 	if b.link.err != nil || !errors.Is(err, errNoAnswer) || now.Sub(b.link.since) >= doubt {
 		parked = b.enter(now, away, err)
@@ -231,8 +231,8 @@ const (
 	ended
 )
 
-// link is what's known about Redis and the process's membership. b.mu guards it.
-type link struct {
+// redisLink is what's known about Redis and the process's membership. b.mu guards it.
+type redisLink struct {
 	state linkState
 	since time.Time // in this state
 	epoch string
@@ -243,12 +243,12 @@ type link struct {
 	// came. Zero: it isn't one.
 	ack     int64
 	last    time.Time
-	clock   clock
+	clock   redisClock
 	merging bool      // what the process knows is on its way
 	moved   bool      // the clock has moved, and Redis must be told
 	empty   time.Time // when the server was found empty; zero: not for long
 	version string    // of the penalties
-	members []Member
+	members []BucketMember
 	err     error // why it's away
 }
 
@@ -258,7 +258,7 @@ var (
 )
 
 // window is the longest window that a question counts in.
-func (b *Budget) window(q *question) time.Duration {
+func (b *Budget) window(q *slotQuestion) time.Duration {
 	return max(longest(q.limit.Windows), longest(b.limits.Bot.Windows))
 }
 
@@ -267,7 +267,7 @@ func (b *Budget) settle(w time.Duration) time.Duration { return w + b.opt.CallTi
 
 // shareFrom is from when a question may be granted within the share, without Redis,
 // and why not earlier.
-func (b *Budget) shareFrom(now time.Time, q *question) (time.Time, error) {
+func (b *Budget) shareFrom(now time.Time, q *slotQuestion) (time.Time, error) {
 	if b.link.state != away {
 		return now, nil
 	}
@@ -280,7 +280,7 @@ func (b *Budget) shareFrom(now time.Time, q *question) (time.Time, error) {
 
 // learning is until when a question may be granted within the share only, because
 // the server was found empty; zero: it isn't so.
-func (b *Budget) learning(q *question) time.Time {
+func (b *Budget) learning(q *slotQuestion) time.Time {
 	if b.link.empty.IsZero() {
 		return time.Time{}
 	}
@@ -288,7 +288,7 @@ func (b *Budget) learning(q *question) time.Time {
 }
 
 // enter changes the state. It returns the questions that waited for it. b.mu is held.
-func (b *Budget) enter(now time.Time, s linkState, err error) []*question {
+func (b *Budget) enter(now time.Time, s linkState, err error) []*slotQuestion {
 	l := &b.link
 	if s == away && l.err == nil {
 		text := "redis is gone: silent for a window, then within the safe share"
@@ -325,7 +325,7 @@ func (b *Budget) doubtful(now time.Time) {
 }
 
 // unpark sends questions on that waited.
-func (b *Budget) unpark(questions []*question) {
+func (b *Budget) unpark(questions []*slotQuestion) {
 	for _, q := range questions {
 		b.again(q)
 	}
@@ -347,11 +347,11 @@ func (b *Budget) confirmed(received time.Time, redis int64) {
 	b.link.ack, b.link.last = max(b.link.ack, redis), later(b.link.last, received)
 }
 
-// clock is what a process knows about Redis' clock, in comparison with its own
+// redisClock is what a process knows about Redis' clock, in comparison with its own
 // monotonic one: each answer says that the difference is between two numbers, and the
 // fastest answers say it best. If answers contradict each other, Redis' clock has moved,
 // which no grant may survive.
-type clock struct {
+type redisClock struct {
 	base   time.Time // the zero of the monotonic clock
 	low    time.Duration
 	high   time.Duration
@@ -368,20 +368,20 @@ const (
 
 // heard takes in an answer with Redis' time in it. It returns false if the clock has
 // moved; then it begins anew.
-func (c *clock) heard(sent, received time.Time, redis int64) bool {
+func (c *redisClock) heard(sent, received time.Time, redis int64) bool {
 	if c.base.IsZero() {
 		c.base = sent
 	}
 	r := time.Duration(redis) * time.Microsecond
 	low, high := r-received.Sub(c.base), r-sent.Sub(c.base)
 	if !c.synced {
-		*c = clock{base: c.base, low: low, high: high, at: received, synced: true}
+		*c = redisClock{base: c.base, low: low, high: high, at: received, synced: true}
 		return true
 	}
 	wide := time.Duration(float64(drift) * received.Sub(c.at).Seconds())
 	low, high = max(low, c.low-wide), min(high, c.high+wide)
 	if low > high+slop {
-		*c = clock{base: c.base}
+		*c = redisClock{base: c.base}
 		return false
 	}
 	if low > high {
@@ -393,7 +393,7 @@ func (c *clock) heard(sent, received time.Time, redis int64) bool {
 
 // span is the earliest and latest time on Redis' clock at which a question that's sent
 // now and given up after timeout may be executed; zeros if that isn't known.
-func (c *clock) span(now time.Time, timeout time.Duration) (earliest, latest int64) {
+func (c *redisClock) span(now time.Time, timeout time.Duration) (earliest, latest int64) {
 	if !c.synced {
 		return 0, 0
 	}
@@ -428,7 +428,7 @@ func (b *Budget) event(text string) {
 	b.mu.Unlock()
 	switch chat, isFree := strings.CutPrefix(text, "f"); {
 	case isFree:
-		freed(qos.Chat(chat))
+		freed(qos.ChatKey(chat))
 	case text == "e":
 		b.poke()
 		freed("")
@@ -469,7 +469,7 @@ func (b *Budget) farewell(ctx context.Context) error {
 		return err
 	}
 	b.mu.Lock()
-	b.link.clock = clock{} // it may have moved
+	b.link.clock = redisClock{} // it may have moved
 	b.mu.Unlock()
 	if a, err = b.tellAll(ctx, "join"); err == nil {
 		err = b.refusal(a)

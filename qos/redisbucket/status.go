@@ -8,26 +8,26 @@ import (
 	"github.com/panebridge/panebridge/qos"
 )
 
-// Member is one process that shares the bot.
-type Member struct {
+// BucketMember is one process that shares the bot.
+type BucketMember struct {
 	ID       string
 	Silent   time.Duration // since it last confirmed an answer
 	Left     bool          // it signed off
 	Vanished bool          // its share is held back
 }
 
-func readMembers(r *reader) []Member {
-	var list []Member
+func readMembers(r *replyReader) []BucketMember {
+	var list []BucketMember
 	for r.more() {
-		m := Member{ID: r.text(), Silent: r.duration(), Left: r.text() == "left"}
+		m := BucketMember{ID: r.text(), Silent: r.duration(), Left: r.text() == "left"}
 		m.Vanished = !m.Left && m.Silent > vanishes
 		list = append(list, m)
 	}
 	return list
 }
 
-// Standing is how a process stands with Redis, for the status page.
-type Standing struct {
+// MemberStatus is how a process stands with Redis, for the status page.
+type MemberStatus struct {
 	// State is "joining", "shared", "learning" (within the safe share, because the
 	// server was found empty), "silent", "share" (within the safe share, because
 	// there's no answer), or "refused" (never admitted).
@@ -35,22 +35,22 @@ type Standing struct {
 	// Member is this process's own id.
 	Member       string
 	Answered     time.Time // when Redis last answered to a member
-	Members      []Member
+	Members      []BucketMember
 	MaxProcesses int
 	Err          error // why it isn't shared
 }
 
-// States are all that Standing.State can be.
-func States() []string {
+// MemberStates are all that MemberStatus.State can be.
+func MemberStates() []string {
 	return []string{"joining", "shared", "learning", "silent", "share", "refused"}
 }
 
-// Standing returns how it is now. What's said of silence and share is about the
+// Status returns how it is now. What's said of silence and share is about the
 // chats' own windows.
-func (b *Budget) Standing(now time.Time) Standing {
+func (b *Budget) Status(now time.Time) MemberStatus {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := Standing{
+	s := MemberStatus{
 		Member: b.note.Member, Answered: b.link.last, MaxProcesses: b.opt.MaxProcesses, Err: b.link.err,
 	}
 	for _, m := range b.link.members {
@@ -58,7 +58,7 @@ func (b *Budget) Standing(now time.Time) Standing {
 			s.Members = append(s.Members, m)
 		}
 	}
-	q := &question{limit: b.limits.Group}
+	q := &slotQuestion{limit: b.limits.Group}
 	switch {
 	case b.link.state == linking:
 		s.State = "joining"
@@ -78,7 +78,7 @@ func (b *Budget) Standing(now time.Time) Standing {
 }
 
 // Members lists the processes that share a bot, and their maximum. It may take a second.
-func Members(ctx context.Context, client Client, bot string) ([]Member, int, error) {
+func Members(ctx context.Context, client Client, bot string) ([]BucketMember, int, error) {
 	members, most, _, err := administer(ctx, client, bot, "")
 	return members, most, err
 }
@@ -106,12 +106,12 @@ func Forget(ctx context.Context, client Client, bot, member string) error {
 // administer lists the members, and forgets one if it's named. A server that hasn't been
 // asked anything for a while can't know at once who is there, so it's asked for as long
 // as that takes.
-func administer(ctx context.Context, client Client, bot, member string) ([]Member, int, string, error) {
+func administer(ctx context.Context, client Client, bot, member string) ([]BucketMember, int, string, error) {
 	k := keysOf(bot)
 	for {
 		reply, err := adminScript.Run(ctx, client, []string{k.state(), k.members(), k.penalties()},
 			"", "", 0, 0, 0, 0, k.channel(), member).Slice()
-		r := &reader{values: reply, err: err}
+		r := &replyReader{values: reply, err: err}
 		most, done, served := r.number(), r.text(), r.duration()
 		members := readMembers(r.list())
 		if r.err != nil {
@@ -128,8 +128,8 @@ func administer(ctx context.Context, client Client, bot, member string) ([]Membe
 	}
 }
 
-// sight is how a chat's ring stood in Redis.
-type sight struct {
+// ringStatus is how a chat's ring stood in Redis.
+type ringStatus struct {
 	asked  time.Time
 	stamps []time.Time // oldest first
 }
@@ -143,14 +143,14 @@ const (
 
 // Use implements qos.Budget. It says what this process has taken, and, if it was asked
 // before, what all have.
-func (b *Budget) Use(now time.Time, chat qos.Chat) []qos.WindowUse {
+func (b *Budget) Use(now time.Time, chat qos.ChatKey) []qos.WindowUse {
 	uses := b.local.Use(now, chat)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.link.state != linked {
 		return uses
 	}
-	s := b.sights[chat]
+	s := b.rings[chat]
 	if s == nil || now.Sub(s.asked) >= sightEvery {
 		b.look(now, chat)
 	}
@@ -172,7 +172,7 @@ func (b *Budget) Use(now time.Time, chat qos.Chat) []qos.WindowUse {
 }
 
 // widen takes in what others have taken of a window.
-func (s *sight) widen(now time.Time, use *qos.WindowUse, w qos.Window) {
+func (s *ringStatus) widen(now time.Time, use *qos.WindowUse, w qos.Window) {
 	var held []time.Time
 	for _, at := range s.stamps {
 		if at.Add(w.Per).After(now) {
@@ -193,19 +193,19 @@ func (s *sight) widen(now time.Time, use *qos.WindowUse, w qos.Window) {
 }
 
 // look asks Redis how a chat stands. b.mu is held.
-func (b *Budget) look(now time.Time, chat qos.Chat) {
+func (b *Budget) look(now time.Time, chat qos.ChatKey) {
 	limit, l := limitOf(b.limits, chat, qos.FamilyMessage)
-	old := b.sights[chat]
-	s := &sight{asked: now}
+	old := b.rings[chat]
+	s := &ringStatus{asked: now}
 	if old != nil {
 		s.stamps = old.stamps
 	}
-	for c, o := range b.sights {
+	for c, o := range b.rings {
 		if now.Sub(o.asked) > sightKept {
-			delete(b.sights, c)
+			delete(b.rings, c)
 		}
 	}
-	b.sights[chat] = s
+	b.rings[chat] = s
 	p := b.preamble(now, longest(limit.Windows), b.opt.Timeout)
 	p.key(b.keys.ring(l))
 	b.work.Go(func() {
@@ -213,7 +213,7 @@ func (b *Budget) look(now time.Time, chat qos.Chat) {
 		defer cancel()
 		reply, err := lookScript.Run(ctx, b.opt.Client, p.keys, p.args...).Slice()
 		received := time.Now()
-		r := &reader{values: reply, err: err}
+		r := &replyReader{values: reply, err: err}
 		var stamps []time.Time
 		for r.more() {
 			stamps = append(stamps, received.Add(-r.duration()))

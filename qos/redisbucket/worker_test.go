@@ -119,7 +119,7 @@ func (j job) run() error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
-	server := redisbucket.Server{Addrs: j.Addrs, MasterName: j.Master, Timeout: 150 * time.Millisecond}
+	server := redisbucket.RedisServer{Addrs: j.Addrs, MasterName: j.Master, Timeout: 150 * time.Millisecond}
 	opt := redisbucket.Options{
 		Client: redisbucket.NewClient(server), Bot: j.Bot, MaxProcesses: j.Most, CallTimeout: j.Timeout,
 		Timeout: server.Timeout, StateFile: j.State,
@@ -135,16 +135,16 @@ func (j job) run() error {
 		Bot:   qos.Limit{Windows: []qos.Window{{Calls: 1000, Per: time.Second}}},
 		Group: qos.Limit{Windows: []qos.Window{{Calls: j.Calls, Per: j.Per}}, Gap: j.Gap},
 	})
-	bell := &bell{rings: map[qos.Chat]chan struct{}{}}
+	bell := &bell{rings: map[qos.ChatKey]chan struct{}{}}
 	ended := make(chan error, 1)
 	runCtx, stop := context.WithCancel(context.Background())
 	defer stop()
 	go func() { ended <- b.Run(runCtx, func(qos.Penalty) {}, bell.ring) }()
 	var chats sync.WaitGroup
 	for _, chat := range j.Chats {
-		rung := bell.of(qos.Chat(chat))
+		rung := bell.of(qos.ChatKey(chat))
 		chats.Go(func() {
-			if err := j.serve(ctx, b, qos.Chat(chat), rung); err != nil && ctx.Err() == nil {
+			if err := j.serve(ctx, b, qos.ChatKey(chat), rung); err != nil && ctx.Err() == nil {
 				fmt.Fprintln(os.Stderr, j.Name, err)
 			}
 		})
@@ -155,15 +155,15 @@ func (j job) run() error {
 }
 
 // bell wakes who waits for a chat.
-type bell struct{ rings map[qos.Chat]chan struct{} }
+type bell struct{ rings map[qos.ChatKey]chan struct{} }
 
-func (b *bell) of(chat qos.Chat) chan struct{} {
+func (b *bell) of(chat qos.ChatKey) chan struct{} {
 	c := make(chan struct{}, 1)
 	b.rings[chat] = c
 	return c
 }
 
-func (b *bell) ring(chat qos.Chat) {
+func (b *bell) ring(chat qos.ChatKey) {
 	for c, ring := range b.rings {
 		if chat == "" || c == chat {
 			select {
@@ -175,19 +175,19 @@ func (b *bell) ring(chat qos.Chat) {
 }
 
 // serve makes one call after the other in a chat.
-func (j job) serve(ctx context.Context, b *redisbucket.Budget, chat qos.Chat, rung <-chan struct{}) error {
+func (j job) serve(ctx context.Context, b *redisbucket.Budget, chat qos.ChatKey, rung <-chan struct{}) error {
 	conn, err := net.Dial("unix", j.Platform)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	answers := bufio.NewReader(conn)
-	got := make(chan qos.Answer, 1)
+	got := make(chan qos.SlotAnswer, 1)
 	wanted := time.Now()
 	for ctx.Err() == nil {
-		answered, now := b.Standing(time.Now()).Answered, time.Now()
+		answered, now := b.Status(time.Now()).Answered, time.Now()
 		deadline := now.Add(j.Timeout)
-		a := b.Ask(time.Now(), qos.Ask{Chat: chat, Deadline: deadline, Class: j.Class}, func(a qos.Answer) { got <- a })
+		a := b.Ask(time.Now(), qos.SlotQuestion{Chat: chat, Deadline: deadline, Class: j.Class}, func(a qos.SlotAnswer) { got <- a })
 		if a.State == qos.Pending {
 			a = <-got
 		}
@@ -252,7 +252,7 @@ func (c *crew) silent(chat string) func() bool {
 
 func startCrew(t *testing.T, n int, j job) *crew {
 	t.Helper()
-	c := &crew{client: redisbucket.NewClient(redisbucket.Server{Addrs: j.Addrs, MasterName: j.Master, Timeout: time.Second})}
+	c := &crew{client: redisbucket.NewClient(redisbucket.RedisServer{Addrs: j.Addrs, MasterName: j.Master, Timeout: time.Second})}
 	dir := t.TempDir()
 	for i := range n {
 		j := j
