@@ -367,7 +367,7 @@ func (h *Hub) HandleSession(s sessions.Session) {
 func (h *Hub) Focus(id sessions.ID) {
 	h.spokenTo(id)
 	for _, o := range h.outlets {
-		o.scheduler.Focus(qos.SessionKey(id))
+		o.scheduler.FocusSession(qos.SessionKey(id))
 	}
 }
 

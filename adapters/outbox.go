@@ -67,8 +67,8 @@ type Outbox struct {
 
 // scheduler is what an Outbox needs of qos.OutputQoSScheduler.
 type scheduler interface {
-	Post(r qos.Request) error
-	Try(r qos.Request)
+	PostRequest(r qos.Request) error
+	TryRequest(r qos.Request)
 }
 
 // waitingPost is a post that waits, or whose call is under way.
@@ -178,7 +178,7 @@ func (o *Outbox) Post(p Post) error {
 	if err != nil {
 		return fmt.Errorf("post to %s: %w", p.To, err)
 	}
-	err = o.scheduler().Post(qos.Request{Chat: chat, Key: key, Class: p.Class, Session: qos.SessionKey(p.Session)})
+	err = o.scheduler().PostRequest(qos.Request{Chat: chat, Key: key, Class: p.Class, Session: qos.SessionKey(p.Session)})
 	if replaced != nil {
 		replaced.Tell("", ErrReplaced)
 	}
@@ -197,7 +197,7 @@ func (o *Outbox) try(chat qos.ChatKey, p Post) {
 	}
 	o.cosmetic[chat] = p
 	o.mu.Unlock()
-	o.scheduler().Try(qos.Request{Chat: chat, Key: cosmeticSlot, Session: qos.SessionKey(p.Session)})
+	o.scheduler().TryRequest(qos.Request{Chat: chat, Key: cosmeticSlot, Session: qos.SessionKey(p.Session)})
 }
 
 // add has a post wait. It returns the one whose place it took, and how to take it

@@ -250,7 +250,7 @@ func (h *Hub) Reopen(t Target) error {
 	if t.Thread == "" {
 		return fmt.Errorf("reopen %s: %w: it's no thread", t, sessions.ErrInvalid)
 	}
-	err = o.scheduler.Post(qos.Request{Chat: o.adapter.Chat(t), Key: openSlot + t.String(), Class: qos.Interactive})
+	err = o.scheduler.PostRequest(qos.Request{Chat: o.adapter.Chat(t), Key: openSlot + t.String(), Class: qos.Interactive})
 	if err != nil {
 		return fmt.Errorf("reopen %s: %w", t, err)
 	}
@@ -297,7 +297,7 @@ func (b *hubBinding) try(slot string, family qos.Family) {
 		return
 	}
 	doc, _ := b.outlet.deliverer.Document(b.ID)
-	b.outlet.scheduler.Try(qos.Request{
+	b.outlet.scheduler.TryRequest(qos.Request{
 		Chat: b.outlet.adapter.Chat(doc.target(b.Binding)), Key: slot + string(b.ID), Family: family, Session: qos.SessionKey(b.Session),
 	})
 }

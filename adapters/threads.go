@@ -229,7 +229,7 @@ func (h *Hub) retitle(b *hubBinding) {
 		return
 	}
 	doc, _ := o.deliverer.Document(b.ID)
-	err := o.scheduler.Post(qos.Request{
+	err := o.scheduler.PostRequest(qos.Request{
 		Chat: o.adapter.Chat(doc.target(b.Binding)), Key: renameSlot + string(b.ID), Class: qos.Stream, Family: qos.FamilyRename,
 		Session: qos.SessionKey(b.Session),
 	})

@@ -145,7 +145,7 @@ func TestCancelledRequestIsNotTriedAgain(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
 		a.latency = always(5 * time.Second)
 		a.outcome = func(qos.Call) *qos.CallResult { return &qos.CallResult{Outcome: qos.Failed} }
-		if err := a.sched.Post(qos.Request{Chat: group, Key: "x", Session: "one"}); err != nil {
+		if err := a.sched.PostRequest(qos.Request{Chat: group, Key: "x", Session: "one"}); err != nil {
 			t.Fatal(err)
 		}
 		a.pass(time.Second)
@@ -227,7 +227,7 @@ func TestMigratedKeepsItsPast(t *testing.T) {
 		}
 		a.post(group, "x", qos.Interactive)
 		a.pass(time.Second + 500*time.Millisecond)
-		a.sched.Try(qos.Request{Chat: to, Key: "typing", Family: qos.FamilyTyping})
+		a.sched.TryRequest(qos.Request{Chat: to, Key: "typing", Family: qos.FamilyTyping})
 		a.pass(time.Second)
 		if n := len(a.made(func(g grant) bool { return g.Family == qos.FamilyTyping })); n != 0 {
 			t.Error("typing was shown less than 5 s after a stream, because the chat has moved")
@@ -241,9 +241,9 @@ type asks struct {
 	n int
 }
 
-func (b *asks) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
+func (b *asks) AskSlot(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
 	b.n++
-	return b.Budget.Ask(now, ask, reply)
+	return b.Budget.AskSlot(now, ask, reply)
 }
 
 // TestCosmeticAsksForNothingInVain: a slot is written to disk before it's used, so what
@@ -256,7 +256,7 @@ func TestCosmeticAsksForNothingInVain(t *testing.T) {
 		}
 		for range 100 {
 			a.pass(300 * time.Millisecond)
-			a.sched.Try(qos.Request{Chat: group, Key: "draft", Family: qos.FamilyDraft})
+			a.sched.TryRequest(qos.Request{Chat: group, Key: "draft", Family: qos.FamilyDraft})
 		}
 		a.pass(0)
 		if calls := len(a.made(nil)); budget.n != calls {
@@ -270,7 +270,7 @@ func TestCosmeticAsksForNothingInVain(t *testing.T) {
 func TestCosmeticLeavesTheReserve(t *testing.T) {
 	inArena(t, qos.Options{GroupMPM: 5}, nil, func(a *arena) {
 		for range 20 {
-			a.sched.Try(qos.Request{Chat: group, Key: "reaction", Family: "reaction"})
+			a.sched.TryRequest(qos.Request{Chat: group, Key: "reaction", Family: "reaction"})
 			a.pass(2 * time.Second)
 		}
 		if n := len(a.made(nil)); n != 4 {

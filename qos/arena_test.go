@@ -160,7 +160,7 @@ func (a *arena) want(id qos.DocID, line int64, final bool) {
 
 func (a *arena) post(chat qos.ChatKey, key string, class qos.Class) {
 	a.t.Helper()
-	if err := a.sched.Post(qos.Request{Chat: chat, Key: key, Class: class}); err != nil {
+	if err := a.sched.PostRequest(qos.Request{Chat: chat, Key: key, Class: class}); err != nil {
 		a.t.Fatal(err)
 	}
 }

@@ -38,13 +38,13 @@ type Budget interface {
 	// change; slots that are taken stay taken.
 	Configure(limits Limits)
 
-	// Ask asks for the right to make one call. The answer is Granted, NotBefore, or
+	// AskSlot asks for the right to make one call. The answer is Granted, NotBefore, or
 	// Pending: then reply is called once, from any goroutine, possibly before Ask
 	// returns, with Granted or NotBefore, within the time of the call's deadline. A
 	// grant is durable: whatever happens to the process, it's counted. Nobody waits
 	// in line here: who isn't granted asks again. Within a process who asks is as
 	// good as anybody else; between processes SlotQuestion.Class and SlotQuestion.Weight decide.
-	Ask(now time.Time, ask SlotQuestion, reply func(SlotAnswer)) SlotAnswer
+	AskSlot(now time.Time, ask SlotQuestion, reply func(SlotAnswer)) SlotAnswer
 
 	// Settle says when a granted call was answered. Only then is it known when its
 	// slot comes back. An unknown or settled permit is ignored.

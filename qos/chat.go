@@ -83,7 +83,7 @@ func (w *work) queued() bool { return w.place.in != nil }
 func (c *chat) enqueue(w *work, class Class) {
 	w.class = class
 	if class == Stream && w.doc == nil {
-		w.lane.streams.add(w)
+		w.lane.streams.addWork(w)
 	} else {
 		w.lane.waiting[class].push(&w.place) // a stream until it's due; see SlotEngine.wake
 	}
@@ -96,7 +96,7 @@ func (c *chat) dequeue(w *work) {
 	case !w.queued():
 		return
 	case w.flow != nil && w.place.in == &w.flow.waiting:
-		w.lane.streams.drop(w)
+		w.lane.streams.dropWork(w)
 	default:
 		w.place.remove()
 	}
@@ -126,10 +126,10 @@ func (l *lane) flowOf(session SessionKey) *flow {
 	return f
 }
 
-// leave forgets a flow that has nothing left. While its finish tag is ahead of
+// leaveFlow forgets a flow that has nothing left. While its finish tag is ahead of
 // the virtual time it's kept: a session mustn't be served again earlier by leaving
 // and coming back.
-func (l *lane) leave(f *flow) {
+func (l *lane) leaveFlow(f *flow) {
 	if f.docs > 0 || f.waiting.len > 0 {
 		return
 	}
@@ -141,13 +141,13 @@ func (l *lane) leave(f *flow) {
 	delete(l.flows, f.session)
 }
 
-// sweep forgets the flows whose finish tag the virtual time has reached.
-func (l *lane) sweep() {
+// sweepFlows forgets the flows whose finish tag the virtual time has reached.
+func (l *lane) sweepFlows() {
 	spent := l.spent
 	l.spent = nil
 	for _, f := range spent {
 		if l.flows[f.session] == f {
-			l.leave(f)
+			l.leaveFlow(f)
 		}
 	}
 }
@@ -248,8 +248,8 @@ type fair struct {
 	heap    ordered[*flow, byTag]
 }
 
-// add puts w at the end of its flow.
-func (q *fair) add(w *work) {
+// addWork puts w at the end of its flow.
+func (q *fair) addWork(w *work) {
 	f := w.flow
 	f.waiting.push(&w.place)
 	if f.index >= 0 {
@@ -259,16 +259,16 @@ func (q *fair) add(w *work) {
 	q.heap.push(f)
 }
 
-// next is the work whose turn it is; nil if none waits.
-func (q *fair) next() *work {
+// nextWork is the work whose turn it is; nil if none waits.
+func (q *fair) nextWork() *work {
 	if len(q.heap) == 0 {
 		return nil
 	}
 	return q.heap[0].waiting.first.value
 }
 
-// drop takes w out of its flow without serving it.
-func (q *fair) drop(w *work) {
+// dropWork takes w out of its flow without serving it.
+func (q *fair) dropWork(w *work) {
 	f := w.flow
 	w.place.remove()
 	switch {
@@ -280,15 +280,15 @@ func (q *fair) drop(w *work) {
 	}
 }
 
-// serve takes w out, and has its flow pay for one call. It isn't given back if no
+// serveWork takes w out, and has its flow pay for one call. It isn't given back if no
 // call comes of it: a document that's found unchanged again and again would keep
 // its place at the front.
-func (q *fair) serve(w *work, weight float64) {
+func (q *fair) serveWork(w *work, weight float64) {
 	f := w.flow
 	q.virtual = f.start
 	f.finish = f.start + 1/weight
 	f.start = f.finish
-	q.drop(w)
+	q.dropWork(w)
 }
 
 // byTag orders the flows that wait: lowest start tag first, then the one whose work has

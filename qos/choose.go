@@ -32,11 +32,11 @@ func (e *SlotEngine) choose(now time.Time, c *chat) (slotChoice, bool) {
 	var best [Cosmetic]slotChoice
 	for _, l := range c.lanes {
 		for class := range Cosmetic {
-			e.consider(now, c, l, class, &best[class])
+			e.considerClass(now, c, l, class, &best[class])
 		}
 	}
 	if !e.draining {
-		if floor, ok := e.floor(now, c); ok && (best[Final].work == nil || c.behind < finalsCap) {
+		if floor, ok := e.starvingStream(now, c); ok && (best[Final].work == nil || c.behind < finalsCap) {
 			return floor, true
 		}
 	}
@@ -51,9 +51,9 @@ func (e *SlotEngine) choose(now time.Time, c *chat) (slotChoice, bool) {
 	return slotChoice{}, false
 }
 
-// consider makes *best the lane's first work of a class, if that may go now and
+// considerClass makes *best the lane's first work of a class, if that may go now and
 // has waited longer. If it may not, c.look takes in when it may.
-func (e *SlotEngine) consider(now time.Time, c *chat, l *lane, class Class, best *slotChoice) {
+func (e *SlotEngine) considerClass(now time.Time, c *chat, l *lane, class Class, best *slotChoice) {
 	var w *work
 	var at time.Time
 	spare := 0
@@ -75,11 +75,11 @@ func (e *SlotEngine) consider(now time.Time, c *chat, l *lane, class Class, best
 		if e.draining {
 			return
 		}
-		e.wake(now, c, l)
-		if w = l.streams.next(); w == nil {
+		e.queueDue(now, c, l)
+		if w = l.streams.nextWork(); w == nil {
 			return
 		}
-		spare = e.spare(now, c, l)
+		spare = e.spareSlots(now, c, l)
 		at = later(l.openAt(spare), e.streamFrom(now, c, l))
 	}
 	if at.After(now) {
@@ -94,16 +94,16 @@ func (e *SlotEngine) consider(now time.Time, c *chat, l *lane, class Class, best
 	}
 }
 
-// floor is the stream that must get the next slot so that streams don't starve:
+// starvingStream is the stream that must get the next slot so that streams don't starve:
 // one whose chat has given the last seven to others, while some stream has waited
 // for too long. It takes another's slot, so it need neither leave some free nor
 // keep to the pace.
-func (e *SlotEngine) floor(now time.Time, c *chat) (slotChoice, bool) {
+func (e *SlotEngine) starvingStream(now time.Time, c *chat) (slotChoice, bool) {
 	if c.sinceStream < streamFloor-1 {
 		return slotChoice{}, false
 	}
 	for _, l := range c.lanes {
-		w := l.streams.next()
+		w := l.streams.nextWork()
 		if w == nil {
 			continue
 		}
@@ -147,12 +147,12 @@ func (e *SlotEngine) finalDue(d *document) time.Time {
 	}
 }
 
-// wake queues the resting documents that are due.
-func (e *SlotEngine) wake(now time.Time, c *chat, l *lane) {
+// queueDue queues the resting documents that are due.
+func (e *SlotEngine) queueDue(now time.Time, c *chat, l *lane) {
 	if l.waiting[Stream].first == nil {
 		return
 	}
-	rest := e.rest(now, c, l)
+	rest := e.restOf(now, c, l)
 	for w := range l.waiting[Stream].all {
 		d := w.doc
 		due := e.dueAt(now, d, rest)
@@ -162,7 +162,7 @@ func (e *SlotEngine) wake(now time.Time, c *chat, l *lane) {
 		}
 		w.place.remove()
 		w.due = later(d.dirty, due)
-		l.streams.add(w)
+		l.streams.addWork(w)
 	}
 	if l.waiting[Stream].first != nil {
 		e.lookForChange(now, c)
@@ -183,7 +183,7 @@ func (c *chat) restAgain() {
 			}
 		}
 		for _, w := range due {
-			l.streams.drop(w)
+			l.streams.dropWork(w)
 			l.waiting[Stream].push(&w.place)
 		}
 	}
@@ -199,7 +199,7 @@ func (e *SlotEngine) dueAt(now time.Time, d *document, rest time.Duration) time.
 		return later(d.lastCall.Add(e.opt.Rounding), d.asleep)
 	}
 	if e.opt.Mode == Strict {
-		if e.weight(now, d.flow) > 1 {
+		if e.flowWeight(now, d.flow) > 1 {
 			rest = 0
 		}
 		rest = roundUp(max(e.opt.MinSessionTick, rest), e.opt.Rounding)
@@ -210,10 +210,10 @@ func (e *SlotEngine) dueAt(now time.Time, d *document, rest time.Duration) time.
 	return later(d.lastCall.Add(rest), d.asleep)
 }
 
-// rest is how long a document rests after a call, the least tick left aside. With
+// restOf is how long a document rests after a call, the least tick left aside. With
 // strict that's a turn of each active session, less half a tick: a document that was
 // late once would otherwise be late for its next turn too.
-func (e *SlotEngine) rest(now time.Time, c *chat, l *lane) time.Duration {
+func (e *SlotEngine) restOf(now time.Time, c *chat, l *lane) time.Duration {
 	switch e.opt.Mode {
 	case Off:
 		return 0
@@ -222,7 +222,7 @@ func (e *SlotEngine) rest(now time.Time, c *chat, l *lane) time.Duration {
 	case Strict:
 	}
 	active := c.emitters.active(now, e.opt.ActiveEmitterWindow)
-	return time.Duration((active - 0.5) * float64(e.tick(now, c, l)))
+	return time.Duration((active - 0.5) * float64(e.streamTick(now, c, l)))
 }
 
 // lookForChange has the chat looked at when the numbers that hold its streams and finals

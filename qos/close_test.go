@@ -172,7 +172,7 @@ func TestCancelIsFinal(t *testing.T) {
 		a.pass(time.Second) // its call is under way
 		a.want("doc", 2, true)
 		a.want("other", 1, false)
-		if err := a.sched.Post(qos.Request{Chat: group, Key: "request", Session: "doc"}); err != nil {
+		if err := a.sched.PostRequest(qos.Request{Chat: group, Key: "request", Session: "doc"}); err != nil {
 			t.Fatal(err)
 		}
 		a.sched.CloseSession("doc", qos.Cancel)
@@ -221,8 +221,8 @@ type slowBudget struct {
 	delay time.Duration
 }
 
-func (b *slowBudget) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
-	time.AfterFunc(b.delay, func() { reply(b.Budget.Ask(now, ask, reply)) })
+func (b *slowBudget) AskSlot(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
+	time.AfterFunc(b.delay, func() { reply(b.Budget.AskSlot(now, ask, reply)) })
 	return qos.SlotAnswer{State: qos.Pending}
 }
 
@@ -312,7 +312,7 @@ func TestDrain(t *testing.T) {
 		if len(calls) != 2 || calls[0].Key != "command" || calls[1].Class != qos.Final {
 			t.Errorf("calls while draining: %+v", calls)
 		}
-		if err := a.sched.Post(qos.Request{Chat: group, Key: "late"}); err == nil {
+		if err := a.sched.PostRequest(qos.Request{Chat: group, Key: "late"}); err == nil {
 			t.Error("a request was accepted while draining")
 		}
 		a.pass(time.Minute)

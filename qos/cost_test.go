@@ -174,7 +174,7 @@ func TestClosedSessionsLeaveNothing(t *testing.T) {
 			if i%3 > 0 {
 				continue
 			}
-			if err := a.sched.Post(qos.Request{Chat: group, Key: docIDString(i), Class: qos.Stream, Session: qos.SessionKey(docID(i))}); err != nil {
+			if err := a.sched.PostRequest(qos.Request{Chat: group, Key: docIDString(i), Class: qos.Stream, Session: qos.SessionKey(docID(i))}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -198,10 +198,10 @@ func TestMemoryComesBack(t *testing.T) {
 		}
 		for i := range 1000 {
 			chat := qos.ChatKey(fmt.Sprint("-", i))
-			if err := s.Post(qos.Request{Chat: chat, Key: "x", Session: qos.SessionKey(fmt.Sprint("pb_", i))}); err != nil {
+			if err := s.PostRequest(qos.Request{Chat: chat, Key: "x", Session: qos.SessionKey(fmt.Sprint("pb_", i))}); err != nil {
 				t.Fatal(err)
 			}
-			s.Try(qos.Request{Chat: chat, Key: "typing", Family: qos.FamilyTyping})
+			s.TryRequest(qos.Request{Chat: chat, Key: "typing", Family: qos.FamilyTyping})
 		}
 		time.Sleep(time.Hour)
 		for i := range manyDocuments {
@@ -296,7 +296,7 @@ func TestObserverAndSummary(t *testing.T) {
 			a.want("doc", line+2, false)
 		}
 		a.pass(time.Second)
-		a.sched.Try(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
+		a.sched.TryRequest(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
 		a.post("-200", "unchanged", qos.Interactive)
 		a.pass(58 * time.Second)
 		a.post("-300", "slow down", qos.Final)

@@ -46,8 +46,8 @@ type sessionState struct {
 	focused  time.Time // counts double until then
 }
 
-// waits says whether the document has anything to send, and in which class.
-func (d *document) waits() (Class, bool) {
+// waitingClass says whether the document has anything to send, and in which class.
+func (d *document) waitingClass() (Class, bool) {
 	switch {
 	case d.final > d.announced:
 		return Final, true
@@ -94,7 +94,7 @@ func (n *docNews) add(m docNews) {
 
 // Open makes a document known; see OutputQoSScheduler.Open.
 func (e *SlotEngine) Open(now time.Time, doc Doc) {
-	now = e.advance(now)
+	now = e.advanceClock(now)
 	d := e.docs[doc.ID]
 	if d != nil && (d.chat.key != doc.Chat || d.session.name != doc.Session) {
 		doc.Delivered, doc.Wanted = max(doc.Delivered, d.delivered), max(doc.Wanted, d.wanted)
@@ -102,7 +102,7 @@ func (e *SlotEngine) Open(now time.Time, doc Doc) {
 		if d.final > d.announced {
 			doc.Final = max(doc.Final, d.final)
 		}
-		e.remove(d)
+		e.removeDocument(d)
 		d = nil
 	}
 	if d == nil {
@@ -110,8 +110,8 @@ func (e *SlotEngine) Open(now time.Time, doc Doc) {
 	}
 	d.delivered = max(d.delivered, doc.Delivered)
 	d.uncertain = d.uncertain || doc.Uncertain
-	e.takeBackFlush(d)
-	e.update(now, d, docNews{wanted: doc.Wanted, final: doc.Final})
+	e.cancelFlush(d)
+	e.takeNews(now, d, docNews{wanted: doc.Wanted, final: doc.Final})
 }
 
 func (e *SlotEngine) newDocument(doc Doc) *document {
@@ -143,35 +143,35 @@ func (e *SlotEngine) Want(now time.Time, id DocID, wanted int64, final bool) boo
 	if final {
 		n.final = wanted
 	}
-	return e.tell(now, id, n)
+	return e.updateDocument(now, id, n)
 }
 
-func (e *SlotEngine) tell(now time.Time, id DocID, n docNews) bool {
+func (e *SlotEngine) updateDocument(now time.Time, id DocID, n docNews) bool {
 	d := e.docs[id]
 	if d == nil {
 		return false
 	}
-	e.update(e.advance(now), d, n)
+	e.takeNews(e.advanceClock(now), d, n)
 	return true
 }
 
-// update takes news in and has the document queued if it has something to send.
-func (e *SlotEngine) update(now time.Time, d *document, n docNews) {
+// takeNews takes news in and has the document queued if it has something to send.
+func (e *SlotEngine) takeNews(now time.Time, d *document, n docNews) {
 	if d.flushing {
 		return // what comes after the close isn't part of it
 	}
 	e.totals.Updates += uint64(n.count)
 	if d.changed.IsZero() {
 		d.changed = now
-		e.coalesced(n.count - 1)
+		e.countCoalesced(n.count - 1)
 	} else {
-		e.coalesced(n.count)
+		e.countCoalesced(n.count)
 	}
 	if n.wanted > d.wanted {
 		d.wanted = n.wanted
 		if !d.asleep.IsZero() {
 			d.asleep = time.Time{}
-			e.touch(d.chat)
+			e.touchChat(d.chat)
 		}
 		d.chat.emitters.printed(d.flow, now)
 	}
@@ -187,17 +187,17 @@ func (e *SlotEngine) update(now time.Time, d *document, n docNews) {
 		d.chat.emitters.printed(d.flow, now)
 	}
 	d.live = max(d.live, n.live)
-	e.file(now, d)
+	e.fileDocument(now, d)
 }
 
-// file puts a document into the queue it belongs in.
-func (e *SlotEngine) file(now time.Time, d *document) {
-	class, waits := d.waits()
+// fileDocument puts a document into the queue it belongs in.
+func (e *SlotEngine) fileDocument(now time.Time, d *document) {
+	class, waits := d.waitingClass()
 	if !waits {
 		d.dirty, d.changed = time.Time{}, time.Time{}
 		d.chat.dequeue(&d.work)
 		if d.flushing && !d.inFlight {
-			e.closed(d, DocClosed, nil)
+			e.endDocument(d, DocClosed, nil)
 		}
 		return
 	}
@@ -211,26 +211,26 @@ func (e *SlotEngine) file(now time.Time, d *document) {
 	}
 	d.chat.dequeue(&d.work)
 	d.chat.enqueue(&d.work, class)
-	e.touch(d.chat)
+	e.touchChat(d.chat)
 }
 
-func (e *SlotEngine) coalesced(n int) {
+func (e *SlotEngine) countCoalesced(n int) {
 	if n > 0 {
 		e.totals.Coalesced += uint64(n)
 		e.opt.Meter.CountCoalesced(n)
 	}
 }
 
-// Focus says that somebody spoke to a session.
-func (e *SlotEngine) Focus(now time.Time, name SessionKey) {
-	now = e.advance(now)
+// FocusSession says that somebody spoke to a session.
+func (e *SlotEngine) FocusSession(now time.Time, name SessionKey) {
+	now = e.advanceClock(now)
 	if s := e.sessions[name]; s != nil {
 		s.focused = now.Add(focusFor)
 	}
 }
 
-// weight is a flow's share: see the package comment.
-func (e *SlotEngine) weight(now time.Time, f *flow) float64 {
+// flowWeight is a flow's share: see the package comment.
+func (e *SlotEngine) flowWeight(now time.Time, f *flow) float64 {
 	if s := e.sessions[f.session]; s != nil && now.Before(s.focused) {
 		return 2
 	}
@@ -266,15 +266,15 @@ func (r Request) check() error {
 	}
 }
 
-// Post queues a request; see OutputQoSScheduler.Post.
-func (e *SlotEngine) Post(now time.Time, r Request) error {
+// PostRequest queues a request; see OutputQoSScheduler.PostRequest.
+func (e *SlotEngine) PostRequest(now time.Time, r Request) error {
 	if err := r.check(); err != nil {
 		return err
 	}
 	if e.draining {
 		return ErrDraining
 	}
-	now = e.advance(now)
+	now = e.advanceClock(now)
 	c := e.chatOf(r.Chat)
 	q := c.requests[r.Key]
 	if q != nil {
@@ -282,7 +282,7 @@ func (e *SlotEngine) Post(now time.Time, r Request) error {
 		return nil
 	}
 	q = &pendingRequest{key: r.Key, uncertain: r.Uncertain, asked: r.Class}
-	q.work = work{req: q, chat: c, lane: c.laneOf(e.family(r.Family)), since: now, due: now}
+	q.work = work{req: q, chat: c, lane: c.laneOf(e.familyOf(r.Family)), since: now, due: now}
 	q.place.value = &q.work
 	q.flow = q.lane.flowOf(r.Session)
 	if r.Session != "" {
@@ -290,16 +290,16 @@ func (e *SlotEngine) Post(now time.Time, r Request) error {
 		q.session.requests = append(q.session.requests, q)
 	}
 	c.requests[r.Key] = q
-	e.arrive(now, q)
+	e.queueRequest(now, q)
 	return nil
 }
 
-func (e *SlotEngine) arrive(now time.Time, q *pendingRequest) {
+func (e *SlotEngine) queueRequest(now time.Time, q *pendingRequest) {
 	if q.asked < Stream {
 		q.chat.reserve.arrived(now)
 	}
 	q.chat.enqueue(&q.work, q.asked)
-	e.touch(q.chat)
+	e.touchChat(q.chat)
 }
 
 // postAgain merges a request with one of the same key: it's rendered when its
@@ -314,64 +314,64 @@ func (e *SlotEngine) postAgain(now time.Time, q *pendingRequest, r Request) {
 		q.asked = min(q.asked, r.Class)
 		return
 	}
-	e.coalesced(1)
+	e.countCoalesced(1)
 	if r.Class < q.asked {
 		q.asked = r.Class
 		q.chat.dequeue(&q.work)
-		e.arrive(now, q)
+		e.queueRequest(now, q)
 	}
 }
 
-// forget removes a request that's done or given up.
-func (e *SlotEngine) forget(q *pendingRequest) {
+// forgetRequest removes a request that's done or given up.
+func (e *SlotEngine) forgetRequest(q *pendingRequest) {
 	q.gone = true
 	q.chat.dequeue(&q.work)
 	delete(q.chat.requests, q.key)
-	q.lane.leave(q.flow)
+	q.lane.leaveFlow(q.flow)
 	if s := q.session; s != nil {
 		s.requests = slices.DeleteFunc(s.requests, func(r *pendingRequest) bool { return r == q })
 		e.leaveSession(s)
 	}
-	e.touch(q.chat)
+	e.touchChat(q.chat)
 }
 
-// drop gives a request up, and says so.
-func (e *SlotEngine) drop(q *pendingRequest, err error) {
+// dropRequest gives a request up, and says so.
+func (e *SlotEngine) dropRequest(q *pendingRequest, err error) {
 	ev := SchedulerEvent{Kind: RequestDropped, Chat: q.chat.key, Key: q.key, Err: err}
 	if q.session != nil {
 		ev.Session = q.session.name
 	}
-	e.forget(q)
-	e.emit(ev)
+	e.forgetRequest(q)
+	e.emitEvent(ev)
 }
 
-// family is the lane that a family's calls belong in: those without limits of
+// familyOf is the lane that a family's calls belong in: those without limits of
 // their own count as messages.
-func (e *SlotEngine) family(f Family) Family {
+func (e *SlotEngine) familyOf(f Family) Family {
 	if _, own := e.opt.Limits.Families[f]; own {
 		return f
 	}
 	return FamilyMessage
 }
 
-// Try makes a cosmetic call if nothing speaks against it now; see
-// OutputQoSScheduler.Try.
-func (e *SlotEngine) Try(now time.Time, r Request) {
-	now = e.advance(now)
+// TryRequest makes a cosmetic call if nothing speaks against it now; see
+// OutputQoSScheduler.TryRequest.
+func (e *SlotEngine) TryRequest(now time.Time, r Request) {
+	now = e.advanceClock(now)
 	if r.Chat == "" || e.draining {
-		e.shed(r.Family)
+		e.countShed(r.Family)
 		return
 	}
 	c := e.chatOf(r.Chat)
-	e.touch(c) // forgets it if this was all
-	l := c.laneOf(e.family(r.Family))
+	e.touchChat(c) // forgets it if this was all
+	l := c.laneOf(e.familyOf(r.Family))
 	if !e.allowsCosmetic(now, c, l, r.Family) {
-		e.shed(r.Family)
+		e.countShed(r.Family)
 		return
 	}
 	q := &pendingRequest{key: r.Key, uncertain: r.Uncertain, asked: Cosmetic}
 	q.work = work{req: q, chat: c, lane: l, class: Cosmetic, since: now}
-	e.ask(now, c, slotChoice{class: Cosmetic, lane: l, work: &q.work, spare: e.spare(now, c, l)})
+	e.askBudget(now, c, slotChoice{class: Cosmetic, lane: l, work: &q.work, spare: e.spareSlots(now, c, l)})
 }
 
 func (e *SlotEngine) allowsCosmetic(now time.Time, c *chat, l *lane, family Family) bool {
@@ -380,16 +380,16 @@ func (e *SlotEngine) allowsCosmetic(now time.Time, c *chat, l *lane, family Fami
 		return false
 	case (c.throttle.probing || e.bot.throttle.probing) && family != FamilyMessage:
 		return false // a probe is no use if it's about nothing
-	case now.Before(e.silentUntil(c)), now.Before(l.openAt(e.spare(now, c, l))):
+	case now.Before(e.silentUntil(c)), now.Before(l.openAt(e.spareSlots(now, c, l))):
 		return false
 	case family == FamilyTyping && !c.lastShown.IsZero() && now.Before(c.lastShown.Add(typingQuiet)):
 		return false
 	default:
-		return e.botOpen(now) && e.contenders() == 0
+		return e.botOpen(now) && e.countTurns() == 0
 	}
 }
 
-func (e *SlotEngine) shed(family Family) {
+func (e *SlotEngine) countShed(family Family) {
 	e.totals.Shed++
 	e.opt.Meter.CountShed(family)
 }
@@ -397,20 +397,20 @@ func (e *SlotEngine) shed(family Family) {
 // Close closes a document; see OutputQoSScheduler.Close.
 func (e *SlotEngine) Close(now time.Time, id DocID, mode CloseMode) {
 	if d := e.docs[id]; d != nil {
-		e.close(e.advance(now), d, mode)
+		e.closeDocument(e.advanceClock(now), d, mode)
 	}
 }
 
 // CloseSession closes all documents of a session; see
 // OutputQoSScheduler.CloseSession.
 func (e *SlotEngine) CloseSession(now time.Time, name SessionKey, mode CloseMode) {
-	now = e.advance(now)
+	now = e.advanceClock(now)
 	s := e.sessions[name]
 	if s == nil {
 		return
 	}
 	for _, d := range slices.Clone(s.docs) {
-		e.close(now, d, mode)
+		e.closeDocument(now, d, mode)
 	}
 	if mode != Cancel {
 		return
@@ -420,13 +420,13 @@ func (e *SlotEngine) CloseSession(now time.Time, name SessionKey, mode CloseMode
 			q.again, q.gone = false, true
 			continue
 		}
-		e.drop(q, nil)
+		e.dropRequest(q, nil)
 	}
 }
 
-func (e *SlotEngine) close(now time.Time, d *document, mode CloseMode) {
+func (e *SlotEngine) closeDocument(now time.Time, d *document, mode CloseMode) {
 	if mode == Cancel {
-		e.closed(d, DocClosed, nil)
+		e.endDocument(d, DocClosed, nil)
 		return
 	}
 	if d.flushing {
@@ -435,34 +435,34 @@ func (e *SlotEngine) close(now time.Time, d *document, mode CloseMode) {
 	d.flushing = true
 	d.flushBy = now.Add(e.opt.FlushLimit)
 	e.flushes.push(d)
-	e.file(now, d)
+	e.fileDocument(now, d)
 }
 
-// abandon gives up the flushes whose time has run out. Time under a penalty
+// abandonFlushes gives up the flushes whose time has run out. Time under a penalty
 // doesn't count.
-func (e *SlotEngine) abandon(now time.Time) {
+func (e *SlotEngine) abandonFlushes(now time.Time) {
 	for len(e.flushes) > 0 && !now.Before(e.flushes[0].flushBy) {
 		d := e.flushes[0]
-		if until := e.penalty(d.chat); until.After(now) {
+		if until := e.penaltyUntil(d.chat); until.After(now) {
 			d.flushBy = until.Add(e.opt.FlushLimit)
 			e.flushes.fix(d)
 			continue
 		}
-		e.closed(d, DocAbandoned, nil)
+		e.endDocument(d, DocAbandoned, nil)
 	}
 }
 
-// takeBackFlush has a document go on that was being flushed, if it was.
-func (e *SlotEngine) takeBackFlush(d *document) {
+// cancelFlush has a document go on that was being flushed, if it was.
+func (e *SlotEngine) cancelFlush(d *document) {
 	if d.flushing {
 		e.flushes.remove(d)
 		d.flushing = false
 	}
 }
 
-// closed forgets a document and says how.
-func (e *SlotEngine) closed(d *document, kind SchedulerEventKind, err error) {
-	e.remove(d)
+// endDocument forgets a document and says how.
+func (e *SlotEngine) endDocument(d *document, kind SchedulerEventKind, err error) {
+	e.removeDocument(d)
 	ev := SchedulerEvent{
 		Kind: kind, Chat: d.chat.key, Doc: d.id, Session: d.session.name,
 		Delivered: d.delivered, Wanted: d.wanted, Err: err,
@@ -470,23 +470,23 @@ func (e *SlotEngine) closed(d *document, kind SchedulerEventKind, err error) {
 	if d.final > d.announced {
 		ev.Final = d.final
 	}
-	e.emit(ev)
+	e.emitEvent(ev)
 }
 
-// remove forgets a document. A call in flight ends as it will; its slot is
+// removeDocument forgets a document. A call in flight ends as it will; its slot is
 // settled then, and nothing else happens.
-func (e *SlotEngine) remove(d *document) {
+func (e *SlotEngine) removeDocument(d *document) {
 	d.gone = true
-	e.takeBackFlush(d)
+	e.cancelFlush(d)
 	d.chat.dequeue(&d.work)
 	delete(e.docs, d.id)
 	e.docs = shrunk(e.docs)
 	d.flow.docs--
-	d.lane.leave(d.flow)
+	d.lane.leaveFlow(d.flow)
 	d.chat.docs--
 	d.session.docs = slices.DeleteFunc(d.session.docs, func(x *document) bool { return x == d })
 	e.leaveSession(d.session)
-	e.touch(d.chat)
+	e.touchChat(d.chat)
 }
 
 func (e *SlotEngine) leaveSession(s *sessionState) {

@@ -403,7 +403,7 @@ func TestBackOff(t *testing.T) {
 func TestBackOffOutlivesItsCause(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
 		a.outcome = func(qos.Call) *qos.CallResult { return &qos.CallResult{Outcome: qos.NotSent} }
-		if err := a.sched.Post(qos.Request{Chat: group, Key: "x", Session: "one"}); err != nil {
+		if err := a.sched.PostRequest(qos.Request{Chat: group, Key: "x", Session: "one"}); err != nil {
 			t.Fatal(err)
 		}
 		var until time.Time
@@ -569,7 +569,7 @@ func TestRequestsOfOneKeyAreOne(t *testing.T) {
 func TestBadRequestsAreRefused(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
 		for _, r := range []qos.Request{{Key: "x"}, {Chat: group}, {Chat: group, Key: "x", Class: qos.Cosmetic}} {
-			if err := a.sched.Post(r); err == nil {
+			if err := a.sched.PostRequest(r); err == nil {
 				t.Errorf("accepted: %+v", r)
 			}
 		}
@@ -578,7 +578,7 @@ func TestBadRequestsAreRefused(t *testing.T) {
 				t.Errorf("accepted: %+v", d)
 			}
 		}
-		a.sched.Try(qos.Request{Key: "x"}) // shed
+		a.sched.TryRequest(qos.Request{Key: "x"}) // shed
 		if a.sched.Want("unknown", 1, false) || a.sched.Touch("unknown") {
 			t.Error("an unknown document was accepted")
 		}
@@ -590,7 +590,7 @@ func TestBadRequestsAreRefused(t *testing.T) {
 func TestTypingIsRare(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
 		typing := func() {
-			a.sched.Try(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
+			a.sched.TryRequest(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
 			a.pass(500 * time.Millisecond)
 		}
 		isTyping := func(g grant) bool { return g.Family == qos.FamilyTyping }
@@ -616,7 +616,7 @@ func TestTypingIsRare(t *testing.T) {
 		if shed := a.snapshot().Totals.Shed; shed != 54+60 {
 			t.Errorf("%d were shed, want 114", shed)
 		}
-		a.sched.Try(qos.Request{Chat: group, Key: "draft", Family: qos.FamilyDraft}) // goes by the same rule
+		a.sched.TryRequest(qos.Request{Chat: group, Key: "draft", Family: qos.FamilyDraft}) // goes by the same rule
 		a.pass(0)
 		if n := len(a.made(func(g grant) bool { return g.Class == qos.Cosmetic })); n != 6 {
 			t.Error("a draft went while a stream waits")
@@ -626,9 +626,9 @@ func TestTypingIsRare(t *testing.T) {
 		a.open("doc", group)
 		a.want("doc", 1, false)
 		a.pass(2 * time.Second)
-		a.sched.Try(qos.Request{Chat: group, Key: "draft", Family: qos.FamilyDraft}) // drafts aren't so rare
+		a.sched.TryRequest(qos.Request{Chat: group, Key: "draft", Family: qos.FamilyDraft}) // drafts aren't so rare
 		a.pass(2 * time.Second)
-		a.sched.Try(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
+		a.sched.TryRequest(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
 		a.pass(10 * time.Second)
 		var families []qos.Family
 		for _, g := range a.made(nil) {
@@ -660,7 +660,7 @@ func TestOlderGoesFirst(t *testing.T) {
 		a.latency = always(2 * time.Second)
 		a.post(group, "busy", qos.Interactive)
 		a.pass(time.Second)
-		if err := a.sched.Post(qos.Request{Chat: group, Key: "older", Family: qos.FamilyRename}); err != nil {
+		if err := a.sched.PostRequest(qos.Request{Chat: group, Key: "older", Family: qos.FamilyRename}); err != nil {
 			t.Fatal(err)
 		}
 		a.pass(100 * time.Millisecond)
@@ -676,7 +676,7 @@ func TestOlderGoesFirst(t *testing.T) {
 func TestOneFullFamilyHoldsUpNoOther(t *testing.T) {
 	inArena(t, qos.Options{Mode: qos.CoalesceOnly, Limits: qostest.BurstLimits()}, nil, func(a *arena) {
 		for _, key := range []string{"a", "b", "c"} {
-			if err := a.sched.Post(qos.Request{Chat: group, Key: key, Family: qos.FamilyRename}); err != nil {
+			if err := a.sched.PostRequest(qos.Request{Chat: group, Key: key, Family: qos.FamilyRename}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -720,13 +720,13 @@ type silentBudget struct {
 	asked int
 }
 
-func (b *silentBudget) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
+func (b *silentBudget) AskSlot(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
 	if ask.Chat == b.chat {
 		if b.asked++; b.asked <= b.until {
 			return qos.SlotAnswer{State: qos.Pending}
 		}
 	}
-	return b.Budget.Ask(now, ask, reply)
+	return b.Budget.AskSlot(now, ask, reply)
 }
 
 // TestLateGrantIsGivenBack: a budget that answers when nobody waits any more.
@@ -838,7 +838,7 @@ func TestSnapshotOfTheEnded(t *testing.T) {
 		if _, err := a.sched.Status(context.Background()); !errors.Is(err, qos.ErrStopped) {
 			t.Errorf("error %v, want ErrStopped", err)
 		}
-		if err := a.sched.Post(qos.Request{Chat: group, Key: "x"}); !errors.Is(err, qos.ErrStopped) {
+		if err := a.sched.PostRequest(qos.Request{Chat: group, Key: "x"}); !errors.Is(err, qos.ErrStopped) {
 			t.Errorf("error %v, want ErrStopped", err)
 		}
 	})

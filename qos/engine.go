@@ -101,8 +101,8 @@ func NewSlotEngine(opt Options, budget Budget, hand func(do func(now time.Time))
 	return e, nil
 }
 
-// advance returns now, or the latest time seen if that's later.
-func (e *SlotEngine) advance(now time.Time) time.Time {
+// advanceClock returns now, or the latest time seen if that's later.
+func (e *SlotEngine) advanceClock(now time.Time) time.Time {
 	if e.now.IsZero() || now.After(e.now) {
 		e.now = now
 	}
@@ -121,8 +121,8 @@ func (e *SlotEngine) chatOf(key ChatKey) *chat {
 	return c
 }
 
-// touch has a chat looked at when everything that's known has been taken in.
-func (e *SlotEngine) touch(c *chat) {
+// touchChat has a chat looked at when everything that's known has been taken in.
+func (e *SlotEngine) touchChat(c *chat) {
 	if !c.touched {
 		c.touched = true
 		e.touched = append(e.touched, c)
@@ -131,20 +131,20 @@ func (e *SlotEngine) touch(c *chat) {
 
 func (e *SlotEngine) touchAll() {
 	for _, c := range e.chats {
-		e.touch(c)
+		e.touchChat(c)
 	}
 }
 
 // Advance returns the calls to make now.
 func (e *SlotEngine) Advance(now time.Time) []*Started {
-	now = e.advance(now)
-	e.abandon(now)
+	now = e.advanceClock(now)
+	e.abandonFlushes(now)
 	for {
 		for len(e.agenda) > 0 && !e.agenda[0].look.After(now) {
 			c := e.agenda[0]
 			c.look = time.Time{}
 			setLook(&e.agenda, c)
-			e.touch(c)
+			e.touchChat(c)
 		}
 		if len(e.touched) == 0 && !e.grantNext(now) {
 			break
@@ -154,17 +154,17 @@ func (e *SlotEngine) Advance(now time.Time) []*Started {
 			c := e.touched[last]
 			e.touched = e.touched[:last]
 			c.touched = false
-			e.lookAt(now, c)
+			e.lookAtChat(now, c)
 		}
 	}
-	e.shrink()
+	e.shrinkQueues()
 	started := e.started
 	e.started = nil
 	return started
 }
 
-// lookAt decides what a chat waits for: the bot's turn, a time, or nothing.
-func (e *SlotEngine) lookAt(now time.Time, c *chat) {
+// lookAtChat decides what a chat waits for: the bot's turn, a time, or nothing.
+func (e *SlotEngine) lookAtChat(now time.Time, c *chat) {
 	switch {
 	case c.forgotten:
 		return
@@ -174,20 +174,20 @@ func (e *SlotEngine) lookAt(now time.Time, c *chat) {
 		c.look = time.Time{}
 	default:
 		if ch, ok := e.choose(now, c); ok {
-			e.contend(c, ch.class)
+			e.enterTurns(c, ch.class)
 		} else {
-			e.withdraw(c)
+			e.leaveTurns(c)
 		}
-		e.retire(now, c)
+		e.retireChat(now, c)
 	}
 	if !c.forgotten {
 		setLook(&e.agenda, c)
 	}
 }
 
-// retire forgets a chat that has nothing left, as soon as its past doesn't matter
+// retireChat forgets a chat that has nothing left, as soon as its past doesn't matter
 // any more.
-func (e *SlotEngine) retire(now time.Time, c *chat) {
+func (e *SlotEngine) retireChat(now time.Time, c *chat) {
 	if c.docs > 0 || c.waiting > 0 || len(c.requests) > 0 || c.busy() {
 		return
 	}
@@ -203,10 +203,10 @@ func (e *SlotEngine) retire(now time.Time, c *chat) {
 		c.lookBy(at)
 		return
 	}
-	e.discard(c)
+	e.discardChat(c)
 }
 
-func (e *SlotEngine) discard(c *chat) {
+func (e *SlotEngine) discardChat(c *chat) {
 	c.forgotten = true
 	c.look = time.Time{}
 	setLook(&e.agenda, c)
@@ -214,8 +214,8 @@ func (e *SlotEngine) discard(c *chat) {
 	e.chats = shrunk(e.chats)
 }
 
-// shrink lets go of memory that a busier time needed.
-func (e *SlotEngine) shrink() {
+// shrinkQueues lets go of memory that a busier time needed.
+func (e *SlotEngine) shrinkQueues() {
 	const keep = 64
 	if len(e.chats) == 0 {
 		if cap(e.agenda) > keep {
@@ -235,9 +235,9 @@ func (e *SlotEngine) shrink() {
 	}
 }
 
-// Next is when Advance has something to do, if nothing happens before; zero:
+// NextLook is when Advance has something to do, if nothing happens before; zero:
 // never.
-func (e *SlotEngine) Next() time.Time {
+func (e *SlotEngine) NextLook() time.Time {
 	var next time.Time
 	soonest := func(at time.Time) {
 		if next.IsZero() || at.Before(next) {
@@ -250,28 +250,28 @@ func (e *SlotEngine) Next() time.Time {
 	if len(e.flushes) > 0 {
 		soonest(e.flushes[0].flushBy)
 	}
-	if e.contenders() > 0 && e.bot.open < e.opt.MaxInFlight && !e.probeUnderWay() {
+	if e.countTurns() > 0 && e.bot.open < e.opt.MaxInFlight && !e.probeUnderWay() {
 		soonest(later(e.bot.throttle.until, e.botFrom(e.now)))
 	}
 	return next
 }
 
-// emit tells the owner what must not be lost silently.
-func (e *SlotEngine) emit(ev SchedulerEvent) { e.opt.OnEvent(ev) }
+// emitEvent tells the owner what must not be lost silently.
+func (e *SlotEngine) emitEvent(ev SchedulerEvent) { e.opt.OnEvent(ev) }
 
 // Learn narrows a scope; see Budget.Learn.
 func (e *SlotEngine) Learn(now time.Time, scope Scope, learned Learned) {
-	now = e.advance(now)
+	now = e.advanceClock(now)
 	e.budget.Learn(now, scope, learned)
 	if c := e.chats[scope.Chat]; c != nil {
 		e.forgetHints(c)
 	}
 }
 
-// Freed has the budget asked again about a chat, about all if it's empty; see
+// ReaskBudget asks the budget again for chat's waiting calls; an empty chat means all chats. See
 // Budget.Run.
-func (e *SlotEngine) Freed(now time.Time, chat ChatKey) {
-	e.advance(now)
+func (e *SlotEngine) ReaskBudget(now time.Time, chat ChatKey) {
+	e.advanceClock(now)
 	if c := e.chats[chat]; c != nil {
 		e.forgetHints(c)
 	}
@@ -287,7 +287,7 @@ func (e *SlotEngine) forgetHints(c *chat) {
 	for _, l := range c.lanes {
 		l.hints = [2]hint{}
 	}
-	e.touch(c)
+	e.touchChat(c)
 }
 
 // Reconfigure changes the options; see OutputQoSScheduler.Reconfigure.
@@ -296,7 +296,7 @@ func (e *SlotEngine) Reconfigure(now time.Time, opt Options) error {
 	if err := opt.Validate(); err != nil {
 		return err
 	}
-	e.advance(now)
+	e.advanceClock(now)
 	e.opt = opt.withDefaults()
 	e.terms++
 	e.budget.Configure(e.opt.Limits)
@@ -309,7 +309,7 @@ func (e *SlotEngine) Reconfigure(now time.Time, opt Options) error {
 
 // Status returns the state now.
 func (e *SlotEngine) Status(now time.Time) SchedulerStatus {
-	now = e.advance(now)
+	now = e.advanceClock(now)
 	s := SchedulerStatus{
 		At: now, Mode: e.opt.Mode, InFlight: e.bot.inFlight, Documents: len(e.docs), Totals: e.totals,
 		Bot: BotStatus{
@@ -319,7 +319,7 @@ func (e *SlotEngine) Status(now time.Time) SchedulerStatus {
 	for _, key := range slices.Sorted(maps.Keys(e.chats)) {
 		s.Chats = append(s.Chats, e.chatStatus(now, e.chats[key]))
 	}
-	s.Load = e.load(now)
+	s.Load = e.loadStatus(now)
 	for _, d := range e.docs {
 		if d.dirty.IsZero() {
 			continue
@@ -333,8 +333,8 @@ func (e *SlotEngine) Status(now time.Time) SchedulerStatus {
 	return s
 }
 
-// load sums up all chats.
-func (e *SlotEngine) load(now time.Time) (sum LoadStatus) {
+// loadStatus sums up all chats.
+func (e *SlotEngine) loadStatus(now time.Time) (sum LoadStatus) {
 	for _, c := range e.chats {
 		sum.Tick = max(sum.Tick, e.chatTick(now, c))
 		sum.ActiveSessions += c.emitters.emitting(now, e.opt.ActiveEmitterWindow)
@@ -352,13 +352,13 @@ func (e *SlotEngine) chatTick(now time.Time, c *chat) time.Duration {
 	if len(c.lanes) == 0 {
 		return 0
 	}
-	return e.tick(now, c, c.lanes[0])
+	return e.streamTick(now, c, c.lanes[0])
 }
 
 func (e *SlotEngine) chatStatus(now time.Time, c *chat) ChatStatus {
 	s := ChatStatus{
 		Chat: c.key, Windows: e.budget.Use(now, c.key), InFlight: c.call != nil,
-		PenaltyUntil: ahead(now, e.penalty(c)), BackoffUntil: ahead(now, c.backoff.until),
+		PenaltyUntil: ahead(now, e.penaltyUntil(c)), BackoffUntil: ahead(now, c.backoff.until),
 		Multiplier:     c.throttle.multiplier(),
 		Tick:           e.chatTick(now, c),
 		ActiveSessions: c.emitters.active(now, e.opt.ActiveEmitterWindow),
@@ -367,7 +367,7 @@ func (e *SlotEngine) chatStatus(now time.Time, c *chat) ChatStatus {
 		s.NextSlot = ahead(now, c.look)
 	}
 	if e.opt.Mode == Strict {
-		s.Reserve = e.kept(now, c, e.mainWindow(c))
+		s.Reserve = e.keptSlots(now, c, e.mainWindow(c))
 	}
 	for _, l := range c.lanes {
 		s.PenaltyUntil = later(s.PenaltyUntil, ahead(now, l.throttle.until))
@@ -398,7 +398,7 @@ func (s *ChatStatus) count(now time.Time, l *list[*work]) {
 }
 
 func docStatus(now time.Time, d *document) DocStatus {
-	class, _ := d.waits()
+	class, _ := d.waitingClass()
 	return DocStatus{
 		Doc: d.id, Session: d.session.name, Class: class, Delivered: d.delivered, Wanted: d.wanted,
 		Pressure:  Pressure{Behind: d.wanted - d.delivered, Age: now.Sub(d.dirty)},
@@ -414,17 +414,17 @@ func ahead(now, t time.Time) time.Time {
 	return time.Time{}
 }
 
-// drain has streams rest from now on, and requests refused.
-func (e *SlotEngine) drain(now time.Time) {
-	e.advance(now)
+// beginDraining has streams rest from now on, and requests refused.
+func (e *SlotEngine) beginDraining(now time.Time) {
+	e.advanceClock(now)
 	e.draining = true
 	e.touchAll()
 }
 
-// drained says whether no call is under way and none could begin before a time;
+// isDrained says whether no call is under way and none could begin before a time;
 // zero: ever.
-func (e *SlotEngine) drained(before time.Time) bool {
-	if e.bot.open > 0 || e.contenders() > 0 {
+func (e *SlotEngine) isDrained(before time.Time) bool {
+	if e.bot.open > 0 || e.countTurns() > 0 {
 		return false
 	}
 	for _, c := range e.chats {
@@ -435,8 +435,8 @@ func (e *SlotEngine) drained(before time.Time) bool {
 	return true
 }
 
-// left is how many documents and requests wait.
-func (e *SlotEngine) left() int {
+// countWaiting is how many documents and requests wait.
+func (e *SlotEngine) countWaiting() int {
 	n := 0
 	for _, c := range e.chats {
 		n += c.waiting
@@ -447,15 +447,15 @@ func (e *SlotEngine) left() int {
 	return n
 }
 
-// stop begins no call any more.
-func (e *SlotEngine) stop() {
+// stopCalls ends the beginning of calls.
+func (e *SlotEngine) stopCalls() {
 	e.stopped = true
 	e.touchAll()
 }
 
-// idle says whether no call is under way, and no question to the budget either,
+// isIdle says whether no call is under way, and no question to the budget either,
 // unless there's no more time for that.
-func (e *SlotEngine) idle(late bool) bool {
+func (e *SlotEngine) isIdle(late bool) bool {
 	return e.bot.inFlight == 0 && (e.bot.open == 0 || late)
 }
 

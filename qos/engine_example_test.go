@@ -27,7 +27,7 @@ func ExampleSlotEngine() {
 	for range 3 {
 		calls := engine.Advance(now)
 		for len(calls) == 0 {
-			now = engine.Next()
+			now = engine.NextLook()
 			calls = engine.Advance(now)
 		}
 		call := calls[0].Call
@@ -40,7 +40,7 @@ func ExampleSlotEngine() {
 			for line := range int64(3) {
 				engine.Want(now, "build", 2+line, false)
 			}
-			if err := engine.Post(now, qos.Request{Chat: "-100", Key: "reply to /status"}); err != nil {
+			if err := engine.PostRequest(now, qos.Request{Chat: "-100", Key: "reply to /status"}); err != nil {
 				fmt.Println(err)
 			}
 		}

@@ -50,7 +50,7 @@ func (s *simulation) until(end time.Time, latency func() time.Duration, answer f
 			heap.Push(&s.ends, ending{at: s.now.Add(latency()), call: c})
 		}
 		next := end
-		if at := s.engine.Next(); !at.IsZero() && at.Before(next) {
+		if at := s.engine.NextLook(); !at.IsZero() && at.Before(next) {
 			next = at
 		}
 		ended := len(s.ends) > 0 && !s.ends[0].at.After(next)
@@ -89,7 +89,7 @@ func TestEngineRepeats(t *testing.T) {
 			i := random.IntN(40)
 			engine.Want(s.now, docID(i), int64(step), random.IntN(9) == 0)
 			if step%20 == 0 {
-				if err := engine.Post(s.now, qos.Request{Chat: qos.ChatKey(fmt.Sprint("-", i%7)), Key: fmt.Sprint(step)}); err != nil {
+				if err := engine.PostRequest(s.now, qos.Request{Chat: qos.ChatKey(fmt.Sprint("-", i%7)), Key: fmt.Sprint(step)}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -188,7 +188,7 @@ func TestNextMissesNothing(t *testing.T) {
 		for step := range 150 {
 			engine.Want(s.now, docID(random.IntN(n)), int64(step+1), random.IntN(15) == 0)
 			if random.IntN(15) == 0 {
-				if err := engine.Post(s.now, qos.Request{Chat: "-1", Key: fmt.Sprint(step)}); err != nil {
+				if err := engine.PostRequest(s.now, qos.Request{Chat: "-1", Key: fmt.Sprint(step)}); err != nil {
 					rt.Fatal(err)
 				}
 			}

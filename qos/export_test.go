@@ -9,7 +9,7 @@ import (
 // nothing. It waits for the scheduler's goroutine.
 func Left(s *OutputQoSScheduler) string {
 	got := make(chan string, 1)
-	if !s.box.send(func(time.Time) { got <- s.engine.leftOver() }) {
+	if !s.box.sendTask(func(time.Time) { got <- s.engine.leftOver() }) {
 		return "the scheduler has ended"
 	}
 	left := <-got
@@ -24,7 +24,7 @@ func Left(s *OutputQoSScheduler) string {
 // Flows is how many flows the scheduler keeps. It waits for its goroutine.
 func Flows(s *OutputQoSScheduler) int {
 	got := make(chan int, 1)
-	if !s.box.send(func(time.Time) {
+	if !s.box.sendTask(func(time.Time) {
 		n := 0
 		for _, c := range s.engine.chats {
 			for _, l := range c.lanes {
@@ -49,7 +49,7 @@ func (e *SlotEngine) leftOver() string {
 	count(len(e.chats), "chats")
 	count(len(e.sessions), "sessions")
 	count(len(e.agenda), "dates")
-	count(e.contenders(), "turns")
+	count(e.countTurns(), "turns")
 	count(len(e.flushes), "flushes")
 	count(e.bot.open, "open calls")
 	count(e.bot.inFlight, "calls in flight")

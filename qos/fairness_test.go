@@ -125,7 +125,7 @@ func TestFairShares(t *testing.T) {
 				a.open(docID(i), group)
 			}
 			if focused >= 0 {
-				a.sched.Focus(qos.SessionKey(docID(focused)))
+				a.sched.FocusSession(qos.SessionKey(docID(focused)))
 			}
 			for i := range n {
 				a.feed(docID(i), group)
@@ -378,7 +378,7 @@ func finals(a *arena, random *dice, commands bool, latency time.Duration) (bad [
 // flood posts a request again and again, so that one always waits.
 func flood(a *arena, key string, stop chan struct{}) {
 	for {
-		_ = a.sched.Post(qos.Request{Chat: group, Key: key, Class: qos.Interactive})
+		_ = a.sched.PostRequest(qos.Request{Chat: group, Key: key, Class: qos.Interactive})
 		select {
 		case <-time.After(3 * time.Second): // five of them are more than 20 a minute
 		case <-stop:

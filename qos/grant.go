@@ -20,26 +20,26 @@ type slotAsking struct {
 	terms    int // SlotEngine.terms when it was asked
 }
 
-// contend has a chat wait for the bot's turn, with work of a class.
-func (e *SlotEngine) contend(c *chat, class Class) {
+// enterTurns has a chat wait for the bot's turn, with work of a class.
+func (e *SlotEngine) enterTurns(c *chat, class Class) {
 	if c.turn >= 0 && c.ready == class {
 		return
 	}
 	if c.turn < 0 {
 		c.start = max(e.bot.virtual, c.finish)
 	}
-	e.withdraw(c)
+	e.leaveTurns(c)
 	c.ready = class
 	e.ready[class].push(c)
 }
 
-// withdraw takes a chat out of those that wait for the bot's turn.
-func (e *SlotEngine) withdraw(c *chat) {
+// leaveTurns takes a chat out of those that wait for the bot's turn.
+func (e *SlotEngine) leaveTurns(c *chat) {
 	e.ready[c.ready].remove(c)
 }
 
-// contenders is how many chats wait for the bot's turn.
-func (e *SlotEngine) contenders() int {
+// countTurns is how many chats wait for the bot's turn.
+func (e *SlotEngine) countTurns() int {
 	n := 0
 	for _, t := range e.ready {
 		n += len(t)
@@ -50,7 +50,7 @@ func (e *SlotEngine) contenders() int {
 // grantNext gives the bot's next turn to one of the chats that wait for it. It
 // returns false if there's none, or none may go.
 func (e *SlotEngine) grantNext(now time.Time) bool {
-	if e.contenders() == 0 || !e.botOpen(now) {
+	if e.countTurns() == 0 || !e.botOpen(now) {
 		return false
 	}
 	anyClass := e.bot.grants%everyFourth == everyFourth-1
@@ -60,11 +60,11 @@ func (e *SlotEngine) grantNext(now time.Time) bool {
 			best = t[0]
 		}
 	}
-	e.withdraw(best)
+	e.leaveTurns(best)
 	if ch, ok := e.choose(now, best); ok {
-		e.ask(now, best, ch)
+		e.askBudget(now, best, ch)
 	}
-	e.touch(best)
+	e.touchChat(best)
 	return true
 }
 
@@ -89,21 +89,21 @@ func (e *SlotEngine) botFrom(now time.Time) time.Time {
 	return e.bot.pace.next(now)
 }
 
-// ask asks the budget for the slot of a choice.
-func (e *SlotEngine) ask(now time.Time, c *chat, ch slotChoice) {
+// askBudget asks the budget for the slot of a choice.
+func (e *SlotEngine) askBudget(now time.Time, c *chat, ch slotChoice) {
 	token := &slotAsking{choice: ch, deadline: now.Add(e.opt.CallTimeout), terms: e.terms}
 	c.asking = token
 	e.bot.open++
 	reply := func(a SlotAnswer) {
-		e.hand(func(now time.Time) { e.answered(e.advance(now), c, token, a) })
+		e.hand(func(now time.Time) { e.takeAnswer(e.advanceClock(now), c, token, a) })
 	}
-	a := e.budget.Ask(now, SlotQuestion{
+	a := e.budget.AskSlot(now, SlotQuestion{
 		Chat: c.key, Family: ch.lane.family, Spare: ch.spare,
 		Deadline: token.deadline, Unguarded: e.opt.Mode == Off,
 		Class: ch.class, Weight: e.streamWeight(now, ch.lane),
 	}, reply)
 	if a.State != Pending {
-		e.answered(now, c, token, a)
+		e.takeAnswer(now, c, token, a)
 	}
 }
 
@@ -111,7 +111,7 @@ func (e *SlotEngine) ask(now time.Time, c *chat, ch slotChoice) {
 func (e *SlotEngine) streamWeight(now time.Time, l *lane) float64 {
 	sum := 0.0
 	for _, f := range l.streams.heap {
-		sum += e.weight(now, f)
+		sum += e.flowWeight(now, f)
 	}
 	return sum
 }
@@ -127,12 +127,12 @@ func (e *SlotEngine) giveUpAsking(now time.Time, c *chat) {
 	c.asking = nil
 	e.bot.open--
 	ch.lane.learnHint(ch.spare, now.Add(askAgain))
-	e.shedUnsent(ch)
-	e.touch(c)
+	e.countUnsent(ch)
+	e.touchChat(c)
 }
 
-// answered takes in the budget's answer.
-func (e *SlotEngine) answered(now time.Time, c *chat, token *slotAsking, a SlotAnswer) {
+// takeAnswer takes in the budget's answer.
+func (e *SlotEngine) takeAnswer(now time.Time, c *chat, token *slotAsking, a SlotAnswer) {
 	if c.asking != token {
 		if a.State == Granted {
 			e.budget.Refund(now, a.Permit)
@@ -141,29 +141,29 @@ func (e *SlotEngine) answered(now time.Time, c *chat, token *slotAsking, a SlotA
 	}
 	c.asking = nil
 	e.bot.open--
-	e.touch(c)
-	e.noteBudget(a.Err)
+	e.touchChat(c)
+	e.reportBudget(a.Err)
 	if a.State != Granted {
 		if !a.At.After(now) { // we'd ask in a circle
 			a.At = now.Add(time.Millisecond)
 		}
 		token.choice.lane.learnHint(token.choice.spare, a.At)
-		e.shedUnsent(token.choice)
+		e.countUnsent(token.choice)
 		return
 	}
-	ch, ok := e.confirm(now, c, token)
+	ch, ok := e.confirmChoice(now, c, token)
 	if !ok {
 		e.budget.Refund(now, a.Permit)
-		e.shedUnsent(token.choice)
+		e.countUnsent(token.choice)
 		return
 	}
-	e.start(now, c, ch, a.Permit, token.deadline)
+	e.startCall(now, c, ch, a.Permit, token.deadline)
 }
 
-// confirm chooses anew for a slot that was granted. It returns false if nothing
+// confirmChoice chooses anew for a slot that was granted. It returns false if nothing
 // is left that the slot is good for, too little of the call's time is left, or the
 // slot was asked for on terms that don't hold any more.
-func (e *SlotEngine) confirm(now time.Time, c *chat, token *slotAsking) (slotChoice, bool) {
+func (e *SlotEngine) confirmChoice(now time.Time, c *chat, token *slotAsking) (slotChoice, bool) {
 	if token.terms != e.terms || token.deadline.Sub(now) < e.opt.CallTimeout*3/4 {
 		return slotChoice{}, false
 	}
@@ -174,15 +174,15 @@ func (e *SlotEngine) confirm(now time.Time, c *chat, token *slotAsking) (slotCho
 	return ch, ok && ch.lane == token.choice.lane && ch.spare <= token.choice.spare
 }
 
-// shedUnsent counts a cosmetic call that wasn't made after all.
-func (e *SlotEngine) shedUnsent(ch slotChoice) {
+// countUnsent counts a cosmetic call that wasn't made after all.
+func (e *SlotEngine) countUnsent(ch slotChoice) {
 	if ch.class == Cosmetic {
-		e.shed(ch.lane.family)
+		e.countShed(ch.lane.family)
 	}
 }
 
-// noteBudget logs when the budget begins or ceases to fail.
-func (e *SlotEngine) noteBudget(err error) {
+// reportBudget logs when the budget begins or ceases to fail.
+func (e *SlotEngine) reportBudget(err error) {
 	switch {
 	case err != nil && e.bot.err == nil:
 		e.opt.Logger.Error("nothing can be sent: the budget fails", "err", err)
@@ -192,8 +192,8 @@ func (e *SlotEngine) noteBudget(err error) {
 	e.bot.err = err
 }
 
-// start begins a call.
-func (e *SlotEngine) start(now time.Time, c *chat, ch slotChoice, permit PermitID, deadline time.Time) {
+// startCall begins a call.
+func (e *SlotEngine) startCall(now time.Time, c *chat, ch slotChoice, permit PermitID, deadline time.Time) {
 	w := ch.work
 	s := &Started{
 		permit: permit, Deadline: deadline, began: now, waited: now.Sub(w.since), work: w,
@@ -203,7 +203,7 @@ func (e *SlotEngine) start(now time.Time, c *chat, ch slotChoice, permit PermitI
 			lastCall: c.lastCall, lastShown: c.lastShown, lastPaced: c.lastPaced,
 		},
 	}
-	e.account(now, c, ch, s)
+	e.chargeGrant(now, c, ch, s)
 	if ch.class != Stream {
 		c.dequeue(w)
 	}
@@ -218,9 +218,9 @@ func (e *SlotEngine) start(now time.Time, c *chat, ch slotChoice, permit PermitI
 	e.started = append(e.started, s)
 }
 
-// account has the grant paid for by those who share: the chat among chats, the
+// chargeGrant has the grant paid for by those who share: the chat among chats, the
 // class among classes, the flow among flows.
-func (e *SlotEngine) account(now time.Time, c *chat, ch slotChoice, s *Started) {
+func (e *SlotEngine) chargeGrant(now time.Time, c *chat, ch slotChoice, s *Started) {
 	e.bot.grants++
 	e.bot.pace.take(now, now)
 	e.bot.virtual = max(e.bot.virtual, c.start)
@@ -246,9 +246,9 @@ func (e *SlotEngine) account(now time.Time, c *chat, ch slotChoice, s *Started) 
 		c.sinceStream = 0
 		ch.lane.pace.take(now, ch.work.due)
 		s.undo.paced = true
-		ch.lane.streams.serve(ch.work, e.weight(now, ch.work.flow))
+		ch.lane.streams.serveWork(ch.work, e.flowWeight(now, ch.work.flow))
 		c.waiting--
-		ch.lane.sweep()
+		ch.lane.sweepFlows()
 		c.emitters.sample(now, e.opt.ActiveEmitterWindow, e.opt.ActiveEmitterEMAAlpha)
 	}
 }
@@ -285,22 +285,22 @@ const overGrace = 500 * time.Millisecond
 
 // Finish takes in what came of a call, which ended at answered (now or before).
 func (e *SlotEngine) Finish(now time.Time, s *Started, r CallResult, answered time.Time) {
-	now = e.advance(now)
+	now = e.advanceClock(now)
 	if r.Outcome == OutcomeUnknown || r.Outcome >= outcomes {
 		r.Outcome = Uncertain
 	}
 	w := s.work
 	c := w.chat
 	c.call = nil
-	if r.failed() && c.excuses.take(now) {
-		s.takeBackPace()
+	if r.failed() && c.excuses.takeExcuse(now) {
+		s.undoPace()
 		if w.doc != nil {
 			w.doc.excused = true
 		}
 	}
 	e.bot.open--
 	e.bot.inFlight--
-	e.settle(now, c, s, r, answered)
+	e.settlePermit(now, c, s, r, answered)
 	e.forgetHints(c)
 	e.totals.Outcomes[r.Outcome]++
 	e.opt.Meter.CountCall(s.Call.Class, s.Call.Family, r.Outcome, s.waited, now.Sub(s.began))
@@ -315,11 +315,11 @@ func (e *SlotEngine) Finish(now time.Time, s *Started, r CallResult, answered ti
 		}
 		c.backoff.failed(now, e.random)
 	case Throttled:
-		e.penalized(now, c, w.lane, r)
+		e.penalizeChat(now, c, w.lane, r)
 	default:
 	}
 	if r.Outcome == Delivered || r.Outcome == Rejected {
-		e.succeeded(now, c, w.lane, s.began)
+		e.noteSuccess(now, c, w.lane, s.began)
 	}
 	if w.doc != nil {
 		e.finishDocument(now, w.doc, s, r)
@@ -328,19 +328,19 @@ func (e *SlotEngine) Finish(now time.Time, s *Started, r CallResult, answered ti
 	}
 	switch r.Outcome {
 	case ChatGone:
-		e.chatGone(now, c, r.Err)
+		e.dropChat(now, c, r.Err)
 	case Migrated:
-		e.rekey(now, c, r.Chat)
+		e.rekeyChat(now, c, r.Chat)
 	default:
 	}
 }
 
-// settle tells the budget what became of the slot.
-func (e *SlotEngine) settle(now time.Time, c *chat, s *Started, r CallResult, answered time.Time) {
+// settlePermit tells the budget what became of the slot.
+func (e *SlotEngine) settlePermit(now time.Time, c *chat, s *Started, r CallResult, answered time.Time) {
 	switch r.Outcome {
 	case Unchanged, NotSent:
 		e.budget.Refund(now, s.permit)
-		e.takeBack(c, s)
+		e.undoGrant(c, s)
 		return
 	case Uncertain:
 		if r.Over {
@@ -362,20 +362,20 @@ func (e *SlotEngine) settle(now time.Time, c *chat, s *Started, r CallResult, an
 	}
 }
 
-// takeBack undoes what the grant changed, because no call was made.
-func (e *SlotEngine) takeBack(c *chat, s *Started) {
+// undoGrant undoes what the grant changed, because no call was made.
+func (e *SlotEngine) undoGrant(c *chat, s *Started) {
 	u := s.undo
 	c.behind, c.sinceStream = u.behind, u.sinceStream
 	c.lastCall, c.lastShown, c.lastPaced = u.lastCall, u.lastShown, u.lastPaced
 	e.bot.pace.giveBack()
-	s.takeBackPace()
+	s.undoPace()
 	if d := s.work.doc; d != nil {
 		d.lastCall = u.docCall
 	}
 }
 
-// takeBackPace returns what the call took of the paces of its lane.
-func (s *Started) takeBackPace() {
+// undoPace returns what the call took of the paces of its lane.
+func (s *Started) undoPace() {
 	if s.undo.supplied {
 		s.work.lane.supply.giveBack()
 	}
@@ -387,8 +387,8 @@ func (s *Started) takeBackPace() {
 // failed reports that the call was answered, by an error that may pass.
 func (r CallResult) failed() bool { return r.Outcome == Failed || r.Outcome == Uncertain && r.Over }
 
-// succeeded takes in that the platform accepted a call.
-func (e *SlotEngine) succeeded(now time.Time, c *chat, l *lane, began time.Time) {
+// noteSuccess takes in that the platform accepted a call.
+func (e *SlotEngine) noteSuccess(now time.Time, c *chat, l *lane, began time.Time) {
 	if l.throttle.probing {
 		l.throttle.succeeded(now, began)
 		if l.family == FamilyMessage {
@@ -406,18 +406,18 @@ func (e *SlotEngine) finishDocument(now time.Time, d *document, s *Started, r Ca
 	}
 	switch r.Outcome {
 	case Delivered:
-		d.reached(r.Delivered, r.Final)
+		d.raiseTo(r.Delivered, r.Final)
 		d.more, d.uncertain = r.More, false
 	case Unchanged:
 		if d.asleep = r.Again; d.asleep.IsZero() {
-			d.reached(s.Call.Wanted, s.Call.Final)
+			d.raiseTo(s.Call.Wanted, s.Call.Final)
 			d.more, d.uncertain = false, false
 		}
 		if !d.asleep.IsZero() {
 			d.live = max(d.live, s.live)
 		}
 	case Rejected, ChatGone:
-		e.closed(d, DocStopped, r.Err)
+		e.endDocument(d, DocStopped, r.Err)
 		return
 	case Uncertain:
 		d.uncertain = true
@@ -430,16 +430,16 @@ func (e *SlotEngine) finishDocument(now time.Time, d *document, s *Started, r Ca
 	}
 	if from := d.chat; r.Outcome == Delivered && r.Chat != "" && r.Chat != from.key {
 		e.moveDocument(now, d, e.chatOf(r.Chat))
-		e.touch(from)
+		e.touchChat(from)
 	} else {
-		e.file(now, d)
+		e.fileDocument(now, d)
 	}
 	e.moved(d)
 }
 
-// reached raises the document's numbers. Where a turn's end is announced, its
+// raiseTo raises the document's numbers. Where a turn's end is announced, its
 // lines are there.
-func (d *document) reached(delivered, announced int64) {
+func (d *document) raiseTo(delivered, announced int64) {
 	d.announced = max(d.announced, announced)
 	d.delivered = max(d.delivered, delivered, d.announced)
 	d.wanted = max(d.wanted, d.delivered)
@@ -456,17 +456,17 @@ func (e *SlotEngine) finishRequest(now time.Time, q *pendingRequest, r CallResul
 		if !q.gone && (q.again || r.Outcome == Delivered && r.More) {
 			break
 		}
-		e.forget(q)
+		e.forgetRequest(q)
 		return
 	case Rejected, ChatGone:
-		e.drop(q, r.Err)
+		e.dropRequest(q, r.Err)
 		return
 	case Uncertain:
 		q.uncertain = true
 	default:
 	}
 	if q.gone {
-		e.drop(q, nil)
+		e.dropRequest(q, nil)
 		return
 	}
 	if q.again {
@@ -474,16 +474,16 @@ func (e *SlotEngine) finishRequest(now time.Time, q *pendingRequest, r CallResul
 	}
 	q.due = now
 	q.chat.enqueue(&q.work, q.asked)
-	e.touch(q.chat)
+	e.touchChat(q.chat)
 }
 
-// chatGone gives up all that waits in a chat.
-func (e *SlotEngine) chatGone(now time.Time, c *chat, err error) {
+// dropChat gives up all that waits in a chat.
+func (e *SlotEngine) dropChat(now time.Time, c *chat, err error) {
 	for _, d := range e.docsOf(c) {
-		e.closed(d, DocStopped, err)
+		e.endDocument(d, DocStopped, err)
 	}
 	for _, q := range c.requests {
-		e.drop(q, err)
+		e.dropRequest(q, err)
 	}
 }
 
@@ -497,8 +497,8 @@ func (e *SlotEngine) docsOf(c *chat) []*document {
 	return docs
 }
 
-// rekey moves all of a chat to its new key.
-func (e *SlotEngine) rekey(now time.Time, from *chat, key ChatKey) {
+// rekeyChat moves all of a chat to its new key.
+func (e *SlotEngine) rekeyChat(now time.Time, from *chat, key ChatKey) {
 	if key == "" || key == from.key {
 		from.backoff.failed(now, e.random)
 		return
@@ -513,7 +513,7 @@ func (e *SlotEngine) rekey(now time.Time, from *chat, key ChatKey) {
 	}
 	for _, q := range from.requests {
 		if twin := to.requests[q.key]; twin != nil {
-			e.forget(q)
+			e.forgetRequest(q)
 			e.postAgain(now, twin, Request{Class: q.asked, Uncertain: q.uncertain})
 			continue
 		}
@@ -523,9 +523,9 @@ func (e *SlotEngine) rekey(now time.Time, from *chat, key ChatKey) {
 		to.laneOf(l.family).throttle.merge(l.throttle)
 	}
 	e.forgetHints(to)
-	e.withdraw(from)
-	e.discard(from)
-	e.emit(SchedulerEvent{Kind: ChatMoved, Chat: from.key, To: key})
+	e.leaveTurns(from)
+	e.discardChat(from)
+	e.emitEvent(SchedulerEvent{Kind: ChatMoved, Chat: from.key, To: key})
 }
 
 func (e *SlotEngine) moveDocument(now time.Time, d *document, to *chat) {
@@ -533,12 +533,12 @@ func (e *SlotEngine) moveDocument(now time.Time, d *document, to *chat) {
 	d.flow.docs--
 	d.chat.docs--
 	d.flow.emitter.remove()
-	d.lane.leave(d.flow)
+	d.lane.leaveFlow(d.flow)
 	d.chat, d.lane = to, to.lanes[0]
 	d.flow = d.lane.flowOf(d.session.name)
 	d.flow.docs++
 	to.docs++
-	e.file(now, d)
+	e.fileDocument(now, d)
 }
 
 func moveRequest(q *pendingRequest, to *chat) {

@@ -24,7 +24,7 @@ func TestSlotOfACommandIsNoStreams(t *testing.T) {
 		a.pass(6 * time.Second) // one slot is left
 		a.open("doc", group)
 		a.want("doc", 1, false)
-		if err := a.sched.Post(qos.Request{Chat: group, Key: "command", Session: "person"}); err != nil {
+		if err := a.sched.PostRequest(qos.Request{Chat: group, Key: "command", Session: "person"}); err != nil {
 			t.Fatal(err)
 		}
 		a.pass(time.Second)
@@ -46,7 +46,7 @@ func TestSlotsBelongToTheirFamily(t *testing.T) {
 	var budget qos.Budget
 	opt := qos.Options{Mode: qos.CoalesceOnly, Limits: qostest.BurstLimits()}
 	inArena(t, opt, func() qos.Budget { budget = slow(time.Second)(); return budget }, func(a *arena) {
-		if err := a.sched.Post(qos.Request{Chat: group, Key: "rename", Class: qos.Stream, Family: qos.FamilyRename}); err != nil {
+		if err := a.sched.PostRequest(qos.Request{Chat: group, Key: "rename", Class: qos.Stream, Family: qos.FamilyRename}); err != nil {
 			t.Fatal(err)
 		}
 		a.pass(500 * time.Millisecond)
@@ -65,7 +65,7 @@ func TestSlotsBelongToTheirFamily(t *testing.T) {
 // TestTypingGivesWay to what came while the budget thought.
 func TestTypingGivesWay(t *testing.T) {
 	inArena(t, qos.Options{}, slow(2*time.Second), func(a *arena) {
-		a.sched.Try(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
+		a.sched.TryRequest(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
 		a.pass(time.Second)
 		a.post(group, "command", qos.Interactive)
 		a.pass(30 * time.Second)
@@ -142,11 +142,11 @@ type hasty struct {
 	asked int
 }
 
-func (b *hasty) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
+func (b *hasty) AskSlot(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
 	if b.asked++; b.asked <= 100 {
 		return qos.SlotAnswer{State: qos.NotBefore, At: now}
 	}
-	return b.Budget.Ask(now, ask, reply)
+	return b.Budget.AskSlot(now, ask, reply)
 }
 
 // TestHastyBudget isn't asked in a circle.
@@ -235,7 +235,7 @@ func TestAMessageThatNobodyMissesProbes(t *testing.T) {
 			}
 			list := qos.Request{Chat: group, Key: "list"}
 			for range 60 {
-				a.sched.Try(list)
+				a.sched.TryRequest(list)
 				a.pass(time.Second)
 				for _, c := range a.snapshot().Chats {
 					if !c.NextSlot.IsZero() {
@@ -259,7 +259,7 @@ func TestCosmeticIsNoProbe(t *testing.T) {
 				a.outcome = nil
 				return &qos.CallResult{Outcome: qos.Throttled, RetryAfter: 10 * time.Second, Global: global}
 			}
-			if err := a.sched.Post(qos.Request{Chat: group, Key: "x", Session: "one"}); err != nil {
+			if err := a.sched.PostRequest(qos.Request{Chat: group, Key: "x", Session: "one"}); err != nil {
 				t.Fatal(err)
 			}
 			a.pass(time.Second)
@@ -270,14 +270,14 @@ func TestCosmeticIsNoProbe(t *testing.T) {
 				chat = "-200"
 			}
 			typing := qos.Request{Chat: chat, Key: "typing", Family: qos.FamilyTyping}
-			a.sched.Try(typing)
+			a.sched.TryRequest(typing)
 			a.pass(time.Second)
 			if n := len(a.made(nil)); n != 1 {
 				t.Error("typing was the first call after a penalty")
 			}
 			a.post(chat, "y", qos.Interactive)
 			a.pass(10 * time.Second)
-			a.sched.Try(typing)
+			a.sched.TryRequest(typing)
 			a.pass(time.Second)
 			if n := len(a.made(nil)); n != 3 {
 				t.Errorf("%d calls, want the probe, and typing after it", n)
@@ -295,15 +295,15 @@ func TestCosmeticOvertakesNoChat(t *testing.T) {
 	}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, chat := range []qos.ChatKey{"-1", "-2"} {
-		if err := engine.Post(now, qos.Request{Chat: chat, Key: "x"}); err != nil {
+		if err := engine.PostRequest(now, qos.Request{Chat: chat, Key: "x"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if n := len(engine.Advance(now)); n != 1 {
 		t.Fatalf("%d calls, want 1: the bot's gap is between the two", n)
 	}
-	now = engine.Next()
-	engine.Try(now, qos.Request{Chat: "-3", Key: "typing", Family: qos.FamilyTyping})
+	now = engine.NextLook()
+	engine.TryRequest(now, qos.Request{Chat: "-3", Key: "typing", Family: qos.FamilyTyping})
 	if calls := engine.Advance(now); len(calls) != 1 || calls[0].Call.Chat != "-2" {
 		t.Errorf("%d calls, want that of the chat that waited", len(calls))
 	}

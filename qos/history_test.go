@@ -267,15 +267,15 @@ func (w *world) step(s step, n int, id qos.DocID) {
 		w.requests[name].posted++
 		w.requests[name].waits, w.requests[name].asked = true, time.Now()
 		w.mu.Unlock()
-		w.try(sched.Post(qos.Request{Chat: chat, Key: key, Class: s.class}))
+		w.try(sched.PostRequest(qos.Request{Chat: chat, Key: key, Class: s.class}))
 	case "try":
 		family := qos.FamilyTyping
 		if n%3 == 0 {
 			family = qos.FamilyDraft
 		}
-		sched.Try(qos.Request{Chat: chat, Key: "typing", Family: family})
+		sched.TryRequest(qos.Request{Chat: chat, Key: "typing", Family: family})
 	case "focus":
-		sched.Focus(session)
+		sched.FocusSession(session)
 	case "flush":
 		w.mu.Lock()
 		for _, m := range w.mirrors {

@@ -53,7 +53,7 @@ func TestOutputBudgetRatio(t *testing.T) {
 	}}}
 	inArena(t, opt, nil, func(a *arena) {
 		for _, key := range []string{"a", "b"} { // the second waits for 20 min
-			if err := a.sched.Post(qos.Request{Chat: group, Key: key, Family: qos.FamilyRename}); err != nil {
+			if err := a.sched.PostRequest(qos.Request{Chat: group, Key: key, Family: qos.FamilyRename}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -86,7 +86,7 @@ func TestFocusEnds(t *testing.T) {
 			a.feed(docID(i), group)
 		}
 		a.pass(time.Minute)
-		a.sched.Focus(qos.SessionKey(docID(0)))
+		a.sched.FocusSession(qos.SessionKey(docID(0)))
 		a.pass(11 * time.Minute)
 		share := func(from, to time.Duration) float64 {
 			calls := between(a.made(streams), from, to)

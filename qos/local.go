@@ -68,30 +68,30 @@ func (b *LocalBudget) Configure(limits Limits) {
 	b.limits = limits
 }
 
-// Ask implements Budget.
-func (b *LocalBudget) Ask(now time.Time, ask SlotQuestion, reply func(SlotAnswer)) SlotAnswer {
+// AskSlot implements Budget.
+func (b *LocalBudget) AskSlot(now time.Time, ask SlotQuestion, reply func(SlotAnswer)) SlotAnswer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.loaded {
 		b.early = append(b.early, waitingQuestion{ask: ask, reply: reply})
 		return SlotAnswer{State: Pending}
 	}
-	return b.decide(now, ask, reply)
+	return b.decideSlot(now, ask, reply)
 }
 
-// decide answers a question; b.mu is held.
-func (b *LocalBudget) decide(now time.Time, ask SlotQuestion, reply func(SlotAnswer)) SlotAnswer {
+// decideSlot answers a question; b.mu is held.
+func (b *LocalBudget) decideSlot(now time.Time, ask SlotQuestion, reply func(SlotAnswer)) SlotAnswer {
 	b.prune(now, ask.Chat)
 	if at := b.notBefore(now, ask); at.After(now) {
 		return SlotAnswer{State: NotBefore, At: at}
 	}
-	id := b.take(now, ask)
+	id := b.takeSlot(now, ask)
 	if b.ledger == nil {
 		return SlotAnswer{State: Granted, Permit: id}
 	}
 	b.entries = append(b.entries, LedgerEntry{Kind: EntryTake, Slot: b.permits[id].Slot})
 	b.grants = append(b.grants, waitingQuestion{ask: ask, reply: reply, permit: id})
-	b.poke()
+	b.wakeWriter()
 	return SlotAnswer{State: Pending}
 }
 
@@ -120,7 +120,7 @@ func (b *LocalBudget) notBefore(now time.Time, ask SlotQuestion) time.Time {
 		if family == FamilyMessage {
 			spare = ask.Spare
 		}
-		at = later(at, u.freeAt(now, b.counted(u, ask.Chat, family), limit, spare, family))
+		at = later(at, u.freeAt(now, b.countedSlots(u, ask.Chat, family), limit, spare, family))
 	}
 	return at
 }
@@ -138,8 +138,8 @@ func (u *usage) mayArrive() time.Time {
 	return at
 }
 
-// counted are the slots of a chat that count in a family's windows.
-func (b *LocalBudget) counted(u *usage, chat ChatKey, family Family) []*takenSlot {
+// countedSlots are the slots of a chat that count in a family's windows.
+func (b *LocalBudget) countedSlots(u *usage, chat ChatKey, family Family) []*takenSlot {
 	var slots []*takenSlot
 	for _, t := range u.slots {
 		if _, counts := b.limits.LimitOf(chat, t.Family); counts == family {
@@ -165,15 +165,15 @@ func (u *usage) freeAt(now time.Time, slots []*takenSlot, limit Limit, spare int
 	return at
 }
 
-// take grants a slot.
-func (b *LocalBudget) take(now time.Time, ask SlotQuestion) PermitID {
+// takeSlot grants a slot.
+func (b *LocalBudget) takeSlot(now time.Time, ask SlotQuestion) PermitID {
 	// The wall clock keeps permits of different runs apart.
 	b.lastID = max(b.lastID+1, PermitID(now.UnixNano()))
 	t := &takenSlot{
 		Slot:     Slot{Permit: b.lastID, Chat: ask.Chat, Family: ask.Family, Stamp: ask.Deadline.Add(answerGrace)},
 		inFlight: true,
 	}
-	b.keep(t)
+	b.keepSlot(t)
 	_, family := b.limits.LimitOf(ask.Chat, ask.Family)
 	u := b.chats[ask.Chat]
 	t.began, t.chat, t.bot = now, u.began[family], b.bot.began[FamilyMessage]
@@ -187,15 +187,15 @@ func (b *LocalBudget) take(now time.Time, ask SlotQuestion) PermitID {
 	return t.Permit
 }
 
-// unbegin restores when the last call of a family began, if that was the one that
+// undoBegan restores when the last call of a family began, if that was the one that
 // isn't made.
-func (u *usage) unbegin(family Family, began, before time.Time) {
+func (u *usage) undoBegan(family Family, began, before time.Time) {
 	if u.began[family].Equal(began) {
 		u.began[family] = before
 	}
 }
 
-func (b *LocalBudget) keep(t *takenSlot) {
+func (b *LocalBudget) keepSlot(t *takenSlot) {
 	b.permits[t.Permit] = t
 	b.usageOf(t.Chat).slots = append(b.usageOf(t.Chat).slots, t)
 	b.bot.slots = append(b.bot.slots, t)
@@ -219,7 +219,7 @@ func (b *LocalBudget) Settle(now time.Time, id PermitID, answered time.Time) {
 		return
 	}
 	t.Stamp, t.inFlight = answered, false
-	b.note(LedgerEntry{Kind: EntryStamp, Slot: t.Slot})
+	b.writeEntry(LedgerEntry{Kind: EntryStamp, Slot: t.Slot})
 	b.prune(now, t.Chat)
 }
 
@@ -228,17 +228,17 @@ func (b *LocalBudget) Refund(now time.Time, id PermitID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if t := b.permits[id]; t != nil && t.inFlight {
-		b.giveBack(now, t)
-		b.note(LedgerEntry{Kind: EntryRefund, Slot: t.Slot})
+		b.giveSlotBack(now, t)
+		b.writeEntry(LedgerEntry{Kind: EntryRefund, Slot: t.Slot})
 	}
 }
 
-// giveBack forgets a slot: no call began.
-func (b *LocalBudget) giveBack(now time.Time, t *takenSlot) {
+// giveSlotBack forgets a slot: no call began.
+func (b *LocalBudget) giveSlotBack(now time.Time, t *takenSlot) {
 	t.inFlight, t.Stamp = false, time.Time{}
 	_, family := b.limits.LimitOf(t.Chat, t.Family)
-	b.chats[t.Chat].unbegin(family, t.began, t.chat)
-	b.bot.unbegin(FamilyMessage, t.began, t.bot)
+	b.chats[t.Chat].undoBegan(family, t.began, t.chat)
+	b.bot.undoBegan(FamilyMessage, t.began, t.bot)
 	b.prune(now, t.Chat)
 }
 
@@ -247,7 +247,7 @@ func (b *LocalBudget) Penalize(now time.Time, p Penalty) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.penalize(p)
-	b.note(LedgerEntry{Kind: EntryPenalty, Penalty: b.penalties[p.Scope]})
+	b.writeEntry(LedgerEntry{Kind: EntryPenalty, Penalty: b.penalties[p.Scope]})
 	b.prune(now, p.Scope.Chat)
 }
 
@@ -302,7 +302,7 @@ func (b *LocalBudget) Rekey(now time.Time, from, to ChatKey) {
 			b.learned[s] = l
 		}
 	}
-	b.note(LedgerEntry{Kind: EntryRekey, From: from, To: to})
+	b.writeEntry(LedgerEntry{Kind: EntryRekey, From: from, To: to})
 	b.prune(now, to)
 }
 
@@ -327,7 +327,7 @@ func (b *LocalBudget) Use(now time.Time, chat ChatKey) []WindowUse {
 
 func (b *LocalBudget) useOf(now time.Time, u *usage, chat ChatKey, family Family) []WindowUse {
 	limit, family := b.limits.LimitOf(chat, family)
-	slots := b.counted(u, chat, family)
+	slots := b.countedSlots(u, chat, family)
 	var uses []WindowUse
 	for _, w := range limit.Windows {
 		use := WindowUse{Family: family, Window: w, Used: used(now, slots, w)}
@@ -403,8 +403,8 @@ const (
 // all that came during one write in the next.
 func (b *LocalBudget) Run(ctx context.Context, hear func(Penalty), _ func(ChatKey)) error {
 	if b.ledger != nil {
-		if err := b.load(ctx, hear); err != nil {
-			b.refuse(time.Now(), err)
+		if err := b.readLedger(ctx, hear); err != nil {
+			b.refuseEarly(time.Now(), err)
 			return nil // ended before it could be read: there's nothing to write
 		}
 	}
@@ -415,10 +415,10 @@ func (b *LocalBudget) Run(ctx context.Context, hear func(Penalty), _ func(ChatKe
 		case <-ctx.Done():
 			return b.writeLast(context.WithoutCancel(ctx))
 		case <-tick.C:
-			b.forget(time.Now())
+			b.forgetOld(time.Now())
 		case <-b.wake:
 		}
-		if err := b.write(ctx); err != nil {
+		if err := b.writeEntries(ctx); err != nil {
 			b.pauseFor(ctx, ledgerRetry)
 		}
 	}
@@ -429,7 +429,7 @@ func (b *LocalBudget) writeLast(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ledgerLast)
 	defer cancel()
 	for {
-		err := b.write(ctx)
+		err := b.writeEntries(ctx)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
@@ -437,23 +437,23 @@ func (b *LocalBudget) writeLast(ctx context.Context) error {
 	}
 }
 
-// load reads the ledger until that works or ctx ends.
-func (b *LocalBudget) load(ctx context.Context, hear func(Penalty)) error {
+// readLedger reads the ledger until that works or ctx ends.
+func (b *LocalBudget) readLedger(ctx context.Context, hear func(Penalty)) error {
 	for {
 		now := time.Now()
-		kept, err := b.ledger.Load(ctx, now.Add(-b.span()))
+		kept, err := b.ledger.Load(ctx, now.Add(-b.keptSpan()))
 		if err == nil {
 			b.restore(now, kept, hear)
 			return nil
 		}
-		b.refuse(now, fmt.Errorf("read the kept budget: %w", err))
+		b.refuseEarly(now, fmt.Errorf("read the kept budget: %w", err))
 		if b.pauseFor(ctx, ledgerRetry); ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
 }
 
-func (b *LocalBudget) span() time.Duration {
+func (b *LocalBudget) keptSpan() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return max(b.limits.longest(), b.limits.Bot.longest())
@@ -490,13 +490,13 @@ func (b *LocalBudget) restoreSlots(now time.Time, slots []Slot) (answers []func(
 		if latest := now.Add(maxCallTimeout + answerGrace); s.Stamp.After(latest) {
 			s.Stamp = latest
 		}
-		b.keep(&takenSlot{Slot: s})
+		b.keepSlot(&takenSlot{Slot: s})
 	}
 	b.loaded = true
 	early := b.early
 	b.early = nil
 	for _, w := range early {
-		if a := b.decide(now, w.ask, w.reply); a.State != Pending {
+		if a := b.decideSlot(now, w.ask, w.reply); a.State != Pending {
 			answers = append(answers, func() { w.reply(a) })
 		}
 	}
@@ -506,8 +506,8 @@ func (b *LocalBudget) restoreSlots(now time.Time, slots []Slot) (answers []func(
 // monotonic gives a wall clock time the monotonic reading it would have had.
 func monotonic(now, wall time.Time) time.Time { return now.Add(wall.Sub(now)) }
 
-// refuse answers the early questions with an error.
-func (b *LocalBudget) refuse(now time.Time, err error) {
+// refuseEarly answers the early questions with an error.
+func (b *LocalBudget) refuseEarly(now time.Time, err error) {
 	b.mu.Lock()
 	early := b.early
 	b.early = nil
@@ -517,8 +517,8 @@ func (b *LocalBudget) refuse(now time.Time, err error) {
 	}
 }
 
-// write makes durable what has gathered, and answers the grants among it.
-func (b *LocalBudget) write(ctx context.Context) error {
+// writeEntries makes durable what has gathered, and answers the grants among it.
+func (b *LocalBudget) writeEntries(ctx context.Context) error {
 	b.mu.Lock()
 	entries, grants := b.entries, b.grants
 	b.entries, b.grants = nil, nil
@@ -529,7 +529,7 @@ func (b *LocalBudget) write(ctx context.Context) error {
 	err := b.ledger.Write(ctx, entries)
 	if err != nil {
 		err = fmt.Errorf("keep the budget: %w", err)
-		b.failed(time.Now(), entries, grants, err)
+		b.undoWrite(time.Now(), entries, grants, err)
 		return err
 	}
 	for _, g := range grants {
@@ -538,9 +538,9 @@ func (b *LocalBudget) write(ctx context.Context) error {
 	return nil
 }
 
-// failed takes back grants that couldn't be made durable, and keeps the rest for
+// undoWrite takes back grants that couldn't be made durable, and keeps the rest for
 // the next write. (A refund follows each, should the row be there after all.)
-func (b *LocalBudget) failed(now time.Time, entries []LedgerEntry, grants []waitingQuestion, err error) {
+func (b *LocalBudget) undoWrite(now time.Time, entries []LedgerEntry, grants []waitingQuestion, err error) {
 	b.mu.Lock()
 	again := make([]LedgerEntry, 0, len(entries))
 	for _, e := range entries {
@@ -552,33 +552,33 @@ func (b *LocalBudget) failed(now time.Time, entries []LedgerEntry, grants []wait
 	b.entries = append(again, b.entries...)
 	for _, g := range grants {
 		if t := b.permits[g.permit]; t != nil {
-			b.giveBack(now, t)
+			b.giveSlotBack(now, t)
 		}
 	}
-	b.poke()
+	b.wakeWriter()
 	b.mu.Unlock()
 	for _, g := range grants {
 		g.reply(SlotAnswer{State: NotBefore, At: now.Add(ledgerRetry), Err: err})
 	}
 }
 
-// forget drops what doesn't matter any more, here and in the ledger.
-func (b *LocalBudget) forget(now time.Time) {
+// forgetOld drops what doesn't matter any more, here and in the ledger.
+func (b *LocalBudget) forgetOld(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pruneAll(now)
-	b.note(LedgerEntry{Kind: EntryForget, Before: now.Add(-max(penaltyKept, b.limits.longest()))})
+	b.writeEntry(LedgerEntry{Kind: EntryForget, Before: now.Add(-max(penaltyKept, b.limits.longest()))})
 }
 
-// note has an entry written; b.mu is held.
-func (b *LocalBudget) note(e LedgerEntry) {
+// writeEntry has an entry written; b.mu is held.
+func (b *LocalBudget) writeEntry(e LedgerEntry) {
 	if b.ledger != nil {
 		b.entries = append(b.entries, e)
-		b.poke()
+		b.wakeWriter()
 	}
 }
 
-func (b *LocalBudget) poke() {
+func (b *LocalBudget) wakeWriter() {
 	select {
 	case b.wake <- struct{}{}:
 	default:

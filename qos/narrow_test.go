@@ -23,7 +23,7 @@ func TestNarrowPenalty(t *testing.T) {
 			for i := range 4 {
 				chat := qos.ChatKey(fmt.Sprint("c", i))
 				a.feed(docID(i), chat)
-				if err := a.sched.Post(qos.Request{Chat: chat, Key: "name", Class: qos.Stream, Family: qos.FamilyRename}); err != nil {
+				if err := a.sched.PostRequest(qos.Request{Chat: chat, Key: "name", Class: qos.Stream, Family: qos.FamilyRename}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -185,8 +185,8 @@ func (r *reserve) changes(now time.Time) time.Time {
 	return at
 }
 
-// spare is how many slots a stream must leave free in a lane's first window.
-func (e *SlotEngine) spare(now time.Time, c *chat, l *lane) int {
+// spareSlots is how many slots a stream must leave free in a lane's first window.
+func (e *SlotEngine) spareSlots(now time.Time, c *chat, l *lane) int {
 	if e.opt.Mode != Strict || l.family != FamilyMessage {
 		return 0
 	}
@@ -198,11 +198,11 @@ func (e *SlotEngine) spare(now time.Time, c *chat, l *lane) int {
 		toCome := int(math.Ceil(usual)) - c.finals.usedWithin(now, window.Per)
 		return min(max(1, toCome), perWindow(e.opt.ReserveMPM, window))
 	}
-	return max(1, e.kept(now, c, window)-c.reserve.usedWithin(now, window.Per))
+	return max(1, e.keptSlots(now, c, window)-c.reserve.usedWithin(now, window.Per))
 }
 
-// kept is how many slots of a window streams may not count on.
-func (e *SlotEngine) kept(now time.Time, c *chat, window Window) int {
+// keptSlots is how many slots of a window streams may not count on.
+func (e *SlotEngine) keptSlots(now time.Time, c *chat, window Window) int {
 	perMinute := e.opt.ReserveMPM
 	if !e.opt.HardReserve {
 		perMinute = c.reserve.expected(now, e.opt.ReserveMPM)
@@ -239,7 +239,7 @@ func (e *SlotEngine) fullTick(now time.Time, c *chat) time.Duration {
 	if e.opt.Mode != Strict {
 		return window.Per / time.Duration(window.Calls)
 	}
-	rate := window.Calls - e.kept(now, c, window)
+	rate := window.Calls - e.keptSlots(now, c, window)
 	if e.opt.HardReserve || c.important() || c.reserve.active(now) {
 		rate = min(rate, share(window, e.opt.OutputBudgetRatio))
 	}
@@ -258,9 +258,9 @@ func (e *SlotEngine) fullTick(now time.Time, c *chat) time.Duration {
 	return max(tick, time.Duration(float64(window.Per+c.took)/max(1, even)))
 }
 
-// tick is the time between two streams now; zero means no pace. Without strict
+// streamTick is the time between two streams now; zero means no pace. Without strict
 // there's one only while a penalty has reduced it.
-func (e *SlotEngine) tick(now time.Time, c *chat, l *lane) time.Duration {
+func (e *SlotEngine) streamTick(now time.Time, c *chat, l *lane) time.Duration {
 	multiplier := c.throttle.paceNow(now)
 	if l.family != FamilyMessage || e.opt.Mode == Off || e.opt.Mode == CoalesceOnly && multiplier == 1 {
 		return 0
@@ -270,17 +270,17 @@ func (e *SlotEngine) tick(now time.Time, c *chat, l *lane) time.Duration {
 
 // streamFrom is when the pace lets the next stream go.
 func (e *SlotEngine) streamFrom(now time.Time, c *chat, l *lane) time.Time {
-	l.pace.set(now, e.tick(now, c, l), 1)
-	tick, saved := e.supply(c, l)
+	l.pace.set(now, e.streamTick(now, c, l), 1)
+	tick, saved := e.supplyTick(c, l)
 	l.supply.set(now, tick, saved)
 	return later(later(l.pace.next(now), l.supply.next(now)), e.slowUntil(now, c))
 }
 
-// supply is the time in which a slot comes back to the chat, on average, and how
+// supplyTick is the time in which a slot comes back to the chat, on average, and how
 // many that streams leave over are saved for commands. All calls of a chat are held
 // against it, so that after more commands than were saved for, streams give way one
 // by one. Without, they'd find the window full some time later, and all wait for it.
-func (e *SlotEngine) supply(c *chat, l *lane) (tick time.Duration, saved int) {
+func (e *SlotEngine) supplyTick(c *chat, l *lane) (tick time.Duration, saved int) {
 	if e.opt.Mode != Strict || l.family != FamilyMessage {
 		return 0, 1
 	}
@@ -420,9 +420,9 @@ func (t *throttle) forgettable() time.Time {
 	return later(t.until, t.clean).Add(penaltyMemory)
 }
 
-// penalized takes in a "too many requests" for a call in chat c that was
+// penalizeChat takes in a "too many requests" for a call in chat c that was
 // answered now.
-func (e *SlotEngine) penalized(now time.Time, c *chat, l *lane, r CallResult) {
+func (e *SlotEngine) penalizeChat(now time.Time, c *chat, l *lane, r CallResult) {
 	asked := max(r.RetryAfter, time.Second)
 	margin := penaltyMarginLeast + time.Duration(e.random.Int64N(int64(penaltyMarginMost-penaltyMarginLeast)))
 	until := now.Add(asked + margin)
@@ -434,9 +434,9 @@ func (e *SlotEngine) penalized(now time.Time, c *chat, l *lane, r CallResult) {
 		c.throttle.reduce(until, c.throttle.probing || l.throttle.probing)
 	}
 	if wide {
-		e.silence(now, &c.throttle, Scope{Chat: c.key, AllFamilies: true}, until)
+		e.silenceScope(now, &c.throttle, Scope{Chat: c.key, AllFamilies: true}, until)
 	} else {
-		e.silence(now, &l.throttle, Scope{Chat: c.key, Family: l.family}, until)
+		e.silenceScope(now, &l.throttle, Scope{Chat: c.key, Family: l.family}, until)
 	}
 	if r.Narrow {
 		return
@@ -444,12 +444,12 @@ func (e *SlotEngine) penalized(now time.Time, c *chat, l *lane, r CallResult) {
 	e.toldOff = append(e.toldOff, toldOff{c, now, until})
 	if latest, many := e.manyToldOff(now); r.Global || many {
 		e.bot.throttle.reduce(until, e.bot.throttle.probing)
-		e.silence(now, &e.bot.throttle, Scope{}, later(until, latest))
+		e.silenceScope(now, &e.bot.throttle, Scope{}, later(until, latest))
 	}
 }
 
-// silence begins a penalty and has it kept.
-func (e *SlotEngine) silence(now time.Time, t *throttle, scope Scope, until time.Time) {
+// silenceScope begins a penalty and has it kept.
+func (e *SlotEngine) silenceScope(now time.Time, t *throttle, scope Scope, until time.Time) {
 	t.silence(until)
 	multiplier := e.bot.throttle.multiplier()
 	if c := e.chats[scope.Chat]; c != nil {
@@ -457,7 +457,7 @@ func (e *SlotEngine) silence(now time.Time, t *throttle, scope Scope, until time
 	}
 	e.budget.Penalize(now, Penalty{Scope: scope, Until: t.until, Multiplier: multiplier})
 	e.opt.Logger.Warn("penalty", "target", string(scope.Chat), "family", string(scope.Family), "until", t.until)
-	e.emit(SchedulerEvent{Kind: ChatSilenced, Chat: scope.Chat, Until: t.until})
+	e.emitEvent(SchedulerEvent{Kind: ChatSilenced, Chat: scope.Chat, Until: t.until})
 }
 
 // toldOff is a chat that got a penalty lately.
@@ -484,9 +484,9 @@ func (e *SlotEngine) manyToldOff(now time.Time) (latest time.Time, many bool) {
 	return latest, len(chats) >= botPenaltyChats
 }
 
-// Heard takes in a penalty that the budget reported.
-func (e *SlotEngine) Heard(now time.Time, p Penalty) {
-	now = e.advance(now)
+// TakePenalty takes in a penalty that the budget reported.
+func (e *SlotEngine) TakePenalty(now time.Time, p Penalty) {
+	now = e.advanceClock(now)
 	if p.Scope.Chat == "" {
 		e.bot.throttle.heard(p, now)
 		e.touchAll()
@@ -498,20 +498,20 @@ func (e *SlotEngine) Heard(now time.Time, p Penalty) {
 			c.laneOf(p.Scope.Family).throttle.heard(p, now)
 			c.throttle.heard(Penalty{Multiplier: p.Multiplier}, now)
 		}
-		e.touch(c)
+		e.touchChat(c)
 	}
 	if p.Until.After(now) {
-		e.emit(SchedulerEvent{Kind: ChatSilenced, Chat: p.Scope.Chat, Until: p.Until})
+		e.emitEvent(SchedulerEvent{Kind: ChatSilenced, Chat: p.Scope.Chat, Until: p.Until})
 	}
 }
 
 // silentUntil is until when nothing may go to a chat: penalties and back-off.
 func (e *SlotEngine) silentUntil(c *chat) time.Time {
-	return later(e.penalty(c), c.backoff.until)
+	return later(e.penaltyUntil(c), c.backoff.until)
 }
 
-// penalty is until when penalties silence a chat; zero if none ever did.
-func (e *SlotEngine) penalty(c *chat) time.Time {
+// penaltyUntil is until when penalties silence a chat; zero if none ever did.
+func (e *SlotEngine) penaltyUntil(c *chat) time.Time {
 	return later(c.throttle.until, e.bot.throttle.until)
 }
 
@@ -543,8 +543,8 @@ type excuses [2]time.Time // when the last ones were taken, oldest first
 
 const excusesPer = 10 * time.Second
 
-// take takes an excuse, and reports whether there was one.
-func (x *excuses) take(now time.Time) bool {
+// takeExcuse takes an excuse, and reports whether there was one.
+func (x *excuses) takeExcuse(now time.Time) bool {
 	if now.Before(x[0].Add(excusesPer)) {
 		return false
 	}

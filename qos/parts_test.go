@@ -123,7 +123,7 @@ func TestTwoExcusesInTenSeconds(t *testing.T) {
 	var x excuses
 	var taken []int
 	for s := range 24 {
-		if x.take(after(time.Duration(s) * time.Second)) {
+		if x.takeExcuse(after(time.Duration(s) * time.Second)) {
 			taken = append(taken, s)
 		}
 	}
@@ -204,7 +204,7 @@ func TestStreamsLeaveSlots(t *testing.T) {
 	c := e.chatOf("-1")
 	want := func(spare int, when string) {
 		t.Helper()
-		if got := e.spare(e.now, c, c.lanes[0]); got != spare {
+		if got := e.spareSlots(e.now, c, c.lanes[0]); got != spare {
 			t.Errorf("%s, streams leave %d slots, want %d", when, got, spare)
 		}
 	}
@@ -221,7 +221,7 @@ func TestStreamsLeaveSlots(t *testing.T) {
 	e.now = noon
 	want(1, "with nothing seen")
 	for key := range 5 {
-		if err := e.Post(noon, Request{Chat: "-1", Key: string(rune('a' + key))}); err != nil {
+		if err := e.PostRequest(noon, Request{Chat: "-1", Key: string(rune('a' + key))}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -252,7 +252,7 @@ func TestStreamsLeaveSlots(t *testing.T) {
 	options(Options{HardReserve: true, OutputBudgetRatio: 0.5, ReserveMPM: 1})
 	want(6, "with a hard reserve and half the budget for streams, when four are used")
 	options(Options{Limits: Limits{Families: map[Family]Limit{"rename": {Windows: []Window{{Calls: 2, Per: time.Hour}}}}}})
-	if got := e.spare(e.now, c, c.laneOf("rename")); got != 0 {
+	if got := e.spareSlots(e.now, c, c.laneOf("rename")); got != 0 {
 		t.Errorf("of a family's window, streams leave %d slots, want none", got)
 	}
 }
@@ -277,7 +277,7 @@ func TestNoCallChangesNothing(t *testing.T) {
 	finish(noon, CallResult{Outcome: Delivered, Delivered: 1})
 	for i := range 3 {
 		at := after(time.Duration(20+2*i) * time.Second)
-		if err := e.Post(at, Request{Chat: "-1", Key: "x"}); err != nil {
+		if err := e.PostRequest(at, Request{Chat: "-1", Key: "x"}); err != nil {
 			t.Fatal(err)
 		}
 		finish(at, CallResult{Outcome: Delivered})
@@ -312,11 +312,11 @@ func TestDrainingTakesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.drain(noon)
-	if err := e.Post(noon, Request{Chat: "-1", Key: "x"}); err == nil {
+	e.beginDraining(noon)
+	if err := e.PostRequest(noon, Request{Chat: "-1", Key: "x"}); err == nil {
 		t.Error("a request was accepted")
 	}
-	e.Try(noon, Request{Chat: "-1", Key: "x", Family: FamilyTyping})
+	e.TryRequest(noon, Request{Chat: "-1", Key: "x", Family: FamilyTyping})
 	if n := len(e.Advance(noon)); n != 0 || e.totals.Shed != 1 {
 		t.Errorf("%d calls, %d were shed; want 0 and 1", n, e.totals.Shed)
 	}

@@ -257,7 +257,7 @@ func TestShortPenaltyIsTheFamilys(t *testing.T) {
 				}
 				return nil
 			}
-			a.sched.Try(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
+			a.sched.TryRequest(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
 			a.pass(100 * time.Millisecond)
 			a.post(group, "command", qos.Interactive)
 			a.pass(2 * time.Second)
@@ -335,7 +335,7 @@ func TestPenaltyIsNeverShortened(t *testing.T) {
 		for range 13 {
 			a.pass(time.Hour)
 			a.post(group, "command", qos.Interactive)
-			a.sched.Try(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
+			a.sched.TryRequest(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
 			if err := a.sched.Reconfigure(qostest.WithLimits(qos.Options{Mode: qos.Off})); err != nil {
 				t.Fatal(err)
 			}
@@ -501,7 +501,7 @@ func TestPaceIsCutByEachPenalty(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
 		a.outcome = func(call qos.Call) *qos.CallResult { return throttled(2 * time.Second) }
 		multiplier := func() float64 { return a.snapshot().Chats[0].Multiplier }
-		a.sched.Try(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
+		a.sched.TryRequest(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
 		a.pass(time.Second)
 		if m := multiplier(); m != 1 {
 			t.Errorf("after a short penalty for typing the pace is at %v", m)

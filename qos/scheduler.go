@@ -61,18 +61,18 @@ func New(opt Options, deliverer Deliverer, budget Budget) (*OutputQoSScheduler, 
 	opt.OnEvent = func(ev SchedulerEvent) {
 		switch ev.Kind {
 		case DocClosed, DocStopped, DocAbandoned:
-			s.box.forget(ev.Doc)
+			s.box.forgetDocument(ev.Doc)
 		default:
 		}
 		if tell != nil {
 			tell(ev)
 		}
 	}
-	engine, err := NewSlotEngine(opt, budget, func(do func(now time.Time)) { s.box.send(do) })
+	engine, err := NewSlotEngine(opt, budget, func(do func(now time.Time)) { s.box.sendTask(do) })
 	if err != nil {
 		return nil, fmt.Errorf("make a scheduler: %w", err)
 	}
-	engine.moved = func(d *document) { s.box.moved(d.id, d.delivered, d.dirty) }
+	engine.moved = func(d *document) { s.box.setDelivered(d.id, d.delivered, d.dirty) }
 	s.engine = engine
 	return s, nil
 }
@@ -82,7 +82,7 @@ func New(opt Options, deliverer Deliverer, budget Budget) (*OutputQoSScheduler, 
 // its time, and a second at least. It's called once.
 func (s *OutputQoSScheduler) Run(ctx context.Context) error {
 	defer close(s.done)
-	defer s.box.end()
+	defer s.box.endBox()
 	rest := context.WithoutCancel(ctx)
 	ctx, stop := context.WithCancel(ctx)
 	budgetCtx, stopBudget := context.WithCancel(rest)
@@ -90,9 +90,9 @@ func (s *OutputQoSScheduler) Run(ctx context.Context) error {
 	go func() {
 		defer stop()
 		budgetErr <- s.budget.Run(budgetCtx, func(p Penalty) {
-			s.box.send(func(now time.Time) { s.engine.Heard(now, p) })
+			s.box.sendTask(func(now time.Time) { s.engine.TakePenalty(now, p) })
 		}, func(c ChatKey) {
-			s.box.send(func(now time.Time) { s.engine.Freed(now, c) })
+			s.box.sendTask(func(now time.Time) { s.engine.ReaskBudget(now, c) })
 		})
 	}()
 	callCtx, stopCalls := context.WithCancel(rest)
@@ -116,26 +116,26 @@ func (s *OutputQoSScheduler) loop(ctx, callCtx context.Context, stopCalls func()
 	stop := ctx.Done()
 	var grace <-chan time.Time
 	for {
-		more := s.takeIn()
+		more := s.readLetters()
 		now := time.Now()
 		for _, c := range s.engine.Advance(now) {
-			s.call(callCtx, c)
+			s.makeCall(callCtx, c)
 		}
 		s.answerDrains()
 		s.summary.log(now, s.engine)
-		if stop == nil && s.engine.idle(grace == nil) {
+		if stop == nil && s.engine.isIdle(grace == nil) {
 			return
 		}
 		if more {
 			continue
 		}
-		timer.Reset(s.sleep(now))
+		timer.Reset(s.sleepTime(now))
 		select {
 		case <-s.box.wake:
 		case <-timer.C:
 		case <-stop:
-			stop, grace = nil, time.After(s.grace())
-			s.engine.stop()
+			stop, grace = nil, time.After(s.graceTime())
+			s.engine.stopCalls()
 		case <-grace:
 			grace = nil
 			stopCalls()
@@ -143,18 +143,18 @@ func (s *OutputQoSScheduler) loop(ctx, callCtx context.Context, stopCalls func()
 	}
 }
 
-// grace is how long calls under way may take from now on, as Run ends.
-func (s *OutputQoSScheduler) grace() time.Duration {
+// graceTime is how long calls under way may take from now on, as Run ends.
+func (s *OutputQoSScheduler) graceTime() time.Duration {
 	if s.drainsUntil.IsZero() {
 		return stopGrace
 	}
 	return min(max(time.Until(s.drainsUntil), drainedGrace), stopGrace)
 }
 
-// sleep is how long nothing is due.
-func (s *OutputQoSScheduler) sleep(now time.Time) time.Duration {
+// sleepTime is how long nothing is due.
+func (s *OutputQoSScheduler) sleepTime(now time.Time) time.Duration {
 	wait := time.Hour
-	for _, at := range [...]time.Time{s.engine.Next(), s.summary.at} {
+	for _, at := range [...]time.Time{s.engine.NextLook(), s.summary.at} {
 		if !at.IsZero() {
 			wait = min(wait, at.Sub(now))
 		}
@@ -162,15 +162,15 @@ func (s *OutputQoSScheduler) sleep(now time.Time) time.Duration {
 	return max(wait, 0)
 }
 
-// takeIn opens a batch of the mail. It returns whether there's more.
-func (s *OutputQoSScheduler) takeIn() bool {
-	batch, more := s.box.take(s.batch[:0])
+// readLetters opens a batch of the mail. It returns whether there's more.
+func (s *OutputQoSScheduler) readLetters() bool {
+	batch, more := s.box.takeLetters(s.batch[:0])
 	now := time.Now()
 	for _, m := range batch {
 		if m.do != nil {
 			m.do(now)
 		} else {
-			s.engine.tell(now, m.id, m.news)
+			s.engine.updateDocument(now, m.id, m.news)
 		}
 	}
 	clear(batch)
@@ -178,14 +178,14 @@ func (s *OutputQoSScheduler) takeIn() bool {
 	return more
 }
 
-// call makes one call in its own goroutine.
-func (s *OutputQoSScheduler) call(ctx context.Context, c *Started) {
+// makeCall makes one call in its own goroutine.
+func (s *OutputQoSScheduler) makeCall(ctx context.Context, c *Started) {
 	s.calls.Go(func() {
 		ctx, cancel := context.WithDeadline(ctx, c.Deadline)
 		defer cancel()
 		r := s.deliverer.Deliver(ctx, c.Call)
 		answered := time.Now()
-		s.box.send(func(now time.Time) { s.engine.Finish(now, c, r, answered) })
+		s.box.sendTask(func(now time.Time) { s.engine.Finish(now, c, r, answered) })
 	})
 }
 
@@ -196,9 +196,9 @@ func (s *OutputQoSScheduler) Open(doc Doc) error {
 	if doc.ID == "" || doc.Chat == "" {
 		return fmt.Errorf("open document %q in chat %q: neither may be empty", doc.ID, doc.Chat)
 	}
-	s.box.open(doc, func(now time.Time) {
+	s.box.openDocument(doc, func(now time.Time) {
 		s.engine.Open(now, doc)
-		s.box.opened(doc.ID)
+		s.box.noteOpened(doc.ID)
 	})
 	return nil
 }
@@ -212,20 +212,20 @@ func (s *OutputQoSScheduler) Want(doc DocID, wanted int64, final bool) bool {
 	if final {
 		n.final = wanted
 	}
-	return s.box.tell(doc, n)
+	return s.box.putNews(doc, n)
 }
 
 // Touch says that the document's live region was redrawn, and nothing else. The
 // document becomes due at most every Options.LiveEvery for that. It returns false
 // if the document isn't open.
 func (s *OutputQoSScheduler) Touch(doc DocID) bool {
-	return s.box.tell(doc, docNews{live: redrawn, count: 1})
+	return s.box.putNews(doc, docNews{live: redrawn, count: 1})
 }
 
 // Grow says that a document's live region has more text that will be lines: the
 // document becomes due as for a line. It returns false if the document isn't open.
 func (s *OutputQoSScheduler) Grow(doc DocID) bool {
-	return s.box.tell(doc, docNews{live: written, count: 1})
+	return s.box.putNews(doc, docNews{live: written, count: 1})
 }
 
 // Pressure says how far a document lags behind. It returns false if the document
@@ -234,27 +234,27 @@ func (s *OutputQoSScheduler) Pressure(doc DocID) (Pressure, bool) {
 	return s.box.pressure(time.Now(), doc)
 }
 
-// Focus says that somebody just spoke to a session: it counts double for two
+// FocusSession says that somebody just spoke to a session: it counts double for two
 // minutes.
-func (s *OutputQoSScheduler) Focus(session SessionKey) {
-	s.box.send(func(now time.Time) { s.engine.Focus(now, session) })
+func (s *OutputQoSScheduler) FocusSession(session SessionKey) {
+	s.box.sendTask(func(now time.Time) { s.engine.FocusSession(now, session) })
 }
 
 // Close closes one document; see CloseMode. DocClosed (or another event) follows
 // when it's gone.
 func (s *OutputQoSScheduler) Close(doc DocID, mode CloseMode) {
-	s.box.send(func(now time.Time) { s.engine.Close(now, doc, mode) })
+	s.box.sendTask(func(now time.Time) { s.engine.Close(now, doc, mode) })
 }
 
 // CloseSession closes all documents of a session. Cancel also drops its requests.
 func (s *OutputQoSScheduler) CloseSession(session SessionKey, mode CloseMode) {
-	s.box.send(func(now time.Time) { s.engine.CloseSession(now, session, mode) })
+	s.box.sendTask(func(now time.Time) { s.engine.CloseSession(now, session, mode) })
 }
 
-// Post queues a request of class Interactive, Final or Stream. It's kept until
+// PostRequest queues a request of class Interactive, Final or Stream. It's kept until
 // it's delivered, dropped with an event, or the process ends. The error is
 // ErrDraining, ErrStopped, or about a field that can't be.
-func (s *OutputQoSScheduler) Post(r Request) error {
+func (s *OutputQoSScheduler) PostRequest(r Request) error {
 	if err := r.check(); err != nil {
 		return fmt.Errorf("post a request: %w", err)
 	}
@@ -262,24 +262,24 @@ func (s *OutputQoSScheduler) Post(r Request) error {
 		return ErrDraining
 	}
 	// What comes after draining has begun isn't sent; the caller knew it was late.
-	if !s.box.send(func(now time.Time) { _ = s.engine.Post(now, r) }) {
+	if !s.box.sendTask(func(now time.Time) { _ = s.engine.PostRequest(now, r) }) {
 		return ErrStopped
 	}
 	return nil
 }
 
-// Try makes a cosmetic call if it can be made right now: every budget is free,
+// TryRequest makes a cosmetic call if it can be made right now: every budget is free,
 // nothing else waits in the chat, no penalty holds. Else nothing happens, and
 // nothing is remembered. An "is typing" (FamilyTyping) is also left out for 5 s
 // after any stream, draft or typing call in its chat. The class of the request is
 // ignored.
-func (s *OutputQoSScheduler) Try(r Request) {
-	s.box.send(func(now time.Time) { s.engine.Try(now, r) })
+func (s *OutputQoSScheduler) TryRequest(r Request) {
+	s.box.sendTask(func(now time.Time) { s.engine.TryRequest(now, r) })
 }
 
 // Learn narrows a scope by what a response said about it; see Budget.Learn.
 func (s *OutputQoSScheduler) Learn(scope Scope, learned Learned) {
-	s.box.send(func(now time.Time) { s.engine.Learn(now, scope, learned) })
+	s.box.sendTask(func(now time.Time) { s.engine.Learn(now, scope, learned) })
 }
 
 // Reconfigure changes the options while running. Slots that are taken stay taken,
@@ -290,7 +290,7 @@ func (s *OutputQoSScheduler) Reconfigure(opt Options) error {
 		return fmt.Errorf("reconfigure the scheduler: %w", err)
 	}
 	// Validated, so it can't fail.
-	if !s.box.send(func(now time.Time) { _ = s.engine.Reconfigure(now, opt) }) {
+	if !s.box.sendTask(func(now time.Time) { _ = s.engine.Reconfigure(now, opt) }) {
 		return ErrStopped
 	}
 	return nil
@@ -299,7 +299,7 @@ func (s *OutputQoSScheduler) Reconfigure(opt Options) error {
 // Status returns the state now. The error is ctx's, or ErrStopped.
 func (s *OutputQoSScheduler) Status(ctx context.Context) (SchedulerStatus, error) {
 	got := make(chan SchedulerStatus, 1)
-	if !s.box.send(func(now time.Time) { got <- s.engine.Status(now) }) {
+	if !s.box.sendTask(func(now time.Time) { got <- s.engine.Status(now) }) {
 		return SchedulerStatus{}, ErrStopped
 	}
 	select {
@@ -355,9 +355,9 @@ func newLetterbox() *letterbox {
 	return &letterbox{wake: make(chan struct{}, 1), docs: map[DocID]*openDoc{}}
 }
 
-// put appends a letter; m.mu is held. The goroutine is woken when the box isn't
+// putLetter appends a letter; m.mu is held. The goroutine is woken when the box isn't
 // empty any more.
-func (m *letterbox) put(l *boxLetter) {
+func (m *letterbox) putLetter(l *boxLetter) {
 	l.next = nil
 	if m.last == nil {
 		m.first = l
@@ -371,20 +371,20 @@ func (m *letterbox) put(l *boxLetter) {
 	m.last = l
 }
 
-// send has something done on the scheduler's goroutine. It returns false if that
+// sendTask has something done on the scheduler's goroutine. It returns false if that
 // has ended.
-func (m *letterbox) send(do func(now time.Time)) bool {
+func (m *letterbox) sendTask(do func(now time.Time)) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ended {
 		return false
 	}
-	m.put(&boxLetter{do: do})
+	m.putLetter(&boxLetter{do: do})
 	return true
 }
 
-// open makes a document known at once, so that updates may follow.
-func (m *letterbox) open(doc Doc, do func(now time.Time)) {
+// openDocument makes a document known at once, so that updates may follow.
+func (m *letterbox) openDocument(doc Doc, do func(now time.Time)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ended {
@@ -404,11 +404,11 @@ func (m *letterbox) open(doc Doc, do func(now time.Time)) {
 	e.opening++
 	e.wanted = max(e.wanted, doc.Wanted, doc.Final)
 	e.delivered = max(e.delivered, doc.Delivered)
-	m.put(&boxLetter{do: do})
+	m.putLetter(&boxLetter{do: do})
 }
 
-// opened says that an Open has been taken in.
-func (m *letterbox) opened(id DocID) {
+// noteOpened says that an Open has been taken in.
+func (m *letterbox) noteOpened(id DocID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if e := m.docs[id]; e != nil {
@@ -416,8 +416,8 @@ func (m *letterbox) opened(id DocID) {
 	}
 }
 
-// tell takes in an update. It returns false if the document isn't open.
-func (m *letterbox) tell(id DocID, n docNews) bool {
+// putNews takes in an update. It returns false if the document isn't open.
+func (m *letterbox) putNews(id DocID, n docNews) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.docs[id]
@@ -428,14 +428,14 @@ func (m *letterbox) tell(id DocID, n docNews) bool {
 	e.wanted = max(e.wanted, n.wanted)
 	if !e.queued {
 		e.queued = true
-		m.put(&e.boxLetter)
+		m.putLetter(&e.boxLetter)
 	}
 	return true
 }
 
-// take moves some letters into batch and returns it. more says that there are
+// takeLetters moves some letters into batch and returns it. more says that there are
 // others. It takes few at a time, because producers wait meanwhile.
-func (m *letterbox) take(batch []openedLetter) (taken []openedLetter, more bool) {
+func (m *letterbox) takeLetters(batch []openedLetter) (taken []openedLetter, more bool) {
 	const most = 256
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -455,8 +455,8 @@ func (m *letterbox) take(batch []openedLetter) (taken []openedLetter, more bool)
 	return batch, m.first != nil
 }
 
-// moved takes in how far a document is.
-func (m *letterbox) moved(id DocID, delivered int64, dirty time.Time) {
+// setDelivered takes in how far a document is.
+func (m *letterbox) setDelivered(id DocID, delivered int64, dirty time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if e := m.docs[id]; e != nil {
@@ -479,8 +479,8 @@ func (m *letterbox) pressure(now time.Time, id DocID) (Pressure, bool) {
 	return p, true
 }
 
-// forget drops a document that was closed, unless it's being opened again.
-func (m *letterbox) forget(id DocID) {
+// forgetDocument drops a document that was closed, unless it's being opened again.
+func (m *letterbox) forgetDocument(id DocID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if e := m.docs[id]; e != nil && e.opening == 0 {
@@ -489,8 +489,8 @@ func (m *letterbox) forget(id DocID) {
 	}
 }
 
-// end refuses everything, and forgets what's in the box.
-func (m *letterbox) end() {
+// endBox refuses everything, and forgets what's in the box.
+func (m *letterbox) endBox() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ended = true
@@ -513,8 +513,8 @@ func (s *OutputQoSScheduler) Drain(ctx context.Context) (left int) {
 	s.draining.Store(true)
 	d := &drain{done: make(chan struct{})}
 	d.deadline, _ = ctx.Deadline()
-	if !s.box.send(func(now time.Time) {
-		s.engine.drain(now)
+	if !s.box.sendTask(func(now time.Time) {
+		s.engine.beginDraining(now)
 		s.drains = append(s.drains, d)
 		s.drainsUntil = d.deadline
 	}) {
@@ -524,7 +524,7 @@ func (s *OutputQoSScheduler) Drain(ctx context.Context) (left int) {
 	case <-d.done:
 	case <-s.done:
 	case <-ctx.Done():
-		s.box.send(func(time.Time) {
+		s.box.sendTask(func(time.Time) {
 			s.drains = slices.DeleteFunc(s.drains, func(x *drain) bool { return x == d })
 		})
 	}
@@ -536,9 +536,9 @@ func (s *OutputQoSScheduler) answerDrains() {
 	if len(s.drains) == 0 {
 		return
 	}
-	s.left.Store(int64(s.engine.left()))
+	s.left.Store(int64(s.engine.countWaiting()))
 	s.drains = slices.DeleteFunc(s.drains, func(d *drain) bool {
-		if !s.engine.drained(d.deadline) {
+		if !s.engine.isDrained(d.deadline) {
 			return false
 		}
 		close(d.done)
@@ -567,13 +567,13 @@ func (s *summary) log(now time.Time, e *SlotEngine) {
 	if now.Before(s.at) {
 		return
 	}
-	load := e.load(now)
+	load := e.loadStatus(now)
 	attrs := []any{
 		"mode", e.opt.Mode.String(), "tick", load.Tick, "active_sessions", math.Round(load.ActiveSessions*10) / 10,
 		"oldest", load.Oldest.Round(time.Millisecond), "errors", t.Errors() - s.last.Errors(),
 		"updates", t.Updates - s.last.Updates, "coalesced", t.Coalesced - s.last.Coalesced,
 		"shed", t.Shed - s.last.Shed, "penalties", t.Penalties - s.last.Penalties,
-		"waiting", e.left(), "documents", len(e.docs),
+		"waiting", e.countWaiting(), "documents", len(e.docs),
 	}
 	for c := range classes {
 		attrs = append(attrs, c.String(), t.Calls[c]-s.last.Calls[c])

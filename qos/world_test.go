@@ -711,7 +711,7 @@ type countingBudget struct {
 	open map[qos.PermitID]bool
 }
 
-func (b *countingBudget) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
+func (b *countingBudget) AskSlot(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
 	seen := func(a qos.SlotAnswer) qos.SlotAnswer {
 		if a.State == qos.Granted {
 			b.mu.Lock()
@@ -720,7 +720,7 @@ func (b *countingBudget) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos
 		}
 		return a
 	}
-	return seen(b.Budget.Ask(now, ask, func(a qos.SlotAnswer) { reply(seen(a)) }))
+	return seen(b.Budget.AskSlot(now, ask, func(a qos.SlotAnswer) { reply(seen(a)) }))
 }
 
 func (b *countingBudget) Settle(now time.Time, id qos.PermitID, answered time.Time) {

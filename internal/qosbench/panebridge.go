@@ -78,7 +78,7 @@ func newPanebridge(sessions, finalCalls int, seed uint64) (*panebridge, error) {
 func (p *panebridge) take(now time.Duration, ev event) {
 	if ev.kind == commandEvent {
 		// It has a chat, a key and a class, so it can't be refused.
-		_ = p.engine.Post(clock(now), qos.Request{Chat: chatKey, Key: strconv.Itoa(ev.commands)})
+		_ = p.engine.PostRequest(clock(now), qos.Request{Chat: chatKey, Key: strconv.Itoa(ev.commands)})
 		return
 	}
 	s := &p.sessions[ev.session]
@@ -187,7 +187,7 @@ func (p *panebridge) delivered(c *call, made *sent, r *qos.CallResult) {
 }
 
 func (p *panebridge) due() (at time.Duration, ok bool) {
-	next := p.engine.Next()
+	next := p.engine.NextLook()
 	if next.IsZero() {
 		return 0, false
 	}

@@ -132,7 +132,7 @@ func (w *redisWorker) bucket(ctx context.Context) error {
 		var a qos.SlotAnswer
 		w.beside(ctx, func() {
 			now := time.Now()
-			a = b.Ask(now, qos.SlotQuestion{Chat: "chat", Class: qos.Stream, Deadline: now.Add(20 * time.Second)}, func(a qos.SlotAnswer) { got <- a })
+			a = b.AskSlot(now, qos.SlotQuestion{Chat: "chat", Class: qos.Stream, Deadline: now.Add(20 * time.Second)}, func(a qos.SlotAnswer) { got <- a })
 			if a.State == qos.Pending {
 				a = <-got
 			}

@@ -111,7 +111,7 @@ func work(t *testing.T, cfg *config.Config) {
 	got := make(chan qos.SlotAnswer, 1)
 	for range 200 {
 		now := time.Now()
-		a := b.Ask(now, qos.SlotQuestion{Chat: "-1", Class: qos.Final, Deadline: now.Add(20 * time.Second)}, func(a qos.SlotAnswer) { got <- a })
+		a := b.AskSlot(now, qos.SlotQuestion{Chat: "-1", Class: qos.Final, Deadline: now.Add(20 * time.Second)}, func(a qos.SlotAnswer) { got <- a })
 		if a.State == qos.Pending {
 			a = <-got
 		}

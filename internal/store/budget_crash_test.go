@@ -65,7 +65,7 @@ func budgetChild(ctx context.Context, path string) error {
 		return err
 	}
 	for i := range 2 * budgetCalls {
-		if err := scheduler.Post(qos.Request{Chat: budgetChat, Key: fmt.Sprint(i)}); err != nil {
+		if err := scheduler.PostRequest(qos.Request{Chat: budgetChat, Key: fmt.Sprint(i)}); err != nil {
 			return err
 		}
 	}
@@ -204,7 +204,7 @@ func restarted(t *testing.T, path string) (calls []time.Time) {
 	now := time.Now()
 	for end := now.Add(4 * time.Minute); now.Before(end); {
 		reply := make(chan qos.SlotAnswer, 1)
-		a := budget.Ask(now, qos.SlotQuestion{Chat: budgetChat, Deadline: now.Add(20 * time.Second)}, func(a qos.SlotAnswer) { reply <- a })
+		a := budget.AskSlot(now, qos.SlotQuestion{Chat: budgetChat, Deadline: now.Add(20 * time.Second)}, func(a qos.SlotAnswer) { reply <- a })
 		if a.State == qos.Pending {
 			a = <-reply
 		}

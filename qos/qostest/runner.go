@@ -59,7 +59,7 @@ func (r *runner) ask(a qos.SlotQuestion) qos.SlotAnswer {
 		a.Deadline = r.bench.Now().Add(timeout)
 	}
 	got := make(chan qos.SlotAnswer, 2)
-	answer := r.budget.Ask(r.bench.Now(), a, func(a qos.SlotAnswer) { got <- a })
+	answer := r.budget.AskSlot(r.bench.Now(), a, func(a qos.SlotAnswer) { got <- a })
 	if answer.State != qos.Pending {
 		return answer
 	}
@@ -151,12 +151,12 @@ type Slow struct {
 	Delay func() time.Duration
 }
 
-// Ask implements qos.Budget.
-func (b *Slow) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
+// AskSlot implements qos.Budget.
+func (b *Slow) AskSlot(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
 	late := func(a qos.SlotAnswer) {
 		time.AfterFunc(b.Delay(), func() { reply(a) })
 	}
-	if a := b.Budget.Ask(now, ask, late); a.State != qos.Pending {
+	if a := b.Budget.AskSlot(now, ask, late); a.State != qos.Pending {
 		late(a)
 	}
 	return qos.SlotAnswer{State: qos.Pending}
@@ -177,8 +177,8 @@ type Failing struct {
 	once sync.Once
 }
 
-// Ask implements qos.Budget.
-func (b *Failing) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
+// AskSlot implements qos.Budget.
+func (b *Failing) AskSlot(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
 	b.once.Do(func() {
 		if b.Again == 0 {
 			b.Again = time.Second
@@ -187,7 +187,7 @@ func (b *Failing) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAn
 	if b.Fails() {
 		return qos.SlotAnswer{State: qos.NotBefore, At: now.Add(b.Again), Err: ErrNoAnswer}
 	}
-	return b.Budget.Ask(now, ask, reply)
+	return b.Budget.AskSlot(now, ask, reply)
 }
 
 // Limits are windows such as a platform has that counts messages by the minute. Groups have those

@@ -41,9 +41,9 @@ type sentQuestion struct {
 	epoch  string
 }
 
-// prepare writes down a question for Redis. b.mu is held.
-func (b *Budget) prepare(now time.Time, q *slotQuestion, g *grant) sentQuestion {
-	p := b.preamble(now, b.settle(b.window(q)), b.opt.Timeout)
+// prepareQuestion writes down a question for Redis. b.mu is held.
+func (b *Budget) prepareQuestion(now time.Time, q *slotQuestion, g *grant) sentQuestion {
+	p := b.preamble(now, b.settleTime(b.longestWindow(q)), b.opt.Timeout)
 	k, l := b.keys, q.lane
 	p.keys = append(p.keys, k.claims(l), k.botClaims(), k.began(l), k.botBegan(), k.botRing(), k.ring(l))
 	rings := 1
@@ -91,8 +91,8 @@ func (b *Budget) prepare(now time.Time, q *slotQuestion, g *grant) sentQuestion 
 
 func permit(g *grant) string { return strconv.FormatUint(uint64(g.id), 16) }
 
-// acquire asks Redis, once.
-func (b *Budget) acquire(q *slotQuestion, g *grant, s sentQuestion) {
+// acquireSlot asks Redis, once.
+func (b *Budget) acquireSlot(q *slotQuestion, g *grant, s sentQuestion) {
 	began := time.Now()
 	// From when it was written down: it says itself until when it's good.
 	ctx, cancel := context.WithDeadline(context.Background(), s.at.Add(b.opt.Timeout))
@@ -101,7 +101,7 @@ func (b *Budget) acquire(q *slotQuestion, g *grant, s sentQuestion) {
 	received := time.Now()
 	a, err := parseAcquired(reply, err)
 	b.opt.Meter.CountQuestion(a.kind, received.Sub(began))
-	b.acquired(q, g, s, a, received, err)
+	b.takeAcquired(q, g, s, a, received, err)
 }
 
 // acquired is an answer of acquire.lua.
@@ -132,12 +132,12 @@ func parseAcquired(reply []any, err error) (acquired, error) {
 	return a, nil
 }
 
-// acquired takes in what Redis said about a grant.
-func (b *Budget) acquired(q *slotQuestion, g *grant, s sentQuestion, a acquired, received time.Time, err error) {
+// takeAcquired takes in what Redis said about a grant.
+func (b *Budget) takeAcquired(q *slotQuestion, g *grant, s sentQuestion, a acquired, received time.Time, err error) {
 	b.mu.Lock()
 	if err != nil { // it may hold the slot, or not
-		b.takeBack(received, g)
-		b.doubtful(received)
+		b.takeGrantBack(received, g)
+		b.rejoin(received)
 		b.mu.Unlock()
 		q.reply(qos.SlotAnswer{State: qos.NotBefore, At: received.Add(beatEvery / 2), Err: fmt.Errorf("%w: %w", errNoAnswer, err)})
 		return
@@ -151,34 +151,34 @@ func (b *Budget) acquired(q *slotQuestion, g *grant, s sentQuestion, a acquired,
 		if a.seat {
 			b.seats[q.lane] = s.at
 		}
-		b.confirmed(received, a.redis)
+		b.confirmAnswer(received, a.redis)
 		b.mu.Unlock()
 		q.reply(qos.SlotAnswer{State: qos.Granted, Permit: g.id})
 		return
 	case a.kind == "wait", a.kind == "penalty", a.kind == "missing":
-		b.drop(received, g)
+		b.dropGrant(received, g)
 	default: // Redis may hold it, from a first try of the client's
-		b.takeBack(received, g)
+		b.takeGrantBack(received, g)
 	}
 	answer := qos.SlotAnswer{State: qos.NotBefore, At: received.Add(max(a.wait, time.Millisecond))}
 	switch a.kind {
 	case "wait", "penalty":
 		if sound && current {
-			b.confirmed(received, a.redis)
+			b.confirmAnswer(received, a.redis)
 		}
 	case "missing":
 		answer.At = received.Add(min(a.wait, beatEvery)) // or when the last one has merged
 	default: // join, empty, clock, granted too late
 		if b.link.epoch == s.epoch {
-			b.doubtful(received)
+			b.rejoin(received)
 		}
 		b.mu.Unlock()
-		b.again(q)
+		b.askAgain(q)
 		return
 	}
 	b.mu.Unlock()
 	if a.kind == "penalty" {
-		b.heard(received, []qos.Penalty{{Scope: parseScope(a.scope), Until: received.Add(a.wait), Multiplier: a.multiplier}})
+		b.takePenalties(received, []qos.Penalty{{Scope: parseScope(a.scope), Until: received.Add(a.wait), Multiplier: a.multiplier}})
 	}
 	q.reply(answer)
 }

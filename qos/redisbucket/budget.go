@@ -98,8 +98,8 @@ func (b *Budget) Configure(limits qos.Limits) {
 // errEnded is why a budget that isn't run refuses.
 var errEnded = errors.New("the shared budget has ended")
 
-// Ask implements qos.Budget.
-func (b *Budget) Ask(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
+// AskSlot implements qos.Budget.
+func (b *Budget) AskSlot(now time.Time, ask qos.SlotQuestion, reply func(qos.SlotAnswer)) qos.SlotAnswer {
 	b.mu.Lock()
 	q := &slotQuestion{ask: ask, reply: reply}
 	q.limit, q.lane = limitOf(b.limits, ask.Chat, ask.Family)
@@ -130,15 +130,15 @@ func (b *Budget) decide(now time.Time, q *slotQuestion) qos.SlotAnswer {
 	if share.State != qos.Granted {
 		return share
 	}
-	local := b.local.Ask(now, q.ask, func(a qos.SlotAnswer) {
-		if a = b.guarded(time.Now(), q, share.Permit, a); a.State != qos.Pending {
+	local := b.local.AskSlot(now, q.ask, func(a qos.SlotAnswer) {
+		if a = b.passGuards(time.Now(), q, share.Permit, a); a.State != qos.Pending {
 			q.reply(a)
 		}
 	})
 	if local.State == qos.Pending {
 		return local
 	}
-	return b.guarded(now, q, share.Permit, local)
+	return b.passGuards(now, q, share.Permit, local)
 }
 
 // askShare has a question counted in the share, and, if it may only use that, decided by
@@ -163,11 +163,11 @@ func (b *Budget) askShare(now time.Time, q *slotQuestion) qos.SlotAnswer {
 	if no.At, no.Err = b.learnedUntil(now, q), nil; no.At.After(now) {
 		return no
 	}
-	return b.share.Ask(now, counted, nil)
+	return b.share.AskSlot(now, counted, nil)
 }
 
-// guarded goes on when the process's own budget has answered.
-func (b *Budget) guarded(now time.Time, q *slotQuestion, share qos.PermitID, local qos.SlotAnswer) qos.SlotAnswer {
+// passGuards goes on when the process's own budget has answered.
+func (b *Budget) passGuards(now time.Time, q *slotQuestion, share qos.PermitID, local qos.SlotAnswer) qos.SlotAnswer {
 	if local.State != qos.Granted {
 		b.share.Refund(now, share)
 		return local
@@ -182,20 +182,20 @@ func (b *Budget) guarded(now time.Time, q *slotQuestion, share qos.PermitID, loc
 		b.countLearned(q)
 		return local
 	case !q.alone && b.link.state == linked && b.link.epoch == q.epoch:
-		sent := b.prepare(now, q, g)
-		b.work.Go(func() { b.acquire(q, g, sent) })
+		sent := b.prepareQuestion(now, q, g)
+		b.work.Go(func() { b.acquireSlot(q, g, sent) })
 	case b.link.state == ended:
-		b.drop(now, g)
+		b.dropGrant(now, g)
 		return qos.SlotAnswer{State: qos.NotBefore, At: now.Add(time.Second), Err: errEnded}
 	default: // how Redis is has changed since: decided anew
-		b.drop(now, g)
-		b.work.Go(func() { b.again(q) })
+		b.dropGrant(now, g)
+		b.work.Go(func() { b.askAgain(q) })
 	}
 	return qos.SlotAnswer{State: qos.Pending}
 }
 
-// again asks once more.
-func (b *Budget) again(q *slotQuestion) {
+// askAgain asks once more.
+func (b *Budget) askAgain(q *slotQuestion) {
 	now := time.Now()
 	b.mu.Lock()
 	if q.ask.Deadline.Sub(now) < b.opt.CallTimeout/2 {
@@ -208,19 +208,19 @@ func (b *Budget) again(q *slotQuestion) {
 	}
 }
 
-// drop forgets a grant that Redis doesn't hold. b.mu is held.
-func (b *Budget) drop(now time.Time, g *grant) {
+// dropGrant forgets a grant that Redis doesn't hold. b.mu is held.
+func (b *Budget) dropGrant(now time.Time, g *grant) {
 	delete(b.grants, g.id)
 	b.local.Refund(now, g.id)
 	b.share.Refund(now, g.share)
 }
 
-// takeBack gives a grant back that Redis holds, or may hold. b.mu is held.
-func (b *Budget) takeBack(now time.Time, g *grant) {
+// takeGrantBack gives a grant back that Redis holds, or may hold. b.mu is held.
+func (b *Budget) takeGrantBack(now time.Time, g *grant) {
 	g.state = gone
 	b.local.Refund(now, g.id)
 	b.share.Refund(now, g.share)
-	b.tell(operation{kind: giveBack, grant: g})
+	b.queueOperation(operation{kind: giveBack, grant: g})
 }
 
 // Settle implements qos.Budget.
@@ -234,7 +234,7 @@ func (b *Budget) Settle(now time.Time, id qos.PermitID, answered time.Time) {
 	}
 	g.state, g.stamp = settled, answered
 	b.share.Settle(now, g.share, answered)
-	b.tell(operation{kind: stamp, grant: g})
+	b.queueOperation(operation{kind: stamp, grant: g})
 }
 
 // Refund implements qos.Budget.
@@ -242,7 +242,7 @@ func (b *Budget) Refund(now time.Time, id qos.PermitID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if g := b.grants[id]; g != nil && g.state == inFlight {
-		b.takeBack(now, g)
+		b.takeGrantBack(now, g)
 	}
 }
 
@@ -281,10 +281,10 @@ func (b *Budget) Rekey(now time.Time, from, to qos.ChatKey) {
 		}
 	}
 	b.moves = append(b.moves, move{from, to})
-	b.poke()
+	b.wakeServe()
 }
 
-func (b *Budget) poke() {
+func (b *Budget) wakeServe() {
 	select {
 	case b.wake <- struct{}{}:
 	default:
@@ -356,15 +356,15 @@ func (b *Budget) Penalize(now time.Time, p qos.Penalty) {
 		p.Until = later(p.Until, old.Until)
 	}
 	b.penalties[p.Scope] = p
-	b.tell(operation{kind: penalty, scope: p.Scope})
+	b.queueOperation(operation{kind: penalty, scope: p.Scope})
 }
 
 // news is how much later a penalty must end than is known: each time it's told again,
 // it's so by the time that the telling took.
 const news = 100 * time.Millisecond
 
-// heard takes in penalties that other processes reported.
-func (b *Budget) heard(now time.Time, penalties []qos.Penalty) {
+// takePenalties takes in penalties that other processes reported.
+func (b *Budget) takePenalties(now time.Time, penalties []qos.Penalty) {
 	for _, p := range penalties {
 		b.mu.Lock()
 		old, known := b.penalties[p.Scope]
@@ -387,7 +387,7 @@ func (b *Budget) Learn(now time.Time, scope qos.Scope, learned qos.Learned) {
 	defer b.mu.Unlock()
 	// Not local's: what it counts of that isn't given back with a slot.
 	b.learned[scope] = learned
-	b.tell(operation{kind: learn, scope: scope})
+	b.queueOperation(operation{kind: learn, scope: scope})
 }
 
 // learnedUntil is until when nothing is left of a limit that the platform told. b.mu
@@ -428,8 +428,8 @@ func (b *Budget) countLearned(q *slotQuestion) {
 // is SEAT in prelude.lua; an hour between them is more than clocks differ in a day.
 const seatLasts = 24 * time.Hour
 
-// small says whether the chat of a question has a window that can't be divided.
-func (b *Budget) small(q *slotQuestion) bool {
+// hasSmallWindow says whether the chat of a question has a window that can't be divided.
+func (b *Budget) hasSmallWindow(q *slotQuestion) bool {
 	for _, w := range q.limit.Windows {
 		if w.Calls < b.opt.MaxProcesses {
 			return true
@@ -446,7 +446,7 @@ func (b *Budget) hasShare(now time.Time, q *slotQuestion) bool {
 			return false
 		}
 	}
-	if !b.small(q) {
+	if !b.hasSmallWindow(q) {
 		return true
 	}
 	at, given := b.seats[q.lane]
@@ -486,5 +486,5 @@ func (b *Budget) restore(now time.Time, kept qos.KeptBudget) {
 		}
 	}
 	b.loaded = true
-	b.poke()
+	b.wakeServe()
 }

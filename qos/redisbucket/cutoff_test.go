@@ -120,7 +120,7 @@ func (m *member) leave() {
 func (m *member) try() qos.SlotAnswer {
 	got := make(chan qos.SlotAnswer, 1)
 	now := time.Now()
-	a := m.Ask(now, qos.SlotQuestion{Chat: "-1", Class: m.class, Deadline: now.Add(cmp.Or(m.rig.callTimeout, 20*time.Second))}, func(a qos.SlotAnswer) { got <- a })
+	a := m.AskSlot(now, qos.SlotQuestion{Chat: "-1", Class: m.class, Deadline: now.Add(cmp.Or(m.rig.callTimeout, 20*time.Second))}, func(a qos.SlotAnswer) { got <- a })
 	if a.State == qos.Pending {
 		a = <-got
 	}
@@ -346,7 +346,7 @@ func TestUnguardedCallsDontWaitForRedis(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		for range 12 {
 			now := time.Now()
-			a := one.Ask(now, qos.SlotQuestion{Chat: "-1", Unguarded: true, Deadline: now.Add(20 * time.Second)}, nil)
+			a := one.AskSlot(now, qos.SlotQuestion{Chat: "-1", Unguarded: true, Deadline: now.Add(20 * time.Second)}, nil)
 			if a.State != qos.Granted {
 				r.t.Fatalf("%+v", a)
 			}

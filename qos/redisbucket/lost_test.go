@@ -384,7 +384,7 @@ func TestUnguardedCallsDontWaitForAMerge(t *testing.T) {
 		one.mustCall(0, "nobody knows what the other one did")
 		got := make(chan qos.SlotAnswer, 1)
 		now := time.Now()
-		a := one.Ask(now, qos.SlotQuestion{Chat: "-1", Unguarded: true, Deadline: now.Add(20 * time.Second)}, func(a qos.SlotAnswer) { got <- a })
+		a := one.AskSlot(now, qos.SlotQuestion{Chat: "-1", Unguarded: true, Deadline: now.Add(20 * time.Second)}, func(a qos.SlotAnswer) { got <- a })
 		if a.State == qos.Pending {
 			a = <-got
 		}

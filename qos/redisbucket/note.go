@@ -73,8 +73,8 @@ func (n note) equal(o note) bool {
 		slices.Equal(n.Members, o.Members) && slices.Equal(n.Left, o.Left)
 }
 
-// saw takes in who there is at a time of Redis.
-func (n *note) saw(members []BucketMember, at int64) {
+// setMembers takes in who there is at a time of Redis.
+func (n *note) setMembers(members []BucketMember, at int64) {
 	var there, left []string
 	for _, m := range members {
 		if m.Left {

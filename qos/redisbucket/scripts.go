@@ -204,8 +204,8 @@ type membership struct {
 	penalties []qos.Penalty
 }
 
-// member runs member.lua.
-func (b *Budget) member(ctx context.Context, p *params, timeout time.Duration) (membership, time.Time, error) {
+// askMember runs member.lua.
+func (b *Budget) askMember(ctx context.Context, p *params, timeout time.Duration) (membership, time.Time, error) {
 	// What's begun is ended, so that it's known what Redis was told.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
@@ -293,18 +293,18 @@ const (
 	seat // it's told in a join only
 )
 
-// tell has Redis told soon; b.mu is held. A process that isn't linked tells
+// queueOperation has Redis told soon; b.mu is held. A process that isn't linked tells
 // everything when it joins, and what comes while it does so, afterwards.
-func (b *Budget) tell(o operation) {
+func (b *Budget) queueOperation(o operation) {
 	if b.link.state == linked || b.link.merging {
 		b.todo = append(b.todo, o)
-		b.poke()
+		b.wakeServe()
 	}
 }
 
-// everything is all that the process knows. What's still asked for isn't among it: Redis
+// allOperations is all that the process knows. What's still asked for isn't among it: Redis
 // would take it for granted. b.mu is held.
-func (b *Budget) everything() []operation {
+func (b *Budget) allOperations() []operation {
 	var all []operation
 	for _, g := range b.grants {
 		switch g.state {
@@ -327,8 +327,8 @@ func (b *Budget) everything() []operation {
 	return all
 }
 
-// told forgets what Redis knows now. b.mu is held.
-func (b *Budget) told(moves []move, done []operation) {
+// forgetTold forgets what Redis knows now. b.mu is held.
+func (b *Budget) forgetTold(moves []move, done []operation) {
 	b.moves = b.moves[len(moves):]
 	for _, o := range done {
 		if o.kind == giveBack {
@@ -339,7 +339,7 @@ func (b *Budget) told(moves []move, done []operation) {
 
 // memberParams are those of member.lua up to the operations. b.mu is held.
 func (b *Budget) memberParams(now time.Time, mode string, timeout time.Duration) *params {
-	settle := b.settle(longestOf(b.limits))
+	settle := b.settleTime(longestOf(b.limits))
 	p := b.preamble(now, settle, timeout)
 	moved := 0
 	if b.link.moved {
@@ -364,8 +364,8 @@ func (b *Budget) memberParams(now time.Time, mode string, timeout time.Duration)
 // held.
 func (b *Budget) allParams(now time.Time, mode string) (p *params, moves []move, all []operation) {
 	p = b.memberParams(now, mode, joinTimeouts*b.opt.Timeout)
-	moves, all = b.moves, b.everything()
-	b.write(p, now, moves, all)
+	moves, all = b.moves, b.allOperations()
+	b.writeOperations(p, now, moves, all)
 	return p, moves, all
 }
 
@@ -395,8 +395,8 @@ func (b *Budget) families() []qos.Family {
 // operationsPerMove is how many operations write makes of one move.
 func (b *Budget) operationsPerMove() int { return 1 + 3*len(b.families()) }
 
-// write adds operations. b.mu is held.
-func (b *Budget) write(p *params, now time.Time, moves []move, todo []operation) {
+// writeOperations adds operations. b.mu is held.
+func (b *Budget) writeOperations(p *params, now time.Time, moves []move, todo []operation) {
 	p.add(len(moves)*b.operationsPerMove() + len(todo))
 	k := b.keys
 	for _, m := range moves {

@@ -60,7 +60,7 @@ func (b *Budget) serve(ctx context.Context) error {
 		case <-b.wake:
 		case <-again.C:
 		}
-		b.step(ctx)
+		b.serveOnce(ctx)
 		again.Reset(b.pause())
 	}
 }
@@ -75,8 +75,8 @@ func (b *Budget) pause() time.Duration {
 	return b.every
 }
 
-// step does what's to be done now.
-func (b *Budget) step(ctx context.Context) {
+// serveOnce does what's to be done now.
+func (b *Budget) serveOnce(ctx context.Context) {
 	b.mu.Lock()
 	state, loaded := b.link.state, b.loaded
 	b.mu.Unlock()
@@ -85,38 +85,38 @@ func (b *Budget) step(ctx context.Context) {
 	}
 	switch state {
 	case linked:
-		if b.beat(ctx) {
+		if b.sendBeat(ctx) {
 			return
 		}
-		b.join(ctx)
+		b.joinBucket(ctx)
 	case linking:
-		b.join(ctx)
+		b.joinBucket(ctx)
 	default:
 		// What's granted within the share while this question is out isn't merged by
 		// it, so first it's found out whether Redis answers at all.
-		if b.beat(ctx) {
+		if b.sendBeat(ctx) {
 			b.mu.Lock()
-			b.enter(time.Now(), linking, b.link.err)
+			b.enterState(time.Now(), linking, b.link.err)
 			b.mu.Unlock()
-			b.join(ctx)
+			b.joinBucket(ctx)
 		}
 	}
 }
 
-// beat tells what has gathered. It returns false if Redis gave no good answer to a
+// sendBeat tells what has gathered. It returns false if Redis gave no good answer to a
 // member, or, to one that's away, no answer.
-func (b *Budget) beat(ctx context.Context) bool {
+func (b *Budget) sendBeat(ctx context.Context) bool {
 	b.mu.Lock()
 	now := time.Now()
 	b.prune(now)
 	todo, moves := b.todo, b.moves
 	b.todo, b.telling = nil, todo
 	p := b.memberParams(now, "beat", b.opt.Timeout)
-	b.write(p, now, moves, todo)
+	b.writeOperations(p, now, moves, todo)
 	was := b.link.state
 	b.mu.Unlock()
 
-	a, received, err := b.member(ctx, p, b.opt.Timeout)
+	a, received, err := b.askMember(ctx, p, b.opt.Timeout)
 	b.mu.Lock()
 	b.telling = nil
 	if was == away {
@@ -124,26 +124,26 @@ func (b *Budget) beat(ctx context.Context) bool {
 		return err == nil
 	}
 	if err != nil || !b.answeredAt(now, received, a.redis) || a.kind != "ok" {
-		b.doubtful(received)
+		b.rejoin(received)
 		b.mu.Unlock()
 		return false
 	}
-	b.told(moves, todo)
-	b.confirmed(received, a.redis)
-	b.takeIn(received, a)
+	b.forgetTold(moves, todo)
+	b.confirmAnswer(received, a.redis)
+	b.takeMembership(received, a)
 	var parked []*slotQuestion
 	if len(b.moves) == 0 {
 		parked, b.parked = b.parked, nil
 	}
 	b.mu.Unlock()
-	b.heard(received, a.penalties)
+	b.takePenalties(received, a.penalties)
 	b.unpark(parked)
 	b.saveOrWarn()
 	return true
 }
 
-// join merges all that the process knows into Redis, as a member.
-func (b *Budget) join(ctx context.Context) {
+// joinBucket merges all that the process knows into Redis, as a member.
+func (b *Budget) joinBucket(ctx context.Context) {
 	b.mu.Lock()
 	now := time.Now()
 	p, moves, all := b.allParams(now, "join")
@@ -151,7 +151,7 @@ func (b *Budget) join(ctx context.Context) {
 	b.link.merging, b.todo = true, nil
 	b.mu.Unlock()
 
-	a, received, err := b.member(ctx, p, joinTimeouts*b.opt.Timeout)
+	a, received, err := b.askMember(ctx, p, joinTimeouts*b.opt.Timeout)
 	if err == nil {
 		err = b.refusal(a)
 	}
@@ -162,63 +162,63 @@ func (b *Budget) join(ctx context.Context) {
 			b.link.last, b.link.epoch, b.note.Joined = time.Time{}, "", false
 		}
 		b.mu.Unlock()
-		b.give(received, err)
+		b.giveUpJoin(received, err)
 		b.saveOrWarn()
 		return
 	}
 	if !b.answeredAt(now, received, a.redis) {
 		b.mu.Unlock()
-		b.poke()
+		b.wakeServe()
 		return
 	}
 	if moved {
 		b.link.moved = false
 	}
-	b.told(moves, all)
+	b.forgetTold(moves, all)
 	b.link.epoch, b.link.ack, b.link.last = a.epoch, a.redis, received
 	b.link.newest = max(b.link.newest, epochNumber(a.epoch))
-	b.takeIn(received, a)
+	b.takeMembership(received, a)
 	b.note.Joined, b.note.MaxProcesses = true, b.opt.MaxProcesses
 	b.mu.Unlock()
 	if err := b.save(); err != nil {
-		b.give(received, err)
+		b.giveUpJoin(received, err)
 		return
 	}
-	b.heard(received, a.penalties)
+	b.takePenalties(received, a.penalties)
 	b.mu.Lock()
-	parked := b.enter(time.Now(), linked, nil)
+	parked := b.enterState(time.Now(), linked, nil)
 	for _, g := range b.grants {
 		if g.state == gone {
-			b.tell(operation{kind: giveBack, grant: g})
+			b.queueOperation(operation{kind: giveBack, grant: g})
 		}
 	}
 	freed := b.freed
 	b.mu.Unlock()
 	b.unpark(parked)
 	freed("")
-	b.poke() // confirm the answer, so that the share isn't held back any more
+	b.wakeServe() // confirm the answer, so that the share isn't held back any more
 }
 
-// give takes in that Redis couldn't be joined: after a time of doubt, it's gone.
-func (b *Budget) give(now time.Time, err error) {
+// giveUpJoin takes in that Redis couldn't be joined: after a time of doubt, it's gone.
+func (b *Budget) giveUpJoin(now time.Time, err error) {
 	b.mu.Lock()
 	var parked []*slotQuestion
 	// One that was away before stays so; one that's refused needn't wait.
 	if b.link.err != nil || !errors.Is(err, errNoAnswer) || now.Sub(b.link.since) >= doubt {
-		parked = b.enter(now, away, err)
+		parked = b.enterState(now, away, err)
 	}
 	b.mu.Unlock()
 	b.unpark(parked)
 }
 
-// takeIn takes in what an answer says about others. b.mu is held.
-func (b *Budget) takeIn(received time.Time, a membership) {
+// takeMembership takes in what an answer says about others. b.mu is held.
+func (b *Budget) takeMembership(received time.Time, a membership) {
 	b.link.version, b.link.members = a.version, a.members
 	b.link.empty = time.Time{}
 	if a.empty >= 0 && a.empty < longestOf(b.limits)+time.Minute {
 		b.link.empty = received.Add(-a.empty)
 	}
-	b.note.saw(a.members, a.redis)
+	b.note.setMembers(a.members, a.redis)
 }
 
 // linkState is how the process stands with Redis.
@@ -257,13 +257,13 @@ var (
 	errNoShare  = errors.New("redis doesn't answer, and this process has no share here (a window has fewer calls than redis.max_processes, and this process made none here in the last day, or others did before it): nothing is sent until it's back")
 )
 
-// window is the longest window that a question counts in.
-func (b *Budget) window(q *slotQuestion) time.Duration {
+// longestWindow is the longest window that a question counts in.
+func (b *Budget) longestWindow(q *slotQuestion) time.Duration {
 	return max(longest(q.limit.Windows), longest(b.limits.Bot.Windows))
 }
 
-// settle is how long what a member did can matter for a question.
-func (b *Budget) settle(w time.Duration) time.Duration { return w + b.opt.CallTimeout + grace }
+// settleTime is how long what a member did can matter for a question.
+func (b *Budget) settleTime(w time.Duration) time.Duration { return w + b.opt.CallTimeout + grace }
 
 // shareFrom is from when a question may be granted within the share, without Redis,
 // and why not earlier.
@@ -274,7 +274,7 @@ func (b *Budget) shareFrom(now time.Time, q *slotQuestion) (time.Time, error) {
 	if b.link.last.IsZero() {
 		return now.Add(time.Second), fmt.Errorf("not admitted to the shared budget: %w", b.link.err)
 	}
-	at := b.link.last.Add(b.settle(b.window(q)) + vanishes + late)
+	at := b.link.last.Add(b.settleTime(b.longestWindow(q)) + vanishes + late)
 	return at, fmt.Errorf("silent until %s: %w", at.Format(time.TimeOnly), b.link.err)
 }
 
@@ -284,11 +284,11 @@ func (b *Budget) learning(q *slotQuestion) time.Time {
 	if b.link.empty.IsZero() {
 		return time.Time{}
 	}
-	return b.link.empty.Add(b.window(q) + margin)
+	return b.link.empty.Add(b.longestWindow(q) + margin)
 }
 
-// enter changes the state. It returns the questions that waited for it. b.mu is held.
-func (b *Budget) enter(now time.Time, s linkState, err error) []*slotQuestion {
+// enterState changes the state. It returns the questions that waited for it. b.mu is held.
+func (b *Budget) enterState(now time.Time, s linkState, err error) []*slotQuestion {
 	l := &b.link
 	if s == away && l.err == nil {
 		text := "redis is gone: silent for a window, then within the safe share"
@@ -315,35 +315,35 @@ func (b *Budget) enter(now time.Time, s linkState, err error) []*slotQuestion {
 	return parked
 }
 
-// doubtful has the process join again before anything else is granted. b.mu is
+// rejoin has the process join again before anything else is granted. b.mu is
 // held.
-func (b *Budget) doubtful(now time.Time) {
+func (b *Budget) rejoin(now time.Time) {
 	if b.link.state == linked {
-		b.enter(now, linking, b.link.err)
-		b.poke()
+		b.enterState(now, linking, b.link.err)
+		b.wakeServe()
 	}
 }
 
 // unpark sends questions on that waited.
 func (b *Budget) unpark(questions []*slotQuestion) {
 	for _, q := range questions {
-		b.again(q)
+		b.askAgain(q)
 	}
 }
 
 // answeredAt takes in the time in an answer. It returns false, and has the process
 // join again, if Redis' clock has moved. b.mu is held.
 func (b *Budget) answeredAt(sent, received time.Time, redis int64) bool {
-	if b.link.clock.heard(sent, received, redis) {
+	if b.link.clock.takeAnswer(sent, received, redis) {
 		return true
 	}
 	b.link.moved = true
-	b.doubtful(received)
+	b.rejoin(received)
 	return false
 }
 
-// confirmed takes in an answer that Redis gave to a member. b.mu is held.
-func (b *Budget) confirmed(received time.Time, redis int64) {
+// confirmAnswer takes in an answer that Redis gave to a member. b.mu is held.
+func (b *Budget) confirmAnswer(received time.Time, redis int64) {
 	b.link.ack, b.link.last = max(b.link.ack, redis), later(b.link.last, received)
 }
 
@@ -366,9 +366,9 @@ const (
 	slop = 10 * time.Millisecond
 )
 
-// heard takes in an answer with Redis' time in it. It returns false if the clock has
+// takeAnswer takes in an answer with Redis' time in it. It returns false if the clock has
 // moved; then it begins anew.
-func (c *redisClock) heard(sent, received time.Time, redis int64) bool {
+func (c *redisClock) takeAnswer(sent, received time.Time, redis int64) bool {
 	if c.base.IsZero() {
 		c.base = sent
 	}
@@ -415,14 +415,14 @@ func (b *Budget) listen(ctx context.Context) {
 			if !open {
 				return
 			}
-			b.event(m.Payload)
+			b.handleEvent(m.Payload)
 		}
 	}
 }
 
-// event takes in a message: e, an epoch began or somebody has merged; p, there's a
+// handleEvent takes in a message: e, an epoch began or somebody has merged; p, there's a
 // new penalty; f and perhaps a chat, slots are free earlier than was said.
-func (b *Budget) event(text string) {
+func (b *Budget) handleEvent(text string) {
 	b.mu.Lock()
 	freed := b.freed
 	b.mu.Unlock()
@@ -430,10 +430,10 @@ func (b *Budget) event(text string) {
 	case isFree:
 		freed(qos.ChatKey(chat))
 	case text == "e":
-		b.poke()
+		b.wakeServe()
 		freed("")
 	case text == "p":
-		b.poke()
+		b.wakeServe()
 	}
 }
 
@@ -441,7 +441,7 @@ func (b *Budget) event(text string) {
 func (b *Budget) signOff(ctx context.Context) error {
 	b.mu.Lock()
 	was := b.link.state
-	parked := b.enter(time.Now(), ended, errEnded)
+	parked := b.enterState(time.Now(), ended, errEnded)
 	b.mu.Unlock()
 	b.unpark(parked)
 	b.work.Wait() // nothing begins any more
@@ -464,14 +464,14 @@ func (b *Budget) signOff(ctx context.Context) error {
 // farewell tells Redis everything, and that the process goes. A server that doesn't know
 // what it did is told that first.
 func (b *Budget) farewell(ctx context.Context) error {
-	a, err := b.tellAll(ctx, "leave")
+	a, err := b.tellEverything(ctx, "leave")
 	if err != nil || a.kind == "ok" {
 		return err
 	}
 	b.mu.Lock()
 	b.link.clock = redisClock{} // it may have moved
 	b.mu.Unlock()
-	if a, err = b.tellAll(ctx, "join"); err == nil {
+	if a, err = b.tellEverything(ctx, "join"); err == nil {
 		err = b.refusal(a)
 	}
 	if err != nil {
@@ -480,16 +480,16 @@ func (b *Budget) farewell(ctx context.Context) error {
 	b.mu.Lock()
 	b.link.epoch, b.link.ack = a.epoch, a.redis
 	b.mu.Unlock()
-	if a, err = b.tellAll(ctx, "leave"); err == nil {
+	if a, err = b.tellEverything(ctx, "leave"); err == nil {
 		err = b.refusal(a)
 	}
 	return err
 }
 
-func (b *Budget) tellAll(ctx context.Context, mode string) (membership, error) {
+func (b *Budget) tellEverything(ctx context.Context, mode string) (membership, error) {
 	b.mu.Lock()
 	p, _, _ := b.allParams(time.Now(), mode)
 	b.mu.Unlock()
-	a, _, err := b.member(ctx, p, joinTimeouts*b.opt.Timeout)
+	a, _, err := b.askMember(ctx, p, joinTimeouts*b.opt.Timeout)
 	return a, err
 }

@@ -152,7 +152,7 @@ func (b *Budget) Use(now time.Time, chat qos.ChatKey) []qos.WindowUse {
 	}
 	s := b.rings[chat]
 	if s == nil || now.Sub(s.asked) >= sightEvery {
-		b.look(now, chat)
+		b.askRing(now, chat)
 	}
 	if s == nil || now.Sub(s.asked) > sightKept {
 		return uses
@@ -165,14 +165,14 @@ func (b *Budget) Use(now time.Time, chat qos.ChatKey) []qos.WindowUse {
 	}
 	for i, w := range limit.Windows {
 		if i < len(uses) {
-			s.widen(now, &uses[i], w)
+			s.widenUse(now, &uses[i], w)
 		}
 	}
 	return uses
 }
 
-// widen takes in what others have taken of a window.
-func (s *ringStatus) widen(now time.Time, use *qos.WindowUse, w qos.Window) {
+// widenUse takes in what others have taken of a window.
+func (s *ringStatus) widenUse(now time.Time, use *qos.WindowUse, w qos.Window) {
 	var held []time.Time
 	for _, at := range s.stamps {
 		if at.Add(w.Per).After(now) {
@@ -192,8 +192,8 @@ func (s *ringStatus) widen(now time.Time, use *qos.WindowUse, w qos.Window) {
 	}
 }
 
-// look asks Redis how a chat stands. b.mu is held.
-func (b *Budget) look(now time.Time, chat qos.ChatKey) {
+// askRing asks Redis how a chat stands. b.mu is held.
+func (b *Budget) askRing(now time.Time, chat qos.ChatKey) {
 	limit, l := limitOf(b.limits, chat, qos.FamilyMessage)
 	old := b.rings[chat]
 	s := &ringStatus{asked: now}

@@ -187,7 +187,7 @@ func (j job) serve(ctx context.Context, b *redisbucket.Budget, chat qos.ChatKey,
 	for ctx.Err() == nil {
 		answered, now := b.Status(time.Now()).Answered, time.Now()
 		deadline := now.Add(j.Timeout)
-		a := b.Ask(time.Now(), qos.SlotQuestion{Chat: chat, Deadline: deadline, Class: j.Class}, func(a qos.SlotAnswer) { got <- a })
+		a := b.AskSlot(time.Now(), qos.SlotQuestion{Chat: chat, Deadline: deadline, Class: j.Class}, func(a qos.SlotAnswer) { got <- a })
 		if a.State == qos.Pending {
 			a = <-got
 		}
