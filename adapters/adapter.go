@@ -220,7 +220,7 @@ type Threader interface {
 func keyOf(a Adapter, b Binding, d Document) qos.ChatKey {
 	t := d.target(b)
 	shape := a.Shape(b.Target)
-	if th, ok := a.(Threader); ok && t.Thread == "" && shape.OwnThread && !d.astray(shape, time.Now()) {
+	if th, ok := a.(Threader); ok && t.Thread == "" && shape.OwnThread && !d.isAstray(shape, time.Now()) {
 		return th.Threads(t)
 	}
 	return a.Chat(t)
@@ -353,9 +353,9 @@ func (r MirrorRule) binding(s sessions.ID) Binding {
 	return Binding{Session: s, Target: r.To, View: view, Input: r.Input, Origin: ByRule}
 }
 
-// wanted returns what the rules want for a session, one per target, wherever it is now: of several
+// bindingsWanted returns what the rules want for a session, one per target, wherever it is now: of several
 // rules for the same target the first counts.
-func wanted(rules []MirrorRule, s sessions.Session, now func(Target) Target) []Binding {
+func bindingsWanted(rules []MirrorRule, s sessions.Session, now func(Target) Target) []Binding {
 	var out []Binding
 	taken := map[Target]bool{}
 	for _, r := range rules {

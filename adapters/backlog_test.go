@@ -80,7 +80,7 @@ func TestWhatStandsBeforeAPageIsReadBack(t *testing.T) {
 			}
 			for _, from := range []int64{450, 449, 440, l.dropped + 1} {
 				b := backlog{head: all}
-				if err := b.load(t.Context(), l, "pb_1", from, 0, 1<<20); err != nil {
+				if err := b.loadLines(t.Context(), l, "pb_1", from, 0, 1<<20); err != nil {
 					t.Fatal(err)
 				}
 				got := Page{}.plus(b.between(Position{Line: 450}, Position{Line: 460})).Before

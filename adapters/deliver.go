@@ -80,8 +80,8 @@ type failingSince struct {
 	why   error
 }
 
-// after is what a call's result makes of it.
-func (f failingSince) after(r qos.CallResult, now time.Time) failingSince {
+// afterResult is what a call's result makes of it.
+func (f failingSince) afterResult(r qos.CallResult, now time.Time) failingSince {
 	switch r.Outcome {
 	case qos.NotSent, qos.Failed, qos.Uncertain, qos.Throttled:
 		if f.since.IsZero() {
@@ -96,8 +96,8 @@ func (f failingSince) after(r qos.CallResult, now time.Time) failingSince {
 	}
 }
 
-// said is what there's to say about it; "": nothing yet.
-func (f failingSince) said(now time.Time) string {
+// reason is what there's to say about it; "": nothing yet.
+func (f failingSince) reason(now time.Time) string {
 	if f.since.IsZero() || now.Sub(f.since) < failsFor {
 		return ""
 	}
@@ -114,7 +114,7 @@ func (d *Deliverer) Failing(id BindingID) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if o := d.open[id.Doc()]; o != nil {
-		return o.failing.said(time.Now())
+		return o.failing.reason(time.Now())
 	}
 	return ""
 }
@@ -156,7 +156,7 @@ func (d *Deliverer) Open(b Binding, doc Document) {
 	o.leaveTail()
 	d.open[b.ID.Doc()] = o
 	if doc.Lost != nil && time.Now().Before(doc.Lost.Again) {
-		d.deaf.learns(b.ID, doc.target(b).Chat, Document{}, doc)
+		d.deaf.learnLost(b.ID, doc.target(b).Chat, Document{}, doc)
 	}
 }
 
@@ -197,36 +197,36 @@ func (d *Deliverer) Deliver(ctx context.Context, call qos.Call) (result qos.Call
 		}
 	}()
 	if call.Doc == "" {
-		return d.request(ctx, call)
+		return d.deliverRequest(ctx, call)
 	}
 	return d.deliverDocument(ctx, call)
 }
 
 // deliverDocument makes a document's call.
 func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result qos.CallResult) {
-	o, b, doc, left, refused := d.take(call.Doc)
+	o, b, doc, left, refused := d.beginCall(call.Doc)
 	if o == nil {
 		return refused
 	}
 	chat := doc.target(b).Chat
 	d.mu.Lock()
-	was, until := d.deaf.inDeafChat(b.ID, chat, doc, time.Now()), d.deaf.lostUntil(chat)
+	was, until := d.deaf.withDeafness(b.ID, chat, doc, time.Now()), d.deaf.lostUntil(chat)
 	d.mu.Unlock()
-	after, result := d.deliver(ctx, call, b, was, left, until)
+	after, result := d.planAndCall(ctx, call, b, was, left, until)
 	d.mu.Lock()
 	moved := o.moved
 	o.moved = ""
 	d.mu.Unlock()
 	if moved != "" && after.target(b).Chat != moved {
 		after = after.movedTo(moved)
-		d.keep(ctx, b, after, nil)
+		d.keepDocument(ctx, b, after, nil)
 		result.Chat = keyOf(d.opt.Adapter, b, after)
 	}
 	d.mu.Lock()
-	if d.deaf.learns(b.ID, chat, was, after) {
+	if d.deaf.learnLost(b.ID, chat, was, after) {
 		d.forgetLost(chat, func(Lost) bool { return true }) // they can be written to
 	}
-	o.doc, o.busy, o.panics, o.failing = after, false, 0, o.failing.after(result, time.Now())
+	o.doc, o.busy, o.panics, o.failing = after, false, 0, o.failing.afterResult(result, time.Now())
 	if o.leave {
 		o.leaveTail()
 	}
@@ -237,15 +237,15 @@ func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result 
 	return result
 }
 
-// Unnamed says that what's told to be written in a chat itself may have been written in any of its threads: the
+// IsUnnamed says that what's told to be written in a chat itself may have been written in any of its threads: the
 // platform may leave out in which, and nobody knows whether it does.
-func (d *Deliverer) Unnamed(place Target) bool {
+func (d *Deliverer) IsUnnamed(place Target) bool {
 	if place.Thread != "" || !d.opt.Adapter.Shape(place).HidesThreads {
 		return false
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.deaf.unnamed(place.Chat)
+	return d.deaf.isUnnamed(place.Chat)
 }
 
 // RetryThreads has threads be made again in a chat where none could be made: what's allowed there may
@@ -291,11 +291,11 @@ func (d *Deliverer) reportPanic(call qos.Call, r any) qos.CallResult {
 	return qos.CallResult{Outcome: qos.Uncertain, Err: err}
 }
 
-func (d *Deliverer) request(ctx context.Context, call qos.Call) qos.CallResult {
-	if d.opt.Outbox != nil && owns(call.Key) {
-		return d.opt.Outbox.request(ctx, call)
+func (d *Deliverer) deliverRequest(ctx context.Context, call qos.Call) qos.CallResult {
+	if d.opt.Outbox != nil && isPostKey(call.Key) {
+		return d.opt.Outbox.deliverPost(ctx, call)
 	}
-	if result, ok := d.aside(ctx, call); ok {
+	if result, ok := d.deliverAside(ctx, call); ok {
 		return result
 	}
 	return qos.CallResult{Outcome: qos.Rejected, Err: fmt.Errorf("make request %s: adapter %s makes none", call.Key, d.opt.Adapter.Name())}
@@ -305,8 +305,8 @@ func (d *Deliverer) request(ctx context.Context, call qos.Call) qos.CallResult {
 // it has just been moved to another chat.
 var errBusy = errors.New("the document's call before is still under way")
 
-// take begins a document's call, or says why there's none.
-func (d *Deliverer) take(id qos.DocID) (_ *openDoc, _ Binding, _ Document, left string, refused qos.CallResult) {
+// beginCall begins a document's call, or says why there's none.
+func (d *Deliverer) beginCall(id qos.DocID) (_ *openDoc, _ Binding, _ Document, left string, refused qos.CallResult) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	o := d.open[id]
@@ -321,9 +321,9 @@ func (d *Deliverer) take(id qos.DocID) (_ *openDoc, _ Binding, _ Document, left 
 	}
 }
 
-// deliver makes a document's call and returns the document after it.
-func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc Document, left string, deafUntil time.Time) (Document, qos.CallResult) {
-	s, err := d.look(ctx, call, b, doc)
+// planAndCall makes a document's call and returns the document after it.
+func (d *Deliverer) planAndCall(ctx context.Context, call qos.Call, b Binding, doc Document, left string, deafUntil time.Time) (Document, qos.CallResult) {
+	s, err := d.gatherSituation(ctx, call, b, doc)
 	s.left, s.deafUntil = left, deafUntil
 	if errors.Is(err, sessions.ErrUnknown) {
 		return doc, qos.CallResult{Outcome: qos.Rejected, Err: fmt.Errorf("render %s: %w", b.Session, err)}
@@ -331,7 +331,7 @@ func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc D
 	if err != nil {
 		return doc, qos.CallResult{Outcome: qos.NotSent, Err: fmt.Errorf("render %s: %w", b.Session, err)}
 	}
-	st := plan(s)
+	st := planCall(s)
 	if st.op == nil {
 		return doc, qos.CallResult{Outcome: qos.Unchanged, Again: s.until}
 	}
@@ -339,10 +339,10 @@ func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc D
 		return doc, qos.CallResult{Outcome: qos.NotSent, Err: fmt.Errorf("keep the intent to call: %w", err)}
 	}
 	reply := d.opt.Adapter.Call(ctx, *st.op)
-	after, sent, result := settle(s, st, reply)
+	after, sent, result := settleCall(s, st, reply)
 	if k := st.op.Kind; reply.Outcome == qos.Delivered && (k == KindSend || k == KindFile) && st.op.Target.Thread != "" {
 		d.mu.Lock()
-		d.deaf.names(st.op.Target.Chat)
+		d.deaf.noteNamed(st.op.Target.Chat)
 		d.mu.Unlock()
 	}
 	if key := keyOf(d.opt.Adapter, b, after); key != keyOf(d.opt.Adapter, b, doc) || call.Chat != "" && key != call.Chat {
@@ -351,15 +351,15 @@ func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc D
 	if after.Intent == st.before.Intent {
 		return after, result // nobody knows what came of it, which is what's kept already
 	}
-	d.keep(ctx, b, after, sent)
+	d.keepDocument(ctx, b, after, sent)
 	if st.op.Target != after.target(b) {
-		d.moved(st.op.Target, after.target(b))
+		d.moveChat(st.op.Target, after.target(b))
 	}
 	return after, result
 }
 
-// look gathers what a plan depends on.
-func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Document) (situation, error) {
+// gatherSituation gathers what a plan depends on.
+func (d *Deliverer) gatherSituation(ctx context.Context, call qos.Call, b Binding, doc Document) (situation, error) {
 	s := situation{
 		now: time.Now(), nonce: d.opt.Nonce(), call: call, binding: b, doc: doc, log: backlog{endsTurn: d.opt.EndsTurn},
 		shape: d.opt.Adapter.Shape(b.Target).withDefaults(),
@@ -372,15 +372,15 @@ func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Docu
 	if s.progress, err = d.opt.Log.Progress(ctx, b.Session); err != nil {
 		return s, err
 	}
-	if d.opt.Screens != nil && !s.ended() {
+	if d.opt.Screens != nil && !s.hasEnded() {
 		if s.region, err = d.region(ctx, b.Session, s.progress.Head); err != nil {
 			return s, err
 		}
 	}
-	if err := d.hide(ctx, &s); err != nil {
+	if err := d.holdSecrets(ctx, &s); err != nil {
 		return s, err
 	}
-	if s.due() {
+	if s.announcesEnd() {
 		s.users = d.opt.Inbound().UsersOf(doc.target(b), s.now)
 	}
 	if err := s.lookBack(ctx, d.opt.Log, d.opt.RingAfter()); err != nil {
@@ -389,7 +389,7 @@ func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Docu
 	if b.View == ViewScreen && doc.Intent == nil && doc.Stale == nil && (doc.Tail == nil || doc.Tail.View == ViewScreen) {
 		return s, nil // it needs no lines
 	}
-	if err := s.load(ctx, d.opt.Log); err != nil {
+	if err := s.loadBacklog(ctx, d.opt.Log); err != nil {
 		return s, err
 	}
 	if linker, ok := d.opt.Adapter.(Linker); ok {
@@ -402,7 +402,7 @@ func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Docu
 // announced; "": it's in none yet, or that's not known.
 func (d *Deliverer) linkTo(ctx context.Context, l Linker, s situation) (string, error) {
 	p := s.progress
-	if !s.due() || p.TurnFirst == 0 || !(Position{Line: p.TurnFirst}).Before(s.doc.Shown) {
+	if !s.announcesEnd() || p.TurnFirst == 0 || !(Position{Line: p.TurnFirst}).Before(s.doc.Shown) {
 		return "", nil
 	}
 	id, err := d.opt.Store.MessageAt(ctx, s.binding.ID, p.TurnFirst)
@@ -412,9 +412,9 @@ func (d *Deliverer) linkTo(ctx context.Context, l Linker, s situation) (string, 
 	return l.Link(s.doc.target(s.binding), id), nil
 }
 
-// load reads what a message more than those that aren't attached can hold; if
+// loadBacklog reads what a message more than those that aren't attached can hold; if
 // there's more, what a file can hold.
-func (s *situation) load(ctx context.Context, log Log) error {
+func (s *situation) loadBacklog(ctx context.Context, log Log) error {
 	from, counted := s.doc.Shown.Line, s.doc.Shown.Line-1
 	for _, m := range []*Message{s.doc.Tail, s.doc.Stale} {
 		if m != nil {
@@ -423,18 +423,18 @@ func (s *situation) load(ctx context.Context, log Log) error {
 	}
 	s.log.head, s.log.here = s.progress.Head, s.doc.target(s.binding).String()
 	const bytesPerUnit = 3 // at most: a UTF-16 unit's share of UTF-8
-	if err := s.log.load(ctx, log, s.binding.Session, from, counted, (fileAfter+1)*bytesPerUnit*s.shape.MaxLen); err != nil {
+	if err := s.log.loadLines(ctx, log, s.binding.Session, from, counted, (fileAfter+1)*bytesPerUnit*s.shape.MaxLen); err != nil {
 		return err
 	}
 	if s.log.all || s.shape.MaxFile < minFile {
 		return nil
 	}
-	return s.log.load(ctx, log, s.binding.Session, from, counted, s.shape.MaxFile)
+	return s.log.loadLines(ctx, log, s.binding.Session, from, counted, s.shape.MaxFile)
 }
 
-// keep stores a document after its call. If that fails it's kept here, and with the
+// keepDocument stores a document after its call. If that fails it's kept here, and with the
 // next intent: a crash until then makes the call one that wasn't answered.
-func (d *Deliverer) keep(ctx context.Context, b Binding, after Document, sent *Message) {
+func (d *Deliverer) keepDocument(ctx context.Context, b Binding, after Document, sent *Message) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepFor)
 	defer cancel()
 	if err := d.opt.Store.PutDocument(ctx, b.ID, after, sent); err != nil {
@@ -442,9 +442,9 @@ func (d *Deliverer) keep(ctx context.Context, b Binding, after Document, sent *M
 	}
 }
 
-// moved takes in that a document's calls go to another place now. If its chat has
+// moveChat takes in that a document's calls go to another place now. If its chat has
 // migrated, so have all other documents' of that chat.
-func (d *Deliverer) moved(was, now Target) {
+func (d *Deliverer) moveChat(was, now Target) {
 	if now.Chat == was.Chat {
 		return
 	}
@@ -466,8 +466,8 @@ func (o *openDoc) moveTo(chat string) {
 	}
 }
 
-// Follow has an open document's calls go to its chat's new id.
-func (d *Deliverer) Follow(ctx context.Context, id BindingID, chat string) (Document, error) {
+// FollowChat has an open document's calls go to its chat's new id.
+func (d *Deliverer) FollowChat(ctx context.Context, id BindingID, chat string) (Document, error) {
 	d.mu.Lock()
 	o := d.open[id.Doc()]
 	if o == nil {
@@ -500,10 +500,10 @@ func (d *Deliverer) Follow(ctx context.Context, id BindingID, chat string) (Docu
 // What somebody writes at a place, and what's posted there, ends the message that's open: what
 // comes later stands below. A question stands below what led to it.
 
-// Leave says that something else stands below a place's newest message now: nothing is added
+// EndTailAt says that something else stands below a place's newest message now: nothing is added
 // to that any more. A chat stands for all of its threads where it's Unnamed. It returns at once.
-func (d *Deliverer) Leave(at Target) {
-	unnamed := d.Unnamed(at)
+func (d *Deliverer) EndTailAt(at Target) {
+	unnamed := d.IsUnnamed(at)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, o := range d.open {
@@ -523,11 +523,11 @@ func (o *openDoc) leaveTail() {
 	}
 }
 
-// catchUp brings a session's document at a place nearer to a line by one call, in place of a
+// catchUpDocument brings a session's document at a place nearer to a line by one call, in place of a
 // post that's to stand below that. called is false if that line is there, or can't be shown
 // now: the document's next call falls under other limits than the post's, say. Where the document
 // moves to others with it, its next call of its own says so.
-func (d *Deliverer) catchUp(ctx context.Context, chat qos.ChatKey, p Post) (result qos.CallResult, called bool) {
+func (d *Deliverer) catchUpDocument(ctx context.Context, chat qos.ChatKey, p Post) (result qos.CallResult, called bool) {
 	d.mu.Lock()
 	var id qos.DocID
 	for key, o := range d.open {

@@ -40,7 +40,7 @@ func TestAChatThatIsLateGetsADigest(t *testing.T) {
 			if tt.ends > 0 {
 				s.progress.Turn, s.progress.TurnEnd, s.progress.TurnEnded = 3, 400, now.Add(-tt.ends)
 			}
-			st := plan(s)
+			st := planCall(s)
 			if st.op == nil || st.op.Kind != KindFile || st.more || strings.Count(string(st.op.File.Data), "\n") != 400 {
 				t.Fatalf("planned %+v, more %v; want one file with all lines", st.op, st.more)
 			}
@@ -48,7 +48,7 @@ func TestAChatThatIsLateGetsADigest(t *testing.T) {
 			if !strings.HasPrefix(lines[0], tt.want) || tt.ending != "" && lines[len(lines)-1] != tt.ending || len(lines) < 10 {
 				t.Errorf("beside the file stands %q", st.op.Text)
 			}
-			if after := st.before.after(*st.before.Intent, "1", false); after.Delivered() != 400 {
+			if after := st.before.afterIntent(*st.before.Intent, "1", false); after.Delivered() != 400 {
 				t.Errorf("delivered up to line %d, want all 400", after.Delivered())
 			}
 		})

@@ -62,7 +62,7 @@
 //
 // Of a known program the live region is no screen but the text that it's writing, which
 // isn't in the log yet, and a line that says what it's doing (plan.go). That text counts
-// as new: it makes a document due as a line does (Hub.tell), and begins a message if
+// as new: it makes a document due as a line does (hubBinding.wantProgress), and begins a message if
 // there's none (plan.go). The lines, when they're there, take its place in the same
 // message by the next edit, before anything else, an end of a turn included: so nobody
 // ever sees both. A text that never comes leaves a note. What's shown is never older than

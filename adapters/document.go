@@ -120,9 +120,9 @@ func (d Document) target(b Binding) Target {
 	return t
 }
 
-// after is the document when the call of an intent was accepted. id is that of the
+// afterIntent is the document when the call of an intent was accepted. id is that of the
 // new message or thread.
-func (d Document) after(in Intent, id string, existed bool) Document {
+func (d Document) afterIntent(in Intent, id string, existed bool) Document {
 	d.Intent = nil
 	d.Shown = laterPosition(d.Shown, in.Shown)
 	d.Turn, d.Announced = max(d.Turn, in.Turn), max(d.Announced, in.Announced)
@@ -176,7 +176,7 @@ func (d Document) unresolved() Document {
 		return d
 	}
 	if in.Kind == KindEdit {
-		d = d.without(in.Message.ID)
+		d = d.withoutMessage(in.Message.ID)
 	}
 	d.Doubt = Doubt{
 		To: laterPosition(d.Doubt.To, in.Shown), Turn: max(d.Doubt.Turn, in.Turn),
@@ -193,8 +193,8 @@ func (d Document) movedTo(chat string) Document {
 	return d
 }
 
-// without forgets a message that can't be edited any more.
-func (d Document) without(id string) Document {
+// withoutMessage forgets a message that can't be edited any more.
+func (d Document) withoutMessage(id string) Document {
 	if d.Tail != nil && d.Tail.ID == id {
 		d.Tail = nil
 	}
@@ -243,18 +243,18 @@ func laterPosition(a, b Position) Position {
 	return a
 }
 
-// settle works out what a reply means for the document, and what the scheduler is
+// settleCall works out what a reply means for the document, and what the scheduler is
 // told. sent is the message that was sent or changed.
-func settle(s situation, st plannedCall, r Reply) (after Document, sent *Message, _ qos.CallResult) {
+func settleCall(s situation, st plannedCall, r Reply) (after Document, sent *Message, _ qos.CallResult) {
 	in := *st.before.Intent
 	result := r.result()
 	switch {
 	case r.Outcome == qos.Delivered:
-		after = st.before.after(in, r.ID, r.Existed)
+		after = st.before.afterIntent(in, r.ID, r.Existed)
 		if in.Kind == KindThread {
 			after.Title = st.op.Text
 		}
-		return after, sentMessage(in, r), s.told(result, after, st.more)
+		return after, sentMessage(in, r), s.resultOf(result, after, st.more)
 	case r.Outcome == qos.Migrated:
 		return s.doc.movedTo(r.Chat), nil, result
 	case r.Outcome == qos.Rejected && r.Missing == MissingMessage && in.Kind == KindEdit:
@@ -263,11 +263,11 @@ func settle(s situation, st plannedCall, r Reply) (after Document, sent *Message
 		if s.doc.Intent != nil {
 			after = s.doc.unresolved()
 		} else {
-			after = st.before.without(in.Message.ID)
+			after = st.before.withoutMessage(in.Message.ID)
 			after.Intent = nil
 		}
 		result.Outcome, result.Err = qos.Delivered, nil
-		return after, nil, s.told(result, after, true)
+		return after, nil, s.resultOf(result, after, true)
 	case s.refuses(st, r):
 		after, result = s.settleContent(st, r, result)
 		return after, nil, result
@@ -276,7 +276,7 @@ func settle(s situation, st plannedCall, r Reply) (after Document, sent *Message
 		after.Lost.Unmade, after.Lost.Again = true, s.now.Add(min(firstTry<<min(2*(after.Lost.Times-1), 10), lastTry))
 		after.Lost.Again = laterTime(after.Lost.Again, s.deafUntil)
 		result.Outcome, result.Err = qos.Delivered, nil
-		return after, nil, s.told(result, after, true)
+		return after, nil, s.resultOf(result, after, true)
 	case r.Outcome == qos.Rejected && r.Missing == MissingThread && st.before.Thread != "":
 		return s.settleLost(st, r, result)
 	case r.Outcome == qos.Uncertain || r.Outcome == qos.OutcomeUnknown:
@@ -304,27 +304,27 @@ func (s *situation) settleLost(st plannedCall, r Reply, result qos.CallResult) (
 		result.Err = fmt.Errorf("its %ss can't be written to: %w", s.shape.Threads, r.Err)
 		return after, nil, result
 	case r.ID == "" || in.Kind != KindSend && in.Kind != KindFile:
-	case after.astray(s.shape, s.now):
+	case after.isAstray(s.shape, s.now):
 		lost := after.Lost
-		after = st.before.after(in, r.ID, false).losesThread(s.shape, s.now, r.Err)
+		after = st.before.afterIntent(in, r.ID, false).losesThread(s.shape, s.now, r.Err)
 		after.Lost = lost
 		sent = sentMessage(in, r)
 	default: // it's shown again in the next one
 		after.Doubt = st.before.unresolved().Doubt
 	}
 	result.Outcome, result.Err = qos.Delivered, nil
-	return after, sent, s.told(result, after, true)
+	return after, sent, s.resultOf(result, after, true)
 }
 
-// told fills in the numbers that the scheduler goes by.
-func (s *situation) told(r qos.CallResult, after Document, more bool) qos.CallResult {
+// resultOf fills in the numbers that the scheduler goes by.
+func (s *situation) resultOf(r qos.CallResult, after Document, more bool) qos.CallResult {
 	t := *s
 	t.doc, t.waiting = after, nil
 	r.Delivered = after.Delivered()
 	if s.binding.View == ViewScreen || t.log.all && !t.page().Cut && allBlank(t.log.between(after.Shown, Position{Line: s.progress.Head + 1})) {
 		r.Delivered = max(r.Delivered, s.progress.Head)
 	}
-	if !t.due() {
+	if !t.announcesEnd() {
 		r.Final = max(s.call.Final, after.Announced)
 	}
 	r.More = more || after.Shown.Byte > 0 || t.leavesThread() || t.hidesWriting()
@@ -374,7 +374,7 @@ func (s *situation) settleContent(st plannedCall, r Reply, result qos.CallResult
 		after.Intent = nil
 	}
 	if in.Kind == KindEdit {
-		after = after.without(in.Message.ID)
+		after = after.withoutMessage(in.Message.ID)
 	} else {
 		after.Withheld = &Withheld{Form: s.nextForm(*st.op, in)}
 		if r.Err != nil {
@@ -382,7 +382,7 @@ func (s *situation) settleContent(st plannedCall, r Reply, result qos.CallResult
 		}
 	}
 	result.Outcome, result.Err = qos.Delivered, nil
-	return after, s.told(result, after, true)
+	return after, s.resultOf(result, after, true)
 }
 
 // nextForm is the form to be tried when the call of an intent was refused. It may be what stood
@@ -417,12 +417,12 @@ func (s *situation) withheld() WithheldForm {
 	return s.doc.Withheld.Form
 }
 
-// notice stands in place of the lines that a message would have shown.
-func (s *situation) notice() plannedCall {
+// planNotice stands in place of the lines that a message would have shown.
+func (s *situation) planNotice() plannedCall {
 	pending := s.pending()
 	shown := s.shape.fill(s.page(), pending)
-	left := rest(pending, shown)
-	complete := s.all() && allBlank(left)
+	left := remainingPieces(pending, shown)
+	complete := s.hasAll() && allBlank(left)
 	m := s.message(shown, s.start())
 	lines := m.To.Line - m.From.Line
 	if m.To.Byte > 0 {
@@ -430,8 +430,8 @@ func (s *situation) notice() plannedCall {
 	}
 	p := Page{Astray: shown.Astray, Withheld: withheldText(lines, s.doc.Withheld.Why)}
 	m.Withheld, m.Sealed, m.Double, m.Hash = p.Withheld, true, false, s.hash(p)
-	in := Intent{Kind: KindSend, Message: m, Shown: m.To, Ring: complete && (s.due() || s.ended())}
-	return s.step(Op{Kind: KindSend, Page: p}, s.announcing(in), !complete)
+	in := Intent{Kind: KindSend, Message: m, Shown: m.To, Ring: complete && (s.announcesEnd() || s.hasEnded())}
+	return s.completePlan(Op{Kind: KindSend, Page: p}, s.announcing(in), !complete)
 }
 
 // withheldText is a notice in place of lines.

@@ -68,9 +68,9 @@ func (e Ending) String() string {
 	switch {
 	case e.Took <= 0:
 	case e.Turns > 1:
-		parts = append(parts, "the last took "+spent(e.Took))
+		parts = append(parts, "the last took "+durationText(e.Took))
 	default:
-		parts = append(parts, spent(e.Took))
+		parts = append(parts, durationText(e.Took))
 	}
 	if e.Status != 0 && e.Failed == nil {
 		parts = append(parts, fmt.Sprintf("exit status %d", e.Status))
@@ -108,8 +108,8 @@ func (e Ending) Linked() string {
 	return strings.TrimRight(bare[:n], " ")
 }
 
-// spent is a duration as people say it.
-func spent(d time.Duration) string {
+// durationText is a duration as people say it.
+func durationText(d time.Duration) string {
 	if d < time.Second {
 		return "less than 1 s"
 	}
@@ -140,7 +140,7 @@ func (s *situation) concluded(p Page) Page {
 // the tail, with those that are pending: a message of its own would say it to nobody.
 func (s *situation) concludesTail() bool {
 	t := s.doc.Tail
-	if t == nil || !s.spared || s.ended() || s.page().Cut || !s.all() || s.interrupted() {
+	if t == nil || !s.spared || s.hasEnded() || s.page().Cut || !s.hasAll() || s.interrupted() {
 		return false
 	}
 	p := s.concludedTail()
@@ -152,13 +152,13 @@ func (s *situation) concludedTail() Page {
 	return s.concluded(t.page().plus(withoutBlankEnd(s.log.between(t.From, Position{Line: s.limit() + 1}))))
 }
 
-// conclude edits the tail to show the end of the turn. Nothing is added to it later.
-func (s *situation) conclude() plannedCall {
+// planConclusion edits the tail to show the end of the turn. Nothing is added to it later.
+func (s *situation) planConclusion() plannedCall {
 	p := s.concludedTail()
 	m := s.message(p, s.doc.Tail.From)
 	m.ID, m.Hash, m.Sealed = s.doc.Tail.ID, s.hash(p), true
 	in := Intent{Kind: KindEdit, Message: m, Shown: m.To, Ring: true}
-	return s.step(Op{Kind: KindEdit, Message: m.ID, Page: p}, s.announcing(in), false)
+	return s.completePlan(Op{Kind: KindEdit, Message: m.ID, Page: p}, s.announcing(in), false)
 }
 
 // withEnding is a page that ends so. Words aren't said that it shows already, or has no room for,
@@ -198,7 +198,7 @@ func (s *situation) endingOf(in Intent, last bool) *Ending {
 			}
 		}
 	}
-	if x := s.session.Exit; last && s.ended() && x != nil && (x.Status > 0 || x.Signal != "") {
+	if x := s.session.Exit; last && s.hasEnded() && x != nil && (x.Status > 0 || x.Signal != "") {
 		e.Failed = x
 	}
 	if e.Turns == 0 && e.Failed == nil {
@@ -301,7 +301,7 @@ var schemes = strings.NewReplacer("https://", "", "http://", "") //nolint:gochec
 // firstWords is the first sentence of a text, or what of it maxWords holds, on one line and
 // without what only changes how a text looks.
 func firstWords(text string) string {
-	text = strings.Join(strings.Fields(schemes.Replace(strings.Map(shown, text))), " ")
+	text = strings.Join(strings.Fields(schemes.Replace(strings.Map(visibleRune, text))), " ")
 	word, at := 0, 0
 	for n, end := range graphemes(text, maxWordsBytes) {
 		if n == maxWords || end > maxWordsBytes {
@@ -340,9 +340,9 @@ func endsSentence(said, next string) bool {
 	}
 }
 
-// shown drops what can't be seen, and would turn a text round or hide a part of it, but for the
+// visibleRune drops what can't be seen, and would turn a text round or hide a part of it, but for the
 // joiner within emoji.
-func shown(r rune) rune {
+func visibleRune(r rune) rune {
 	switch {
 	case unicode.IsSpace(r):
 		return ' '

@@ -54,7 +54,7 @@ func TestWhatIsSaidAtTheEnd(t *testing.T) {
 	} {
 		s := sightOf(3, Document{Shown: Position{Line: 1}})
 		change(&s)
-		st := plan(s)
+		st := planCall(s)
 		if st.op == nil || st.op.Text != want || !st.op.Ring || st.more {
 			t.Errorf("planned %+v, want %q", st.op, want)
 		}
@@ -90,7 +90,7 @@ func TestAnEarlierFailedTurnIsNamed(t *testing.T) {
 		if err := s.lookBack(t.Context(), log, 30*time.Second); err != nil {
 			t.Fatal(err)
 		}
-		st := plan(s)
+		st := planCall(s)
 		if st.op == nil || !strings.Contains(st.op.Text, "\n"+want) || strings.Contains(st.op.Text, "x7KqN2mW9pLr4") {
 			t.Errorf("behind turn %d: planned %+v, want %q", told, st.op, want)
 		}
@@ -103,17 +103,17 @@ func TestAnEndingThatDoesNotFitIsTheNextMessage(t *testing.T) {
 	s := sightOf(1, Document{Shown: Position{Line: 1}})
 	s.log.pieces = piecesOf(strings.Repeat("x", s.shape.MaxLen-len(doubleMark)-1))
 	s.progress.Turn, s.progress.TurnEnd = 1, 1
-	st := plan(s)
+	st := planCall(s)
 	if st.op.Ring || st.op.Page.Ending != nil || !st.more {
 		t.Fatalf("planned %+v", st.op)
 	}
-	s.doc = st.before.after(*st.before.Intent, "1", false)
+	s.doc = st.before.afterIntent(*st.before.Intent, "1", false)
 	s.waiting = nil
-	if st = plan(s); st.op == nil || st.op.Text != "done" || !st.op.Ring || st.more {
+	if st = planCall(s); st.op == nil || st.op.Text != "done" || !st.op.Ring || st.more {
 		t.Fatalf("then planned %+v", st.op)
 	}
-	s.doc = st.before.after(*st.before.Intent, "2", false)
-	if st = plan(s); st.op != nil {
+	s.doc = st.before.afterIntent(*st.before.Intent, "2", false)
+	if st = planCall(s); st.op != nil {
 		t.Fatalf("and then %+v", st.op)
 	}
 }

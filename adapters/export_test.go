@@ -16,5 +16,5 @@ func (h *Hub) Watched() int {
 // Refused tells the hub what its scheduler would if the platform had refused a
 // binding's document.
 func (h *Hub) Refused(b Binding) {
-	h.event(h.outlets[b.Target.Adapter], qos.SchedulerEvent{Kind: qos.DocStopped, Doc: b.ID.Doc(), Err: errors.New("refused")})
+	h.handleSchedulerEvent(h.outlets[b.Target.Adapter], qos.SchedulerEvent{Kind: qos.DocStopped, Doc: b.ID.Doc(), Err: errors.New("refused")})
 }

@@ -42,7 +42,7 @@ func TestFilledPagesAreTheWholeText(t *testing.T) {
 			}
 			checkPage(t, shape, p)
 			got = append(got, joined(p.Pieces))
-			pieces = rest(pieces, p)
+			pieces = remainingPieces(pieces, p)
 		}
 		if a, b := strings.Join(want, ""), strings.Join(strings.Fields(strings.Join(got, "\n")), ""); a != b {
 			t.Fatalf("the messages together are\n%q, the lines\n%q", b, a)
@@ -68,7 +68,7 @@ func FuzzFill(f *testing.F) {
 				t.Fatalf("a message of %d units, of at most %d", units, shape.MaxLen)
 			}
 			got += strings.Join(strings.Fields(joined(p.Pieces)), "")
-			pieces = rest(pieces, p)
+			pieces = remainingPieces(pieces, p)
 		}
 		if got != want {
 			t.Fatalf("the messages together are\n%q, the text\n%q", got, want)
@@ -175,7 +175,7 @@ func BenchmarkPlan(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if st := plan(s); st.op == nil || string(st.op.Kind) != name {
+				if st := planCall(s); st.op == nil || string(st.op.Kind) != name {
 					b.Fatalf("planned %+v", st.op)
 				}
 			}
@@ -189,7 +189,7 @@ func TestTheRestOfALineStandsBehindNoGap(t *testing.T) {
 	pieces[0].Gap = &sessions.Gap{AtLeast: 3}
 	first := pieces[0]
 	first.To = 3
-	left := rest(pieces, Page{Pieces: []Piece{first}})
+	left := remainingPieces(pieces, Page{Pieces: []Piece{first}})
 	if len(left) != 1 || left[0].Text() != " two" || left[0].Gap != nil {
 		t.Errorf("left is %+v", left)
 	}

@@ -51,7 +51,7 @@ type HubOptions struct {
 }
 
 // Inbound is the inbound half of the adapters, as the Hub asks and tells it. Its methods return at
-// once, and ask the Hub nothing but Status, At and Shape before they do.
+// once, and ask the Hub nothing but Status, BindingsAt and Shape before they do.
 type Inbound interface {
 	// IsQuiet says whether nothing of a session may ring at a place now.
 	IsQuiet(place Target, session sessions.ID, now time.Time) bool
@@ -60,7 +60,7 @@ type Inbound interface {
 	// HandlePlaced takes in that a session is shown at a place where it wasn't: a binding begins to work,
 	// or has got its thread.
 	HandlePlaced(id sessions.ID)
-	// FollowMoves takes in that a call was told of a chat's new id, which Moves has now.
+	// FollowMoves takes in that a call was told of a chat's new id, which ChatMoves has now.
 	FollowMoves()
 }
 
@@ -195,10 +195,10 @@ func (h *Hub) addOutlet(o Outlet) error {
 	}
 	out.deliverer = NewDeliverer(DelivererOptions{
 		Adapter: o.Adapter, Outbox: out.outbox, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Masker: h.opt.Masker,
-		Inbound: h.currentInbound, Heard: h.heard, EndsTurn: h.opt.EndsTurn, RingAfter: h.RingAfter, Moved: h.chatMoves(name), Panicked: h.opt.Panicked, Logger: log,
+		Inbound: h.currentInbound, Heard: h.heardLine, EndsTurn: h.opt.EndsTurn, RingAfter: h.RingAfter, Moved: h.chatMoves(name), Panicked: h.opt.Panicked, Logger: log,
 	})
 	if out.outbox != nil {
-		out.outbox.made, out.outbox.moved, out.outbox.catchUp = out.deliverer.Leave, out.deliverer.moved, out.deliverer.catchUp
+		out.outbox.made, out.outbox.moved, out.outbox.catchUp = out.deliverer.EndTailAt, out.deliverer.moveChat, out.deliverer.catchUpDocument
 	}
 	options := h.opt.tuned(name, out.options)
 	if options.Logger == nil {
@@ -207,7 +207,7 @@ func (h *Hub) addOutlet(o Outlet) error {
 	if options.Meter == nil {
 		options.Meter = o.Meter
 	}
-	options.OnEvent = func(ev qos.SchedulerEvent) { h.event(out, ev) }
+	options.OnEvent = func(ev qos.SchedulerEvent) { h.handleSchedulerEvent(out, ev) }
 	var err error
 	if out.scheduler, err = qos.New(options, out.deliverer, o.Budget); err != nil {
 		return &TuneError{Adapter: name, Err: err}
@@ -232,21 +232,21 @@ func (h *Hub) Run(ctx context.Context) error {
 			ended <- err
 		}()
 	}
-	h.work(ctx)
+	h.runTasks(ctx)
 	last, cancel := context.WithTimeout(rest, endLimit)
 	defer cancel()
-	h.drain(last)
+	h.drainSchedulers(last)
 	stop()
 	var errs []error
 	for range h.outlets {
 		errs = append(errs, <-ended)
 	}
-	h.workOnce(last)
+	h.runTasksOnce(last)
 	return errors.Join(errs...)
 }
 
-// drain has all schedulers send what matters.
-func (h *Hub) drain(ctx context.Context) {
+// drainSchedulers has all schedulers send what matters.
+func (h *Hub) drainSchedulers(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, drainLimit)
 	defer cancel()
 	var drains sync.WaitGroup
@@ -274,18 +274,18 @@ func (h *Hub) HandleOutput(ev sessions.OutputEvent) {
 	if w == nil {
 		return
 	}
-	p, live := progressOf(ev), w.hears(ev.Live)
+	p, live := progressOf(ev), w.takeLive(ev.Live)
 	w.heard.Store(max(w.heard.Load(), p.Head))
 	for _, b := range w.bindings {
 		if b.open {
-			b.tell(p, live)
-			w.aside(b, ev)
+			b.wantProgress(p, live)
+			w.showInPassing(b, ev)
 		}
 	}
 }
 
-// heard is Deliverer.Heard.
-func (h *Hub) heard(id sessions.ID) int64 {
+// heardLine is Deliverer.Heard.
+func (h *Hub) heardLine(id sessions.ID) int64 {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if w := h.sessions[id]; w != nil {
@@ -306,8 +306,8 @@ func progressOf(ev sessions.OutputEvent) LogProgress {
 	return p
 }
 
-// tell has the scheduler know what's new for a document.
-func (b *hubBinding) tell(p LogProgress, live liveChange) {
+// wantProgress has the scheduler know what's new for a document.
+func (b *hubBinding) wantProgress(p LogProgress, live liveChange) {
 	s, id := b.outlet.scheduler, b.ID.Doc()
 	if p.TurnEnd > 0 {
 		s.Want(id, p.TurnEnd, true)
@@ -334,7 +334,7 @@ func (b Binding) expected(s sessions.Session) bool {
 // needThread has a document looked at whose session asks something, or is looked for: it may
 // have no thread of its own yet in which that's shown. mu is held.
 func (b *hubBinding) needThread(s sessions.Session) {
-	if b.open && b.where().Thread == "" && (s.State == sessions.StateWaiting || b.expected(s)) && b.outlet.adapter.Shape(b.Target).OwnThread {
+	if b.open && b.currentPlace().Thread == "" && (s.State == sessions.StateWaiting || b.expected(s)) && b.outlet.adapter.Shape(b.Target).OwnThread {
 		b.outlet.scheduler.Grow(b.ID.Doc())
 	}
 }
@@ -353,19 +353,19 @@ func (h *Hub) HandleSession(s sessions.Session) {
 	switch {
 	case w == nil && s.State != sessions.StateEnded:
 		h.sessions[s.ID] = newWatched(s)
-		h.later("bind a new session by rules", func(ctx context.Context) error { return h.begin(ctx, s) })
+		h.addTask("bind a new session by rules", func(ctx context.Context) error { return h.beginSession(ctx, s) })
 	case w != nil && !w.ended && s.State != sessions.StateEnded && s.Name != w.name:
 		w.name = s.Name
-		h.later("take in the new name of a session", func(ctx context.Context) error { return h.renamed(ctx, s) })
+		h.addTask("take in the new name of a session", func(ctx context.Context) error { return h.renameSession(ctx, s) })
 	case w != nil && !w.ended && s.State == sessions.StateEnded:
 		w.ended = true
-		h.later("end the bindings of a session", func(ctx context.Context) error { return h.finish(ctx, s.ID) })
+		h.addTask("end the bindings of a session", func(ctx context.Context) error { return h.endSession(ctx, s.ID) })
 	}
 }
 
-// Focus says that somebody just spoke to a session.
-func (h *Hub) Focus(id sessions.ID) {
-	h.spokenTo(id)
+// FocusSession says that somebody just spoke to a session.
+func (h *Hub) FocusSession(id sessions.ID) {
+	h.showTyping(id)
 	for _, o := range h.outlets {
 		o.scheduler.FocusSession(qos.SessionKey(id))
 	}
@@ -400,22 +400,22 @@ type hubTask struct {
 	panics int
 }
 
-// later leaves something to Run. h.mu is held.
-func (h *Hub) later(what string, do func(ctx context.Context) error) {
+// addTask leaves something to Run. h.mu is held.
+func (h *Hub) addTask(what string, do func(ctx context.Context) error) {
 	h.tasks = append(h.tasks, &hubTask{what: what, do: do})
-	h.poke()
+	h.wakeRun()
 }
 
-// poke wakes Run.
-func (h *Hub) poke() {
+// wakeRun wakes Run.
+func (h *Hub) wakeRun() {
 	select {
 	case h.wake <- struct{}{}:
 	default:
 	}
 }
 
-// work does what was left to it until ctx ends.
-func (h *Hub) work(ctx context.Context) {
+// runTasks does what was left to it until ctx ends.
+func (h *Hub) runTasks(ctx context.Context) {
 	retry := time.NewTimer(time.Hour)
 	defer retry.Stop()
 	for {
@@ -423,7 +423,7 @@ func (h *Hub) work(ctx context.Context) {
 			h.retryRefused(ctx)
 		}
 		wait := time.Hour
-		if h.workOnce(ctx) {
+		if h.runTasksOnce(ctx) {
 			wait = retryAfter
 		}
 		if at := h.nextRetry(); !at.IsZero() {
@@ -439,9 +439,9 @@ func (h *Hub) work(ctx context.Context) {
 	}
 }
 
-// workOnce does each task once, and keeps those that fail. It returns whether
+// runTasksOnce does each task once, and keeps those that fail. It returns whether
 // there are any.
-func (h *Hub) workOnce(ctx context.Context) bool {
+func (h *Hub) runTasksOnce(ctx context.Context) bool {
 	h.mu.Lock()
 	tasks := h.tasks
 	h.tasks = nil
@@ -478,11 +478,11 @@ func (h *Hub) tryTask(ctx context.Context, t *hubTask) (err error) {
 	return t.do(ctx)
 }
 
-// begin binds a new session by the rules, from where it was when it was heard of.
-func (h *Hub) begin(ctx context.Context, s sessions.Session) error {
+// beginSession binds a new session by the rules, from where it was when it was heard of.
+func (h *Hub) beginSession(ctx context.Context, s sessions.Session) error {
 	h.life.Lock()
 	defer h.life.Unlock()
-	if err := h.takeUp(ctx, s, s.Lines); err != nil {
+	if err := h.takeUpSession(ctx, s, s.Lines); err != nil {
 		return err
 	}
 	now, err := h.opt.Sessions.Get(string(s.ID))
@@ -493,15 +493,15 @@ func (h *Hub) begin(ctx context.Context, s sessions.Session) error {
 	}
 	h.mu.Unlock()
 	if ended {
-		return h.finishLocked(ctx, s.ID)
+		return h.endSessionLocked(ctx, s.ID)
 	}
 	return nil
 }
 
-// takeUp binds a new session by the rules, from behind a line on, and keeps that it has. A session
+// takeUpSession binds a new session by the rules, from behind a line on, and keeps that it has. A session
 // that wasn't taken up before a kill is at the next start: that its bindings are missing doesn't
 // tell it from one that rules want only later, which goes on from its newest line. life is held.
-func (h *Hub) takeUp(ctx context.Context, s sessions.Session, start int64) error {
+func (h *Hub) takeUpSession(ctx context.Context, s sessions.Session, start int64) error {
 	if err := h.applyRules(ctx, s, start); err != nil {
 		return err
 	}
@@ -511,14 +511,14 @@ func (h *Hub) takeUp(ctx context.Context, s sessions.Session, start int64) error
 	return nil
 }
 
-// finish has all that's left of an ended session sent.
-func (h *Hub) finish(ctx context.Context, id sessions.ID) error {
+// endSession has all that's left of an ended session sent.
+func (h *Hub) endSession(ctx context.Context, id sessions.ID) error {
 	h.life.Lock()
 	defer h.life.Unlock()
-	return h.finishLocked(ctx, id)
+	return h.endSessionLocked(ctx, id)
 }
 
-func (h *Hub) finishLocked(ctx context.Context, id sessions.ID) error {
+func (h *Hub) endSessionLocked(ctx context.Context, id sessions.ID) error {
 	p, err := h.opt.Log.Progress(ctx, id)
 	if err != nil {
 		return fmt.Errorf("end the bindings of %s: %w", id, err)
@@ -528,7 +528,7 @@ func (h *Hub) finishLocked(ctx context.Context, id sessions.ID) error {
 			if b.Active() || b.isRefusal() && !b.Unbound && !b.Resting {
 				continue // its adapter may be back after the next start; what was refused is tried again
 			}
-			if err := h.drop(ctx, b); err != nil {
+			if err := h.dropBinding(ctx, b); err != nil {
 				return err
 			}
 			continue
@@ -541,12 +541,12 @@ func (h *Hub) finishLocked(ctx context.Context, id sessions.ID) error {
 		b.outlet.scheduler.Want(b.ID.Doc(), wanted, false)
 		b.outlet.scheduler.Close(b.ID.Doc(), qos.Flush)
 	}
-	h.forget(id)
+	h.forgetEnded(id)
 	return nil
 }
 
-// forget drops what's known of an ended session without bindings.
-func (h *Hub) forget(id sessions.ID) {
+// forgetEnded drops what's known of an ended session without bindings.
+func (h *Hub) forgetEnded(id sessions.ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if w := h.sessions[id]; w != nil && w.ended && len(w.bindings) == 0 {

@@ -32,10 +32,10 @@ func (h *Hub) Bind(ctx context.Context, id sessions.ID, t Target, view View, inp
 		return Binding{}, fmt.Errorf("bind %s to %s: %w: %w", s.Name, t, sessions.ErrInvalid, err)
 	}
 	want := Binding{Session: s.ID, Target: t, View: view, Input: input, Origin: ByHand}
-	if b := h.find(s.ID, t); b != nil {
-		return h.change(ctx, b, want)
+	if b := h.findBinding(s.ID, t); b != nil {
+		return h.changeBinding(ctx, b, want)
 	}
-	return h.create(ctx, want, -1)
+	return h.createBinding(ctx, want, -1)
 }
 
 // Unbind ends a binding; what it hasn't sent yet isn't sent any more. A rule
@@ -48,15 +48,15 @@ func (h *Hub) Unbind(ctx context.Context, id BindingID) error {
 		return fmt.Errorf("%w binding %s", sessions.ErrUnknown, id)
 	}
 	if b.Origin == ByHand {
-		return h.drop(ctx, b)
+		return h.dropBinding(ctx, b)
 	}
 	next := b.Binding
 	next.Unbound = true
 	if err := h.opt.Store.PutBinding(ctx, next, nil); err != nil {
 		return fmt.Errorf("unbind %s: %w", b.Target, err)
 	}
-	h.update(b, next)
-	h.close(b)
+	h.updateBinding(b, next)
+	h.closeBinding(b)
 	return nil
 }
 
@@ -94,31 +94,31 @@ func (h *Hub) checkEither(t, now Target) error {
 // behind line `start`; negative: behind the newest. life is held.
 func (h *Hub) applyRules(ctx context.Context, s sessions.Session, start int64) error {
 	h.mu.RLock()
-	want := wanted(h.rules, s, h.now)
+	want := bindingsWanted(h.rules, s, h.currentPlace)
 	h.mu.RUnlock()
 	var errs []error
 	for _, b := range h.bindingsOf(s.ID) {
-		if b.Origin == ByRule && !slices.ContainsFunc(want, func(w Binding) bool { return h.find(s.ID, w.Target) == b }) {
-			errs = append(errs, h.drop(ctx, b))
+		if b.Origin == ByRule && !slices.ContainsFunc(want, func(w Binding) bool { return h.findBinding(s.ID, w.Target) == b }) {
+			errs = append(errs, h.dropBinding(ctx, b))
 		}
 	}
 	for _, w := range want {
-		b := h.find(s.ID, w.Target)
+		b := h.findBinding(s.ID, w.Target)
 		var err error
 		switch {
 		case b == nil:
-			_, err = h.create(ctx, w, start)
+			_, err = h.createBinding(ctx, w, start)
 		case b.Origin == ByRule && !b.Unbound && !b.Resting && (b.View != w.View || b.Input != w.Input || b.Disabled != ""):
-			_, err = h.change(ctx, b, w) // what was refused is tried again: it may have been repaired
+			_, err = h.changeBinding(ctx, b, w) // what was refused is tried again: it may have been repaired
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// create makes a binding that begins behind a line; negative: behind the newest.
+// createBinding makes a binding that begins behind a line; negative: behind the newest.
 // life is held.
-func (h *Hub) create(ctx context.Context, b Binding, start int64) (Binding, error) {
+func (h *Hub) createBinding(ctx context.Context, b Binding, start int64) (Binding, error) {
 	p, err := h.opt.Log.Progress(ctx, b.Session)
 	if err != nil {
 		return Binding{}, fmt.Errorf("bind %s to %s: %w", b.Session, b.Target, err)
@@ -132,40 +132,40 @@ func (h *Hub) create(ctx context.Context, b Binding, start int64) (Binding, erro
 		return Binding{}, fmt.Errorf("bind %s to %s: %w", b.Session, b.Target, err)
 	}
 	h.log.Info("binding begins", "session", b.Session, "target", b.Target.String(), "view", b.View, "origin", b.Origin)
-	return b, h.open(ctx, h.add(b), doc)
+	return b, h.openBinding(ctx, h.addBinding(b), doc)
 }
 
-// change gives a binding another's view, input and origin, and has it work again.
+// changeBinding gives a binding another's view, input and origin, and has it work again.
 // life is held.
-func (h *Hub) change(ctx context.Context, b *hubBinding, want Binding) (Binding, error) {
+func (h *Hub) changeBinding(ctx context.Context, b *hubBinding, want Binding) (Binding, error) {
 	next := b.Binding
 	next.View, next.Input, next.Origin, next.Disabled, next.Unbound, next.Resting = want.View, want.Input, want.Origin, "", false, false
 	if b.open {
 		if err := h.opt.Store.PutBinding(ctx, next, nil); err != nil {
 			return Binding{}, fmt.Errorf("change the binding to %s: %w", b.Target, err)
 		}
-		h.update(b, next)
+		h.updateBinding(b, next)
 		b.outlet.deliverer.Rebind(next)
 		return next, h.catchUp(ctx, b)
 	}
-	doc, err := h.revived(ctx, b)
+	doc, err := h.revivedDocument(ctx, b)
 	if err != nil {
 		return Binding{}, fmt.Errorf("change the binding to %s: %w", b.Target, err)
 	}
-	return next, h.reopen(ctx, b, next, doc)
+	return next, h.reopenBinding(ctx, b, next, doc)
 }
 
-// reopen has a binding work again as next says, from where its document is. life is held.
-func (h *Hub) reopen(ctx context.Context, b *hubBinding, next Binding, doc Document) error {
+// reopenBinding has a binding work again as next says, from where its document is. life is held.
+func (h *Hub) reopenBinding(ctx context.Context, b *hubBinding, next Binding, doc Document) error {
 	if err := h.opt.Store.PutBinding(ctx, next, &doc); err != nil {
 		return fmt.Errorf("change the binding to %s: %w", b.Target, err)
 	}
-	h.update(b, next)
-	return h.open(ctx, b, doc)
+	h.updateBinding(b, next)
+	return h.openBinding(ctx, b, doc)
 }
 
-// revived is the document with which a binding works again that didn't.
-func (h *Hub) revived(ctx context.Context, b *hubBinding) (Document, error) {
+// revivedDocument is the document with which a binding works again that didn't.
+func (h *Hub) revivedDocument(ctx context.Context, b *hubBinding) (Document, error) {
 	if b.Unbound {
 		p, err := h.opt.Log.Progress(ctx, b.Session)
 		return h.followMoves(b.Binding, NewDocument(p.Head, p)), err
@@ -181,19 +181,19 @@ func (h *Hub) revived(ctx context.Context, b *hubBinding) (Document, error) {
 	return h.followMoves(b.Binding, kept[i].Document), nil
 }
 
-// drop forgets a binding. life is held.
-func (h *Hub) drop(ctx context.Context, b *hubBinding) error {
+// dropBinding forgets a binding. life is held.
+func (h *Hub) dropBinding(ctx context.Context, b *hubBinding) error {
 	if err := h.opt.Store.DropBinding(ctx, b.ID); err != nil {
 		return fmt.Errorf("drop the binding to %s: %w", b.Target, err)
 	}
-	h.close(b)
+	h.closeBinding(b)
 	h.mu.Lock()
 	delete(h.bindings, b.ID)
 	if w := h.sessions[b.Session]; w != nil {
 		w.bindings = slices.DeleteFunc(w.bindings, func(x *hubBinding) bool { return x == b })
 	}
 	h.mu.Unlock()
-	h.forget(b.Session)
+	h.forgetEnded(b.Session)
 	return nil
 }
 
@@ -214,8 +214,8 @@ func (h *Hub) bindingsOf(id sessions.ID) []*hubBinding {
 	return nil
 }
 
-// add makes a binding known.
-func (h *Hub) add(b Binding) *hubBinding {
+// addBinding makes a binding known.
+func (h *Hub) addBinding(b Binding) *hubBinding {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	x := &hubBinding{Binding: b}
@@ -229,7 +229,7 @@ func (h *Hub) add(b Binding) *hubBinding {
 	return x
 }
 
-func (h *Hub) update(b *hubBinding, next Binding) {
+func (h *Hub) updateBinding(b *hubBinding, next Binding) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b.Binding = next
@@ -238,14 +238,14 @@ func (h *Hub) update(b *hubBinding, next Binding) {
 	}
 }
 
-// find returns a session's binding to a target, whichever of its chat's ids either of them says;
+// findBinding returns a session's binding to a target, whichever of its chat's ids either of them says;
 // nil: there's none.
-func (h *Hub) find(id sessions.ID, t Target) *hubBinding {
+func (h *Hub) findBinding(id sessions.ID, t Target) *hubBinding {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if w := h.sessions[id]; w != nil {
 		for _, b := range w.bindings {
-			if h.now(b.Target) == h.now(t) {
+			if h.currentPlace(b.Target) == h.currentPlace(t) {
 				return b
 			}
 		}
@@ -253,7 +253,7 @@ func (h *Hub) find(id sessions.ID, t Target) *hubBinding {
 	return nil
 }
 
-func (h *Hub) watched(id sessions.ID) *watched {
+func (h *Hub) watchedSession(id sessions.ID) *watched {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.sessions[id]
@@ -292,11 +292,11 @@ func (h *Hub) Load(ctx context.Context) error {
 	}
 	h.mu.Unlock()
 	for _, k := range kept {
-		if h.watched(k.Binding.Session) == nil {
+		if h.watchedSession(k.Binding.Session) == nil {
 			err = errors.Join(err, h.opt.Store.DropBinding(ctx, k.Binding.ID)) // its session is forgotten
 			continue
 		}
-		b := h.add(k.Binding)
+		b := h.addBinding(k.Binding)
 		k.Document = h.followMoves(k.Binding, k.Document)
 		b.place = k.Document.target(k.Binding)
 		if chat := k.Document.Chat; chat != "" && !h.hasMoved(b.Target) { // a kill came between the two
@@ -307,18 +307,18 @@ func (h *Hub) Load(ctx context.Context) error {
 			h.noteRefused(b)
 			h.mu.Unlock()
 		}
-		err = errors.Join(err, h.open(ctx, b, k.Document))
+		err = errors.Join(err, h.openBinding(ctx, b, k.Document))
 	}
 	for _, s := range h.opt.Sessions.List() {
 		ended := s.State == sessions.StateEnded
 		switch {
 		case slices.Contains(begun, s.ID):
-			err = errors.Join(err, h.takeUp(ctx, s, 0)) // the last process was killed before it could
+			err = errors.Join(err, h.takeUpSession(ctx, s, 0)) // the last process was killed before it could
 		case !ended:
 			err = errors.Join(err, h.applyRules(ctx, s, -1))
 		}
 		if ended {
-			err = errors.Join(err, h.finishLocked(ctx, s.ID))
+			err = errors.Join(err, h.endSessionLocked(ctx, s.ID))
 		}
 	}
 	if err != nil {
@@ -327,8 +327,8 @@ func (h *Hub) Load(ctx context.Context) error {
 	return nil
 }
 
-// open opens a binding's document and catches up. life is held.
-func (h *Hub) open(ctx context.Context, b *hubBinding, doc Document) error {
+// openBinding opens a binding's document and catches up. life is held.
+func (h *Hub) openBinding(ctx context.Context, b *hubBinding, doc Document) error {
 	if !b.Active() {
 		return nil
 	}
@@ -341,7 +341,7 @@ func (h *Hub) open(ctx context.Context, b *hubBinding, doc Document) error {
 		return nil // the configuration may name it again
 	}
 	o.deliverer.Open(b.Binding, doc)
-	if err := o.scheduler.Open(o.describe(b.Binding, doc)); err != nil {
+	if err := o.scheduler.Open(o.describeDoc(b.Binding, doc)); err != nil {
 		return err
 	}
 	h.mu.Lock()
@@ -350,7 +350,7 @@ func (h *Hub) open(ctx context.Context, b *hubBinding, doc Document) error {
 	h.mu.Unlock()
 	h.currentInbound().HandlePlaced(b.Session)
 	if s, err := h.opt.Sessions.Get(string(b.Session)); err == nil && doc.Title != "" && doc.Title != threadTitle(s) {
-		h.retitle(b)
+		h.retitleThread(b)
 	}
 	if doc.Intent != nil || doc.showsLive() {
 		o.scheduler.Touch(b.ID.Doc())
@@ -371,27 +371,27 @@ func (h *Hub) catchUp(ctx context.Context, b *hubBinding) error {
 	}
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	b.tell(p, redrawn)
+	b.wantProgress(p, redrawn)
 	if s, err := h.opt.Sessions.Get(string(b.Session)); err == nil {
 		b.needThread(s)
 	}
 	return nil
 }
 
-// describe is a document as the scheduler sees it.
-func (o *outlet) describe(b Binding, d Document) qos.Doc {
+// describeDoc is a document as the scheduler sees it.
+func (o *outlet) describeDoc(b Binding, d Document) qos.Doc {
 	return qos.Doc{
 		ID: b.ID.Doc(), Chat: keyOf(o.adapter, b, d), Session: qos.SessionKey(b.Session),
 		Delivered: d.Delivered(), Wanted: d.Delivered(), Uncertain: d.Intent != nil,
 	}
 }
 
-// close has nothing more sent for a binding.
-func (h *Hub) close(b *hubBinding) {
+// closeBinding has nothing more sent for a binding.
+func (h *Hub) closeBinding(b *hubBinding) {
 	h.mu.Lock()
 	was := b.open
 	if was {
-		b.place = b.where()
+		b.place = b.currentPlace()
 		if doc, ok := b.outlet.deliverer.Document(b.ID); ok && doc.Lost != nil && doc.Lost.Nowhere {
 			b.notBefore = doc.Lost.Again
 		}
@@ -478,7 +478,7 @@ func (h *Hub) Reload(ctx context.Context, s Settings) error {
 	if err := h.applyAll(ctx); err != nil {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.later("bind sessions by the new rules", func(ctx context.Context) error {
+		h.addTask("bind sessions by the new rules", func(ctx context.Context) error {
 			h.life.Lock()
 			defer h.life.Unlock()
 			return h.applyAll(ctx)
@@ -490,33 +490,33 @@ func (h *Hub) Reload(ctx context.Context, s Settings) error {
 // applyAll brings the bindings of all sessions in line with the rules. life is
 // held.
 func (h *Hub) applyAll(ctx context.Context) error {
-	errs := []error{h.recheck(ctx)}
+	errs := []error{h.recheckTargets(ctx)}
 	for _, s := range h.opt.Sessions.List() {
-		if w := h.watched(s.ID); w != nil && w.begun && !w.ended { // others follow, from their beginning
+		if w := h.watchedSession(s.ID); w != nil && w.begun && !w.ended { // others follow, from their beginning
 			errs = append(errs, h.applyRules(ctx, s, -1))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// recheck has nothing more sent to chats that an adapter doesn't know any more, and what
+// recheckTargets has nothing more sent to chats that an adapter doesn't know any more, and what
 // rested because of that go on. life is held.
-func (h *Hub) recheck(ctx context.Context) error {
+func (h *Hub) recheckTargets(ctx context.Context) error {
 	h.mu.RLock()
 	all := slices.Collect(maps.Values(h.bindings))
 	h.mu.RUnlock()
 	var errs []error
 	for _, b := range all {
-		w, err := h.watched(b.Session), h.checkEither(b.Target, h.placeOf(b))
+		w, err := h.watchedSession(b.Session), h.checkEither(b.Target, h.placeOf(b))
 		switch {
 		case w == nil || w.ended || !b.Active():
 		case b.open && err != nil:
 			h.log.Warn("a binding rests", "session", b.Session, "target", b.Target.String(), "err", err)
-			h.close(b)
+			h.closeBinding(b)
 		case !b.open && err == nil:
-			doc, err := h.revived(ctx, b)
+			doc, err := h.revivedDocument(ctx, b)
 			if err == nil {
-				err = h.open(ctx, b, doc)
+				err = h.openBinding(ctx, b, doc)
 			}
 			errs = append(errs, err)
 		}
@@ -527,5 +527,5 @@ func (h *Hub) recheck(ctx context.Context) error {
 func (h *Hub) placeOf(b *hubBinding) Target {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	return b.where()
+	return b.currentPlace()
 }

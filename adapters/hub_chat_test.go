@@ -41,7 +41,7 @@ func TestTheHubSaysHowAPlaceIs(t *testing.T) {
 			t.Errorf("limits %+v, %v; want what making a thread and a message took", l, err)
 		}
 		// A binding that rests is where it was, thread and all.
-		r.must(r.hub.Rest(ctx, b.ID, true))
+		r.must(r.hub.SetResting(ctx, b.ID, true))
 		thread := r.platforms["a"].Threads("-1", "one")[0]
 		for range 2 {
 			if st := r.hub.Status("pb_1"); len(st) != 1 || st[0].Open || st[0].Target.Thread != thread {

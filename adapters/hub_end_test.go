@@ -121,7 +121,7 @@ func TestAForgottenSessionLeavesNothing(t *testing.T) {
 		r.print("pb_1", "one")
 		r.print("pb_2", "eins")
 		r.must(r.house.End("pb_1", "session ended"))
-		r.must(r.hub.Forget(context.Background(), "pb_1"))
+		r.must(r.hub.ForgetSession(context.Background(), "pb_1"))
 		r.platforms["a"].SetFault(nil)
 		r.pass(time.Hour)
 		r.wantTexts("a", "-1", "eins") // what hadn't been sent isn't
@@ -136,7 +136,7 @@ func TestAForgottenSessionLeavesNothing(t *testing.T) {
 				t.Errorf("the scheduler of %s has %d documents, want that of the other", name, n)
 			}
 		}
-		r.must(r.hub.Forget(context.Background(), "pb_9")) // nobody knows it: no error
+		r.must(r.hub.ForgetSession(context.Background(), "pb_9")) // nobody knows it: no error
 	})
 }
 

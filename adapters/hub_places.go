@@ -25,36 +25,36 @@ func (h *Hub) Post(p Post) error {
 		return fmt.Errorf("post to %s: at most %d menus of %d options fit there", p.To, s.Menus, s.MenuOptions)
 	}
 	if p.Behind {
-		p.line = h.heard(p.Session)
+		p.line = h.heardLine(p.Session)
 	}
 	return o.outbox.Post(p)
 }
 
-// Leave says that somebody has written at a place: what its sessions print from then on stands
+// EndTailAt says that somebody has written at a place: what its sessions print from then on stands
 // below that. It returns at once.
-func (h *Hub) Leave(place Target) {
+func (h *Hub) EndTailAt(place Target) {
 	if o, err := h.outletOf(place); err == nil {
-		o.deliverer.Leave(place)
+		o.deliverer.EndTailAt(place)
 	}
 }
 
-// At returns the bindings whose target is a place now, the oldest first, those that
+// BindingsAt returns the bindings whose target is a place now, the oldest first, those that
 // don't work included; those that were taken back aren't. One that gets a thread of
 // its own, and has none yet, is nowhere. One whose chat has another id now is also where it was:
 // what was written there just before belongs to it. Where the platform doesn't say in which thread
 // something was written, a chat is the place of all that's in its threads.
-func (h *Hub) At(place Target) []Binding {
+func (h *Hub) BindingsAt(place Target) []Binding {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	unnamed := h.Unnamed(place)
+	unnamed := h.IsUnnamed(place)
 	var out []Binding
 	for _, b := range h.bindings {
-		where := b.where()
-		if unnamed && b.in(place.Adapter, place.Chat) {
+		where := b.currentPlace()
+		if unnamed && b.isInChat(place.Adapter, place.Chat) {
 			out = append(out, b.Binding)
 			continue
 		}
-		if !b.Unbound && (where == place || b.Target == place && where.Chat != place.Chat) && (place.Thread != "" || !h.ownThread(b.Target) || b.astray()) {
+		if !b.Unbound && (where == place || b.Target == place && where.Chat != place.Chat) && (place.Thread != "" || !h.ownThread(b.Target) || b.isAstray()) {
 			out = append(out, b.Binding)
 		}
 	}
@@ -62,11 +62,11 @@ func (h *Hub) At(place Target) []Binding {
 	return out
 }
 
-// Unnamed says that what's told to be written in a chat itself may have been written in any of its
+// IsUnnamed says that what's told to be written in a chat itself may have been written in any of its
 // threads.
-func (h *Hub) Unnamed(place Target) bool {
+func (h *Hub) IsUnnamed(place Target) bool {
 	o := h.outlets[place.Adapter]
-	return o != nil && o.deliverer.Unnamed(place)
+	return o != nil && o.deliverer.IsUnnamed(place)
 }
 
 func (h *Hub) ownThread(t Target) bool {
@@ -74,20 +74,20 @@ func (h *Hub) ownThread(t Target) bool {
 	return o != nil && o.adapter.Shape(t).OwnThread
 }
 
-// Uses says whether any binding's target is in a chat.
-func (h *Hub) Uses(adapter, chat string) bool {
+// UsesChat says whether any binding's target is in a chat.
+func (h *Hub) UsesChat(adapter, chat string) bool {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	for _, b := range h.bindings {
-		if b.in(adapter, chat) {
+		if b.isInChat(adapter, chat) {
 			return true
 		}
 	}
 	return false
 }
 
-// where is where a binding's target is now. mu is held.
-func (b *hubBinding) where() Target {
+// currentPlace is where a binding's target is now. mu is held.
+func (b *hubBinding) currentPlace() Target {
 	if b.open {
 		if doc, ok := b.outlet.deliverer.Document(b.ID); ok {
 			return doc.target(b.Binding)
@@ -99,41 +99,41 @@ func (b *hubBinding) where() Target {
 	return b.Target
 }
 
-// astray says that a binding is shown in its chat itself, because its threads can't be
+// isAstray says that a binding is shown in its chat itself, because its threads can't be
 // written to. mu is held.
-func (b *hubBinding) astray() bool {
+func (b *hubBinding) isAstray() bool {
 	if !b.open {
 		return false
 	}
 	doc, ok := b.outlet.deliverer.Document(b.ID)
-	return ok && doc.astray(b.outlet.adapter.Shape(b.Target), time.Now())
+	return ok && doc.isAstray(b.outlet.adapter.Shape(b.Target), time.Now())
 }
 
-// in says whether a binding that wasn't taken back is in a chat. mu is held.
-func (b *hubBinding) in(adapter, chat string) bool {
+// isInChat says whether a binding that wasn't taken back is in a chat. mu is held.
+func (b *hubBinding) isInChat(adapter, chat string) bool {
 	if b.Unbound {
 		return false
 	}
-	t := b.where()
+	t := b.currentPlace()
 	return t.Adapter == adapter && t.Chat == chat
 }
 
-// allIn returns the bindings in a chat.
-func (h *Hub) allIn(adapter, chat string) []*hubBinding {
+// bindingsIn returns the bindings in a chat.
+func (h *Hub) bindingsIn(adapter, chat string) []*hubBinding {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	var out []*hubBinding
 	for _, b := range h.bindings {
-		if b.in(adapter, chat) {
+		if b.isInChat(adapter, chat) {
 			out = append(out, b)
 		}
 	}
 	return out
 }
 
-// Rest has a binding show and type nothing, because a person closed its thread; or,
+// SetResting has a binding show and type nothing, because a person closed its thread; or,
 // with false, go on where it was.
-func (h *Hub) Rest(ctx context.Context, id BindingID, rest bool) error {
+func (h *Hub) SetResting(ctx context.Context, id BindingID, rest bool) error {
 	h.life.Lock()
 	defer h.life.Unlock()
 	b := h.binding(id)
@@ -143,28 +143,28 @@ func (h *Hub) Rest(ctx context.Context, id BindingID, rest bool) error {
 	case b.Resting == rest:
 		return nil
 	case !rest:
-		_, err := h.change(ctx, b, b.Binding)
+		_, err := h.changeBinding(ctx, b, b.Binding)
 		return err
 	}
 	next := b.Binding
 	next.Resting = true
 	h.log.Info("a binding rests", "session", b.Session, "target", b.Target.String())
-	return h.disable(ctx, b, next)
+	return h.disableBinding(ctx, b, next)
 }
 
-// ChatLost disables all bindings in a chat that can't be written to any more. why is
+// DisableChat disables all bindings in a chat that can't be written to any more. why is
 // a sentence.
-func (h *Hub) ChatLost(ctx context.Context, adapter, chat, why string) error {
+func (h *Hub) DisableChat(ctx context.Context, adapter, chat, why string) error {
 	h.life.Lock()
 	defer h.life.Unlock()
 	var errs []error
-	for _, b := range h.allIn(adapter, chat) {
+	for _, b := range h.bindingsIn(adapter, chat) {
 		if b.Disabled != "" {
 			continue
 		}
 		next := b.Binding
 		next.Disabled = why
-		if err := h.disable(ctx, b, next); err != nil {
+		if err := h.disableBinding(ctx, b, next); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -174,25 +174,25 @@ func (h *Hub) ChatLost(ctx context.Context, adapter, chat, why string) error {
 	return errors.Join(errs...)
 }
 
-// ChatBack has what's disabled in a chat tried again: the bot may write there now. Threads that
+// ReviveChat has what's disabled in a chat tried again: the bot may write there now. Threads that
 // couldn't be made may be, too.
-func (h *Hub) ChatBack(ctx context.Context, adapter, chat string) error {
+func (h *Hub) ReviveChat(ctx context.Context, adapter, chat string) error {
 	h.life.Lock()
 	defer h.life.Unlock()
 	var errs []error
 	h.retryThreads(adapter, chat)
-	for _, b := range h.allIn(adapter, chat) {
-		if w := h.watched(b.Session); b.Disabled == "" || b.Unbound || b.Resting || w == nil || w.ended {
+	for _, b := range h.bindingsIn(adapter, chat) {
+		if w := h.watchedSession(b.Session); b.Disabled == "" || b.Unbound || b.Resting || w == nil || w.ended {
 			continue // what's left of a session that has ended is sent after the next start
 		}
 		next := b.Binding
 		next.Disabled = ""
-		doc, err := h.revived(ctx, b)
+		doc, err := h.revivedDocument(ctx, b)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("have the binding to %s work again: %w", b.Target, err))
 			continue
 		}
-		errs = append(errs, h.reopen(ctx, b, next, doc.forgetLost(Lost.isUnmade)))
+		errs = append(errs, h.reopenBinding(ctx, b, next, doc.forgetLost(Lost.isUnmade)))
 	}
 	return errors.Join(errs...)
 }
@@ -204,7 +204,7 @@ func (h *Hub) retryThreads(adapter, chat string) {
 		return
 	}
 	o.deliverer.RetryThreads(chat)
-	for _, b := range h.allIn(adapter, chat) {
+	for _, b := range h.bindingsIn(adapter, chat) {
 		if s, err := h.opt.Sessions.Get(string(b.Session)); err == nil {
 			h.mu.RLock()
 			b.needThread(s)
@@ -219,14 +219,14 @@ func (h *Hub) followMoves(b Binding, doc Document) Document {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	was := doc.target(b)
-	if now := h.now(was); now != was {
+	if now := h.currentPlace(was); now != was {
 		doc = doc.movedTo(now.Chat)
 	}
 	return doc
 }
 
-// now is where a place is whose chat may have another id. mu is held.
-func (h *Hub) now(place Target) Target {
+// currentPlace is where a place is whose chat may have another id. mu is held.
+func (h *Hub) currentPlace(place Target) Target {
 	for range h.moves { // a chat that has moved twice is followed twice
 		to := h.moves[Target{Adapter: place.Adapter, Chat: place.Chat}]
 		if to == "" {
@@ -241,7 +241,7 @@ func (h *Hub) now(place Target) Target {
 func (h *Hub) hasMoved(place Target) bool {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	return h.now(place) != place
+	return h.currentPlace(place) != place
 }
 
 // chatMoves returns what keeps that a chat of an adapter has another id, as a call was told; the
@@ -250,17 +250,17 @@ func (h *Hub) chatMoves(adapter string) func(from, to string) {
 	return func(from, to string) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.later("keep that a chat has moved", func(ctx context.Context) error {
-			err := h.ChatMoved(ctx, adapter, from, to)
+		h.addTask("keep that a chat has moved", func(ctx context.Context) error {
+			err := h.MoveChat(ctx, adapter, from, to)
 			h.currentInbound().FollowMoves()
 			return err
 		})
 	}
 }
 
-// Moves returns the chats that are known to have another id, in the order in which they got it. It
+// ChatMoves returns the chats that are known to have another id, in the order in which they got it. It
 // does disk I/O.
-func (h *Hub) Moves(ctx context.Context) ([]Move, error) {
+func (h *Hub) ChatMoves(ctx context.Context) ([]Move, error) {
 	moves, err := h.opt.Store.Moves(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read which chats have moved: %w", err)
@@ -268,9 +268,9 @@ func (h *Hub) Moves(ctx context.Context) ([]Move, error) {
 	return moves, nil
 }
 
-// ChatMoved has all bindings in a chat follow it to its new id, and those that are made for it from
+// MoveChat has all bindings in a chat follow it to its new id, and those that are made for it from
 // then on. That's kept first.
-func (h *Hub) ChatMoved(ctx context.Context, adapter, from, to string) error {
+func (h *Hub) MoveChat(ctx context.Context, adapter, from, to string) error {
 	o, err := h.outletOf(Target{Adapter: adapter})
 	if err != nil {
 		return err
@@ -284,23 +284,23 @@ func (h *Hub) ChatMoved(ctx context.Context, adapter, from, to string) error {
 	h.moves[Target{Adapter: adapter, Chat: from}] = to
 	h.mu.Unlock()
 	var errs []error
-	for _, b := range h.allIn(adapter, from) {
+	for _, b := range h.bindingsIn(adapter, from) {
 		if !b.open {
-			errs = append(errs, h.moveClosed(ctx, b, to))
+			errs = append(errs, h.moveClosedBinding(ctx, b, to))
 			continue
 		}
-		doc, err := o.deliverer.Follow(ctx, b.ID, to)
+		doc, err := o.deliverer.FollowChat(ctx, b.ID, to)
 		if err == nil {
-			err = o.scheduler.Open(o.describe(b.Binding, doc))
+			err = o.scheduler.Open(o.describeDoc(b.Binding, doc))
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// moveClosed has a binding follow its chat that isn't open. life is held.
-func (h *Hub) moveClosed(ctx context.Context, b *hubBinding, to string) error {
-	doc, err := h.revived(ctx, b)
+// moveClosedBinding has a binding follow its chat that isn't open. life is held.
+func (h *Hub) moveClosedBinding(ctx context.Context, b *hubBinding, to string) error {
+	doc, err := h.revivedDocument(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -355,22 +355,22 @@ func (h *Hub) LimitStatus(ctx context.Context, place Target) (LimitStatus, error
 	return l, nil
 }
 
-// Learn hands on what an adapter's platform said about its limits; see
+// LearnLimit hands on what an adapter's platform said about its limits; see
 // qos.OutputQoSScheduler.Learn. An adapter without an outlet has nobody to tell.
-func (h *Hub) Learn(adapter string, scope qos.Scope, learned qos.Learned) {
+func (h *Hub) LearnLimit(adapter string, scope qos.Scope, learned qos.Learned) {
 	if o := h.outlets[adapter]; o != nil {
 		o.scheduler.Learn(scope, learned)
 	}
 }
 
-// Forget ends what's left of a session that nobody knows any more: what its chats
+// ForgetSession ends what's left of a session that nobody knows any more: what its chats
 // haven't got yet isn't sent.
-func (h *Hub) Forget(ctx context.Context, id sessions.ID) error {
+func (h *Hub) ForgetSession(ctx context.Context, id sessions.ID) error {
 	h.life.Lock()
 	defer h.life.Unlock()
 	var errs []error
 	for _, b := range h.bindingsOf(id) {
-		errs = append(errs, h.drop(ctx, b))
+		errs = append(errs, h.dropBinding(ctx, b))
 	}
 	h.mu.Lock()
 	delete(h.sessions, id)
@@ -403,15 +403,15 @@ func (h *Hub) Status(id sessions.ID) []BindingStatus {
 		if id != "" && b.Session != id {
 			continue
 		}
-		st := BindingStatus{Binding: b.Binding, Open: b.open, Target: b.where()}
+		st := BindingStatus{Binding: b.Binding, Open: b.open, Target: b.currentPlace()}
 		if b.open {
 			doc, _ := b.outlet.deliverer.Document(b.ID)
 			st.Delivered = doc.Delivered()
-			st.Failing = cmp.Or(b.outlet.deliverer.Failing(b.ID), b.outlet.outbox.Failing(b.Session, st.Target), h.tried(b.ID))
+			st.Failing = cmp.Or(b.outlet.deliverer.Failing(b.ID), b.outlet.outbox.Failing(b.Session, st.Target), h.triedFor(b.ID))
 			if st.Failing == "" && doc.isBlank() {
 				st.Failing = h.whyOthersAreNotShown(b)
 			}
-			st.Astray = doc.problem(b.outlet.adapter.Shape(b.Target).withDefaults(), time.Now())
+			st.Astray = doc.placeProblem(b.outlet.adapter.Shape(b.Target).withDefaults(), time.Now())
 			st.Pressure, _ = b.outlet.scheduler.Pressure(b.ID.Doc())
 		}
 		out = append(out, st)
@@ -427,10 +427,10 @@ func (d Document) isBlank() bool { return d.Tail == nil && d.Thread == "" && d.L
 // living session of its chat that hasn't either isn't shown, or why none is. "": there's no such.
 // mu is held.
 func (h *Hub) whyOthersAreNotShown(b *hubBinding) (why string) {
-	t, works := b.where(), false
+	t, works := b.currentPlace(), false
 	for _, other := range h.bindings {
 		w := h.sessions[other.Session]
-		if other == b || !other.in(t.Adapter, t.Chat) || other.Unbound || other.Resting || w == nil || w.ended {
+		if other == b || !other.isInChat(t.Adapter, t.Chat) || other.Unbound || other.Resting || w == nil || w.ended {
 			continue
 		}
 		var doc Document

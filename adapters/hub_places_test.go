@@ -24,7 +24,7 @@ func (r *rig) at(place string) string {
 		r.Fatal(err)
 	}
 	var out []string
-	for _, b := range r.hub.At(t) {
+	for _, b := range r.hub.BindingsAt(t) {
 		s := string(b.Session)
 		if b.Resting {
 			s += " rests"
@@ -63,20 +63,20 @@ func TestBindingsAreFoundWhereTheyAre(t *testing.T) {
 		r.start()
 		r.wantAt(thread, "pb_1")
 
-		r.must(r.hub.Rest(context.Background(), b.ID, true))
+		r.must(r.hub.SetResting(context.Background(), b.ID, true))
 		r.wantAt(thread, "pb_1 rests")
 		r.stop()
 		r.start()
 		r.wantAt(thread, "pb_1 rests")
 
 		r.platforms["a"].AddGroup("-100", true)
-		r.must(r.hub.ChatMoved(context.Background(), "a", "-1", "-100"))
+		r.must(r.hub.MoveChat(context.Background(), "a", "-1", "-100"))
 		moved := strings.Replace(thread, "-1", "-100", 1)
 		r.wantAt(moved, "pb_1 rests")
 		r.stop()
 		r.start()
 		r.wantAt(moved, "pb_1 rests")
-		if !r.hub.Uses("a", "-100") || r.hub.Uses("a", "-1") {
+		if !r.hub.UsesChat("a", "-100") || r.hub.UsesChat("a", "-1") {
 			t.Error("the old chat is used, or the new one isn't")
 		}
 	})
@@ -99,9 +99,9 @@ func TestARestingBindingGoesOnWhereItWas(t *testing.T) {
 			}
 			r.print("pb_1", "before")
 			r.pass(time.Minute)
-			b := r.hub.At(to)[0]
-			r.must(r.hub.Rest(context.Background(), b.ID, true))
-			r.must(r.hub.Rest(context.Background(), b.ID, true))
+			b := r.hub.BindingsAt(to)[0]
+			r.must(r.hub.SetResting(context.Background(), b.ID, true))
+			r.must(r.hub.SetResting(context.Background(), b.ID, true))
 			r.print("pb_1", "meanwhile")
 			r.pass(time.Minute)
 			r.wantShown("before")
@@ -113,7 +113,7 @@ func TestARestingBindingGoesOnWhereItWas(t *testing.T) {
 			r.print("pb_1", "still")
 			r.pass(time.Minute)
 			r.wantShown("before")
-			r.must(r.hub.Rest(context.Background(), b.ID, false))
+			r.must(r.hub.SetResting(context.Background(), b.ID, false))
 			r.print("pb_1", "after")
 			r.pass(time.Minute)
 			if got := r.shown(); strings.Join(strings.FieldsFunc(got, func(c rune) bool { return strings.ContainsRune(" |\n", c) }), " ") != "before meanwhile still after" {
@@ -134,7 +134,7 @@ func TestAMirrorFollowsItsChat(t *testing.T) {
 		r.pass(time.Minute)
 		r.platforms["a"].AddGroup("-100", true)
 		r.platforms["a"].Migrate("-1", "-100")
-		r.must(r.hub.ChatMoved(context.Background(), "a", "-1", "-100"))
+		r.must(r.hub.MoveChat(context.Background(), "a", "-1", "-100"))
 		r.print("pb_1", "after")
 		r.pass(time.Minute)
 		if n := len(r.platforms["a"].Refusals(adaptertest.Upgraded)); n != 0 {
@@ -177,7 +177,7 @@ func TestWhereAChatHasMovedOutlivesAKill(t *testing.T) {
 				r.pass(3 * time.Second)
 			}
 			if by != "a call" {
-				r.must(r.hub.ChatMoved(context.Background(), "a", "-1", "-1001"))
+				r.must(r.hub.MoveChat(context.Background(), "a", "-1", "-1001"))
 			}
 			r.process.Kill()
 			r.stop()
@@ -186,7 +186,7 @@ func TestWhereAChatHasMovedOutlivesAKill(t *testing.T) {
 			r.begin("pb_3", "three")
 			r.pass(time.Second)
 			var at []string
-			for _, b := range r.hub.At(adapters.Target{Adapter: "a", Chat: "-1001"}) {
+			for _, b := range r.hub.BindingsAt(adapters.Target{Adapter: "a", Chat: "-1001"}) {
 				at = append(at, string(b.Session))
 			}
 			slices.Sort(at) // two are of the same moment
@@ -216,7 +216,7 @@ func TestAMoveThatOnlyADocumentKnowsIsKept(t *testing.T) {
 			r.dies.Store(0)
 			r.start()
 			r.pass(time.Minute)
-			moves, err := r.hub.Moves(context.Background())
+			moves, err := r.hub.ChatMoves(context.Background())
 			if err != nil || len(moves) != 1 || moves[0] != (adapters.Move{Adapter: "a", From: "-1", To: "-1001"}) {
 				t.Errorf("killed at write %d: %v, %v", writes, moves, err)
 			}
@@ -247,7 +247,7 @@ func TestASessionHasOneBindingInAChatThatMoved(t *testing.T) {
 				if n == moves {
 					r.platforms["a"].Migrate("-1", "-1001")
 					if random.IntN(2) == 0 {
-						r.must(r.hub.ChatMoved(context.Background(), "a", "-1", "-1001"))
+						r.must(r.hub.MoveChat(context.Background(), "a", "-1", "-1001"))
 					}
 					lines++
 					r.print("pb_1", fmt.Sprintf("line %d.", lines))
@@ -310,7 +310,7 @@ func TestALostChatDisablesItsBindings(t *testing.T) {
 		r.bind("pb_1", "a:-1", adapters.ViewStream)
 		r.bind("pb_1", "a:-2", adapters.ViewStream)
 		for range 2 {
-			r.must(r.hub.ChatLost(context.Background(), "a", "-1", "the bot was removed"))
+			r.must(r.hub.DisableChat(context.Background(), "a", "-1", "the bot was removed"))
 		}
 		r.wantAt("a:-1", "pb_1 the bot was removed")
 		r.wantAt("a:-2", "pb_1")
@@ -337,13 +337,13 @@ func TestAChatThatIsBackGoesOn(t *testing.T) {
 		r.bind("pb_1", "a:-1", adapters.ViewStream)
 		gone := r.bind("pb_2", "a:-1", adapters.ViewStream)
 		r.must(r.hub.Unbind(context.Background(), gone.ID))
-		r.must(r.hub.ChatLost(context.Background(), "a", "-1", "the bot was removed"))
+		r.must(r.hub.DisableChat(context.Background(), "a", "-1", "the bot was removed"))
 		r.print("pb_1", "lines")
 		r.print("pb_2", "more lines")
 		r.pass(time.Minute)
 		r.wantShown("")
 		for range 2 {
-			r.must(r.hub.ChatBack(context.Background(), "a", "-1"))
+			r.must(r.hub.ReviveChat(context.Background(), "a", "-1"))
 		}
 		r.pass(time.Minute)
 		r.wantShown("lines")

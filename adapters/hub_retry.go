@@ -14,10 +14,10 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// refusedBy begins Binding.Disabled of what a platform refused, before what that was: "Telegram
+// refusedPrefix begins Binding.Disabled of what a platform refused, before what that was: "Telegram
 // refused to make the topic: …". A person may have repaired it since, or the platform may have
 // been in trouble: it's tried again, soon at first, and then seldom.
-func refusedBy(adapter string) string {
+func refusedPrefix(adapter string) string {
 	first, size := utf8.DecodeRuneInString(adapter)
 	return string(unicode.ToUpper(first)) + adapter[size:] + " refused to "
 }
@@ -59,7 +59,7 @@ func retryRest(tries int) time.Duration {
 // noteRefused has a binding tried again that the platform refused, and says whether that's
 // news, and how often what was refused for the same reason has been tried. life and mu are held.
 func (h *Hub) noteRefused(b *hubBinding) (news bool, tries int) {
-	t := b.where()
+	t := b.currentPlace()
 	key := refusedKey{t.Adapter, t.Chat, b.Disabled}
 	tried := 0
 	for k, r := range h.refused {
@@ -80,7 +80,7 @@ func (h *Hub) noteRefused(b *hubBinding) (news bool, tries int) {
 		r.tries = max(r.tries, tried)
 		r.next = laterTime(time.Now().Add(retryRest(r.tries)), b.notBefore)
 	}
-	h.poke()
+	h.wakeRun()
 	return news, r.tries
 }
 
@@ -110,15 +110,15 @@ func (h *Hub) retryRefused(ctx context.Context) {
 	}
 	h.mu.RUnlock()
 	for _, k := range due {
-		if err := h.retry(ctx, k); err != nil {
+		if err := h.retryGroup(ctx, k); err != nil {
 			h.log.Warn("what the platform refused couldn't be tried again", "adapter", k.adapter, "chat", k.chat, "err", err)
 		}
 	}
 }
 
-// retry tries one of what was refused for a reason, or all, if one has worked since. life is
+// retryGroup tries one of what was refused for a reason, or all, if one has worked since. life is
 // held.
-func (h *Hub) retry(ctx context.Context, k refusedKey) error {
+func (h *Hub) retryGroup(ctx context.Context, k refusedKey) error {
 	all := h.refusedFor(k)
 	h.mu.Lock()
 	r := h.refused[k]
@@ -137,30 +137,30 @@ func (h *Hub) retry(ctx context.Context, k refusedKey) error {
 	h.mu.Unlock()
 	var errs []error
 	for _, b := range all {
-		errs = append(errs, h.revive(ctx, b))
+		errs = append(errs, h.reviveBinding(ctx, b))
 	}
 	if given {
-		errs = append(errs, h.dropEnded(ctx, k))
+		errs = append(errs, h.dropEndedBindings(ctx, k))
 	}
 	return errors.Join(errs...)
 }
 
-// dropEnded forgets what's left of sessions that have ended, since a chat has refused it for
+// dropEndedBindings forgets what's left of sessions that have ended, since a chat has refused it for
 // long. life is held.
-func (h *Hub) dropEnded(ctx context.Context, k refusedKey) error {
+func (h *Hub) dropEndedBindings(ctx context.Context, k refusedKey) error {
 	var errs []error
 	for _, b := range h.refusedFor(k) {
 		s, err := h.opt.Sessions.Get(string(b.Session))
 		if errors.Is(err, sessions.ErrUnknown) || err == nil && s.State == sessions.StateEnded {
-			errs = append(errs, h.drop(ctx, b))
+			errs = append(errs, h.dropBinding(ctx, b))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// tried is why a binding was refused that's being tried again, until that works; "": it's
+// triedFor is why a binding was refused that's being tried again, until that works; "": it's
 // none. mu is held.
-func (h *Hub) tried(id BindingID) string {
+func (h *Hub) triedFor(id BindingID) string {
 	for k, r := range h.refused {
 		if r.trial == id {
 			return k.why
@@ -172,7 +172,7 @@ func (h *Hub) tried(id BindingID) string {
 // refusedFor returns the bindings that were refused for a reason, the oldest first.
 func (h *Hub) refusedFor(k refusedKey) []*hubBinding {
 	var out []*hubBinding
-	for _, b := range h.allIn(k.adapter, k.chat) {
+	for _, b := range h.bindingsIn(k.adapter, k.chat) {
 		if b.Disabled == k.why && !b.Unbound && !b.Resting {
 			out = append(out, b)
 		}
@@ -181,40 +181,40 @@ func (h *Hub) refusedFor(k refusedKey) []*hubBinding {
 	return out
 }
 
-// revive has a binding work again that the platform refused. What's left of a session that
+// reviveBinding has a binding work again that the platform refused. What's left of a session that
 // has ended is sent. life is held.
-func (h *Hub) revive(ctx context.Context, b *hubBinding) error {
+func (h *Hub) reviveBinding(ctx context.Context, b *hubBinding) error {
 	next := b.Binding
 	next.Disabled = ""
-	if _, err := h.change(ctx, b, next); err != nil {
+	if _, err := h.changeBinding(ctx, b, next); err != nil {
 		return err
 	}
 	s, err := h.opt.Sessions.Get(string(b.Session))
 	if err != nil || s.State != sessions.StateEnded {
 		return err
 	}
-	return h.finishLocked(ctx, b.Session)
+	return h.endSessionLocked(ctx, b.Session)
 }
 
 // isRefusal says whether a binding does nothing because the platform refused it.
 func (b Binding) isRefusal() bool {
-	return strings.HasPrefix(b.Disabled, refusedBy(b.Target.Adapter)) || strings.HasPrefix(b.Disabled, refusedOnce)
+	return strings.HasPrefix(b.Disabled, refusedPrefix(b.Target.Adapter)) || strings.HasPrefix(b.Disabled, refusedOnce)
 }
 
-// event takes in what a scheduler says. It doesn't block.
-func (h *Hub) event(o *outlet, ev qos.SchedulerEvent) {
+// handleSchedulerEvent takes in what a scheduler says. It doesn't block.
+func (h *Hub) handleSchedulerEvent(o *outlet, ev qos.SchedulerEvent) {
 	switch ev.Kind {
 	case qos.DocClosed, qos.DocStopped, qos.DocAbandoned:
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.later("take in that a document has ended", func(ctx context.Context) error { return h.docEnded(ctx, o, ev) })
+		h.addTask("take in that a document has ended", func(ctx context.Context) error { return h.handleDocEnded(ctx, o, ev) })
 	case qos.ChatSilenced:
 		h.log.Warn("the platform ordered silence", "adapter", o.adapter.Name(), "chat", ev.Chat, "until", ev.Until)
 	case qos.ChatMoved:
 		h.log.Info("a chat has another id now", "adapter", o.adapter.Name(), "from", ev.Chat, "to", ev.To)
 	case qos.RequestDropped:
-		if o.outbox != nil && owns(ev.Key) {
-			h.postElsewhere(o, o.outbox.requestDropped(ev.Key, ev.Err))
+		if o.outbox != nil && isPostKey(ev.Key) {
+			h.postElsewhere(o, o.outbox.handleDropped(ev.Key, ev.Err))
 		}
 	}
 }
@@ -224,47 +224,47 @@ func (h *Hub) postElsewhere(o *outlet, posts []Post) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, p := range posts {
-		h.later("post elsewhere what was refused", func(context.Context) error {
+		h.addTask("post elsewhere what was refused", func(context.Context) error {
 			if err := o.outbox.Post(p); err != nil {
-				p.Tell("", err)
+				p.TellSender("", err)
 			}
 			return nil
 		})
 	}
 }
 
-// docEnded takes in that the scheduler has closed a document.
-func (h *Hub) docEnded(ctx context.Context, o *outlet, ev qos.SchedulerEvent) error {
+// handleDocEnded takes in that the scheduler has closed a document.
+func (h *Hub) handleDocEnded(ctx context.Context, o *outlet, ev qos.SchedulerEvent) error {
 	h.life.Lock()
 	defer h.life.Unlock()
 	b := h.binding(BindingID(ev.Doc))
 	if b == nil || !b.open || b.outlet != o {
 		return nil // closed by us
 	}
-	w := h.watched(b.Session)
+	w := h.watchedSession(b.Session)
 	ended := w == nil || w.ended
 	next := b.Binding
 	var err error
 	switch {
 	case ev.Kind == qos.DocAbandoned:
 		next.Disabled = fmt.Sprintf("the session has ended, and its lines after %d couldn't be sent in time; they're tried again at the next start", ev.Delivered)
-		h.close(b)
+		h.closeBinding(b)
 	case ev.Kind == qos.DocStopped:
-		next.Disabled = refusedBy(b.Target.Adapter) + fmt.Sprint(ev.Err)
-		if err = h.disable(ctx, b, next); err != nil {
+		next.Disabled = refusedPrefix(b.Target.Adapter) + fmt.Sprint(ev.Err)
+		if err = h.disableBinding(ctx, b, next); err != nil {
 			break
 		}
 		h.mu.Lock()
 		news, tries := h.noteRefused(b)
 		h.mu.Unlock()
 		if ended && tries >= soonRetries {
-			return h.drop(ctx, b)
+			return h.dropBinding(ctx, b)
 		}
 		if !news {
 			return nil
 		}
 	case ended:
-		return h.drop(ctx, b)
+		return h.dropBinding(ctx, b)
 	}
 	if err == nil && next.Disabled != "" {
 		h.log.Warn("a binding is disabled", "session", b.Session, "target", b.Target.String(), "reason", next.Disabled)
@@ -273,11 +273,11 @@ func (h *Hub) docEnded(ctx context.Context, o *outlet, ev qos.SchedulerEvent) er
 	return err
 }
 
-func (h *Hub) disable(ctx context.Context, b *hubBinding, next Binding) error {
+func (h *Hub) disableBinding(ctx context.Context, b *hubBinding, next Binding) error {
 	if err := h.opt.Store.PutBinding(ctx, next, nil); err != nil {
 		return fmt.Errorf("disable the binding to %s: %w", b.Target, err)
 	}
-	h.update(b, next)
-	h.close(b)
+	h.updateBinding(b, next)
+	h.closeBinding(b)
 	return nil
 }

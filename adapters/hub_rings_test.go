@@ -73,7 +73,7 @@ func TestWhatRingsOfDrawnConversations(t *testing.T) {
 				foreign := asked && (author.name == "Bob" || author.name == "agent-2")
 				turns = append(turns, turn{word: word, loud: spent >= r.ringAfter || foreign || command && status != 0 || o.Failed != "", failed: o.Failed != ""})
 				for chat, all := range map[string]bool{"-1": false, "-2": true} {
-					rings, err := r.hub.Rings(t.Context(), "pb_1", adapters.Target{Adapter: "a", Chat: chat}, s.Turn)
+					rings, err := r.hub.RingsAt(t.Context(), "pb_1", adapters.Target{Adapter: "a", Chat: chat}, s.Turn)
 					if want := all || turns[len(turns)-1].loud; err != nil || rings != want {
 						t.Errorf("seed %d: it's said that %s rings in %s: %v, %v", seed, word, chat, rings, err)
 					}

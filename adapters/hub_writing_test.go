@@ -156,7 +156,7 @@ func TestWhatIsBeingWrittenBelowATextStaysThere(t *testing.T) {
 			r.must(r.house.Print("pb_1", adaptertest.Output{Lines: []string{text}, Kind: sessions.KindUser, Author: "Ada", Origin: "a:-1", Begins: true}))
 		}
 		at := adapters.Target{Adapter: "a", Chat: "-1"}
-		r.hub.Leave(at)
+		r.hub.EndTailAt(at)
 		r.must(r.house.Print("pb_1", region("working", "a row")))
 		r.pass(10 * time.Second)
 		said("go on")
@@ -168,11 +168,11 @@ func TestWhatIsBeingWrittenBelowATextStaysThere(t *testing.T) {
 		}
 		answer("a row, and its end")
 		r.wantTexts("a", "-1", "ready\ndone · less than 1 s", "a row, and its end")
-		r.hub.Leave(at)
+		r.hub.EndTailAt(at)
 		said("and then?")
 		r.must(r.house.Print("pb_1", region("working", "another row")))
 		r.pass(10 * time.Second)
-		r.hub.Leave(at)
+		r.hub.EndTailAt(at)
 		answer("another row, and its end")
 		r.wantTexts("a", "-1", "ready\ndone · less than 1 s", "a row, and its end", "[what was being written here goes on below]", "another row, and its end")
 	})

@@ -47,7 +47,7 @@ func (c *conversation) say(text string, typed bool) {
 	c.said[text] = time.Now()
 	c.platforms["a"].Say("-1", c.place.Thread, text)
 	c.pass(time.Duration(c.random.Int64N(int64(c.heard))))
-	c.hub.Leave(c.place)
+	c.hub.EndTailAt(c.place)
 	if typed {
 		c.pass(time.Duration(c.random.IntN(2000)) * time.Millisecond)
 		c.must(c.house.Print("pb_1", adaptertest.Output{Lines: []string{text}, Kind: sessions.KindUser, Author: "Ada", Origin: c.place.String(), Begins: true}))
@@ -177,7 +177,7 @@ func TestAMessageInDoubtIsEndedToo(t *testing.T) {
 				r.print("pb_1", "one")
 				r.pass(time.Second)
 				r.platforms["a"].Say("-1", "", "a text")
-				r.hub.Leave(placeA1)
+				r.hub.EndTailAt(placeA1)
 				if restarts {
 					r.stop()
 					r.platforms["a"].SetFault(nil)

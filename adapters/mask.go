@@ -94,9 +94,9 @@ func WindowOf(ctx context.Context, log lineReader, id sessions.ID, lines []sessi
 	return w, errors.Join(err, readErr)
 }
 
-// waiting returns the first line that isn't to be shown before the next one is there,
+// waitingLine returns the first line that isn't to be shown before the next one is there,
 // and until when; 0: none waits.
-func (l maskedLog) waiting(ctx context.Context, id sessions.ID, head int64, now time.Time) (line int64, until time.Time, err error) {
+func (l maskedLog) waitingLine(ctx context.Context, id sessions.ID, head int64, now time.Time) (line int64, until time.Time, err error) {
 	out, err := l.Log.Read(ctx, id, max(1, head-redact.After+1), redact.After)
 	if err != nil || len(out.Lines) == 0 {
 		return 0, until, err
@@ -118,8 +118,8 @@ func (l maskedLog) waiting(ctx context.Context, id sessions.ID, head int64, now 
 	return first.N, until, nil
 }
 
-// rows masks rows of a screen that stand below the log's last line.
-func (l maskedLog) rows(ctx context.Context, id sessions.ID, head int64, rows []string) ([]string, error) {
+// maskedRows masks rows of a screen that stand below the log's last line.
+func (l maskedLog) maskedRows(ctx context.Context, id sessions.ID, head int64, rows []string) ([]string, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -130,10 +130,10 @@ func (l maskedLog) rows(ctx context.Context, id sessions.ID, head int64, rows []
 	return l.masker.Rows(before, rows), nil
 }
 
-// region masks a live region that stands below the log's last line. Rows of text that's
+// maskedRegion masks a live region that stands below the log's last line. Rows of text that's
 // being written aren't part of it from where a secret may have begun.
-func (l maskedLog) region(ctx context.Context, id sessions.ID, head int64, r region) (_ region, err error) {
-	if r.rows, err = l.rows(ctx, id, head, r.rows); err != nil {
+func (l maskedLog) maskedRegion(ctx context.Context, id sessions.ID, head int64, r region) (_ region, err error) {
+	if r.rows, err = l.maskedRows(ctx, id, head, r.rows); err != nil {
 		return r, err
 	}
 	r.status = l.masker.Line(r.status)
@@ -145,37 +145,37 @@ func (l maskedLog) region(ctx context.Context, id sessions.ID, head int64, r reg
 		return r, err
 	}
 	masked := l.masker.Lines(redact.LineWindow{Before: before, Lines: r.writing, Open: true})
-	r.writing = trimmed(masked.Lines[:masked.Wait])
+	r.writing = trimmedRows(masked.Lines[:masked.Wait])
 	return r, nil
 }
 
-// hide has lines wait in which a secret may have begun, unless they've been sent before.
+// holdSecrets has lines wait in which a secret may have begun, unless they've been sent before.
 // It's asked for when the situation's progress and document are known.
-func (d *Deliverer) hide(ctx context.Context, s *situation) (err error) {
+func (d *Deliverer) holdSecrets(ctx context.Context, s *situation) (err error) {
 	if d.mask == nil {
 		return nil
 	}
-	s.session = d.named(s.session)
-	if s.ended() || s.doc.Intent != nil {
+	s.session = d.maskedSession(s.session)
+	if s.hasEnded() || s.doc.Intent != nil {
 		return nil
 	}
-	line, until, err := d.mask.waiting(ctx, s.binding.Session, s.progress.Head, s.now)
+	line, until, err := d.mask.waitingLine(ctx, s.binding.Session, s.progress.Head, s.now)
 	if err == nil && line > 0 && until.After(s.now) {
 		s.held, s.until, s.progress.Head = line, until, line-1
 	}
 	return err
 }
 
-// named is a session as chats may know it: its name has no secret.
-func (d *Deliverer) named(s sessions.Session) sessions.Session {
+// maskedSession is a session as chats may know it: its name has no secret.
+func (d *Deliverer) maskedSession(s sessions.Session) sessions.Session {
 	if d.mask != nil {
 		s.Name = d.mask.masker.Line(s.Name)
 	}
 	return s
 }
 
-// masked is a post without secrets.
-func masked(m *redact.Masker, p Post) Post {
+// maskedPost is a post without secrets.
+func maskedPost(m *redact.Masker, p Post) Post {
 	if m == nil {
 		return p
 	}

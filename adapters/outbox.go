@@ -51,8 +51,8 @@ type Outbox struct {
 	scheduler func() scheduler
 	masker    *redact.Masker // nil: nothing is masked
 	log       *slog.Logger
-	// made is told of each new message, and returns at once, moved is Deliverer.moved, and catchUp
-	// is Deliverer.catchUp. Nil: there are no documents.
+	// made is told of each new message, and returns at once, moved is Deliverer.moveChat, and catchUp
+	// is Deliverer.catchUpDocument. Nil: there are no documents.
 	made    func(at Target)
 	moved   func(was, now Target)
 	catchUp func(ctx context.Context, chat qos.ChatKey, p Post) (qos.CallResult, bool)
@@ -87,10 +87,10 @@ type waitingPost struct {
 	failing failingSince
 }
 
-// again prepares a post to be sent, maybe not for the first time. uncertain says that a
+// prepareAgain prepares a post to be sent, maybe not for the first time. uncertain says that a
 // call before wasn't answered: for this post, if it has a nonce, or for one whose place
 // it took.
-func (w *waitingPost) again(now time.Time, nonceFor time.Duration, uncertain bool) {
+func (w *waitingPost) prepareAgain(now time.Time, nonceFor time.Duration, uncertain bool) {
 	if w.Nonce != "" && w.tried.IsZero() {
 		w.tried = now // others post the same, see Post.Nonce
 	}
@@ -150,8 +150,8 @@ func (p Post) Size() int {
 	return n
 }
 
-// Tell tells its sender what came of a post.
-func (p Post) Tell(message string, err error) {
+// TellSender tells its sender what came of a post.
+func (p Post) TellSender(message string, err error) {
 	switch {
 	case p.SentTo != nil:
 		p.SentTo(p.To, message, err)
@@ -167,20 +167,20 @@ func (o *Outbox) Post(p Post) error {
 	if err := p.check(); err != nil {
 		return fmt.Errorf("post to %s: %w", p.To, err)
 	}
-	p = masked(o.masker, p)
+	p = maskedPost(o.masker, p)
 	chat := o.chat(p.To)
 	if p.Class >= qos.Cosmetic {
-		o.try(chat, p)
+		o.tryCosmetic(chat, p)
 		return nil
 	}
 	key := slotKey(chat, p)
-	replaced, undo, err := o.add(chat, key, p)
+	replaced, undo, err := o.addPost(chat, key, p)
 	if err != nil {
 		return fmt.Errorf("post to %s: %w", p.To, err)
 	}
 	err = o.scheduler().PostRequest(qos.Request{Chat: chat, Key: key, Class: p.Class, Session: qos.SessionKey(p.Session)})
 	if replaced != nil {
-		replaced.Tell("", ErrReplaced)
+		replaced.TellSender("", ErrReplaced)
 	}
 	if err != nil {
 		undo()
@@ -189,8 +189,8 @@ func (o *Outbox) Post(p Post) error {
 	return nil
 }
 
-// try makes a cosmetic post, if it can be made right now.
-func (o *Outbox) try(chat qos.ChatKey, p Post) {
+// tryCosmetic makes a cosmetic post, if it can be made right now.
+func (o *Outbox) tryCosmetic(chat qos.ChatKey, p Post) {
 	o.mu.Lock()
 	if len(o.cosmetic) >= maxCosmetic {
 		clear(o.cosmetic) // nobody misses them
@@ -200,9 +200,9 @@ func (o *Outbox) try(chat qos.ChatKey, p Post) {
 	o.scheduler().TryRequest(qos.Request{Chat: chat, Key: cosmeticSlot, Session: qos.SessionKey(p.Session)})
 }
 
-// add has a post wait. It returns the one whose place it took, and how to take it
+// addPost has a post wait. It returns the one whose place it took, and how to take it
 // back.
-func (o *Outbox) add(chat qos.ChatKey, key string, p Post) (replaced *Post, undo func(), err error) {
+func (o *Outbox) addPost(chat qos.ChatKey, key string, p Post) (replaced *Post, undo func(), err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	w := o.waiting[key]
@@ -214,7 +214,7 @@ func (o *Outbox) add(chat qos.ChatKey, key string, p Post) (replaced *Post, undo
 		o.waiting[key] = w
 		o.perChat[chat]++
 		o.bytes += p.Size()
-		return nil, func() { o.drop(key) }, nil
+		return nil, func() { o.dropPost(key) }, nil
 	}
 	slot := &w.Post
 	if w.inFlight {
@@ -237,22 +237,22 @@ func (o *Outbox) add(chat qos.ChatKey, key string, p Post) (replaced *Post, undo
 	return replaced, func() {}, nil // the slot that was asked for before is still to come, or nothing is
 }
 
-// drop forgets a post, with the one that would have taken its place. refused says that the
+// dropPost forgets a post, with the one that would have taken its place. refused says that the
 // platform did, in every form: the post is as it was to be. unsure says that it may be there.
 // mu isn't held.
-func (o *Outbox) drop(key string) (posts []Post, refused, unsure bool) {
+func (o *Outbox) dropPost(key string) (posts []Post, refused, unsure bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	w := o.waiting[key]
-	posts = o.forget(key)
+	posts = o.forgetPost(key)
 	if w != nil && w.whole != nil {
 		posts[0] = *w.whole
 	}
 	return posts, w != nil && w.refused, w != nil && w.unsure
 }
 
-// forget takes a post out, with the one that would have taken its place. mu is held.
-func (o *Outbox) forget(key string) []Post {
+// forgetPost takes a post out, with the one that would have taken its place. mu is held.
+func (o *Outbox) forgetPost(key string) []Post {
 	w := o.waiting[key]
 	if w == nil {
 		return nil
@@ -287,32 +287,34 @@ func (o *Outbox) Failing(session sessions.ID, at Target) string {
 			worst = w.failing
 		}
 	}
-	return worst.said(now)
+	return worst.reason(now)
 }
 
-// owns says whether a request is one of posts.
-func owns(key string) bool { return len(key) >= len(slotPrefix) && key[:len(slotPrefix)] == slotPrefix }
+// isPostKey says whether a request is one of posts.
+func isPostKey(key string) bool {
+	return len(key) >= len(slotPrefix) && key[:len(slotPrefix)] == slotPrefix
+}
 
-// request makes a post's call: see qos.Deliverer.
-func (o *Outbox) request(ctx context.Context, call qos.Call) qos.CallResult {
+// deliverPost makes a post's call: see qos.Deliverer.
+func (o *Outbox) deliverPost(ctx context.Context, call qos.Call) qos.CallResult {
 	if call.Key == cosmeticSlot {
-		return o.requestCosmetic(ctx, call)
+		return o.deliverCosmetic(ctx, call)
 	}
-	p, message, ok := o.take(call)
+	p, message, ok := o.beginPost(call)
 	if !ok {
 		return qos.CallResult{Outcome: qos.Unchanged} // dropped meanwhile
 	}
-	if result, called := o.precede(ctx, call, p, message); called {
+	if result, called := o.showPreceding(ctx, call, p, message); called {
 		return result
 	}
 	if p.Reaction != "" && p.ReplyTo == "" { // its message was in a group that's gone
-		return o.settle(call.Key, p, message, Reply{Outcome: qos.Rejected, Err: ErrMessageGone})
+		return o.settlePost(call.Key, p, message, Reply{Outcome: qos.Rejected, Err: ErrMessageGone})
 	}
 	reply := o.poster.Post(ctx, p, message)
-	return o.settle(call.Key, p, message, reply)
+	return o.settlePost(call.Key, p, message, reply)
 }
 
-func (o *Outbox) requestCosmetic(ctx context.Context, call qos.Call) qos.CallResult {
+func (o *Outbox) deliverCosmetic(ctx context.Context, call qos.Call) qos.CallResult {
 	o.mu.Lock()
 	p, ok := o.cosmetic[call.Chat]
 	delete(o.cosmetic, call.Chat)
@@ -323,16 +325,16 @@ func (o *Outbox) requestCosmetic(ctx context.Context, call qos.Call) qos.CallRes
 	r := o.poster.Post(ctx, p, p.Message)
 	switch {
 	case r.Outcome == qos.Delivered && r.ID == "":
-		p.Tell(p.Message, nil)
+		p.TellSender(p.Message, nil)
 	case r.Outcome == qos.Delivered:
 		if o.made != nil {
 			o.made(p.To)
 		}
-		p.Tell(r.ID, nil)
+		p.TellSender(r.ID, nil)
 	case r.Outcome == qos.Rejected && r.Missing == MissingMessage:
-		p.Tell("", fmt.Errorf("%w: %w", ErrMessageGone, r.Err))
+		p.TellSender("", fmt.Errorf("%w: %w", ErrMessageGone, r.Err))
 	case r.Outcome == qos.Rejected:
-		p.Tell("", r.Err)
+		p.TellSender("", r.Err)
 	default: // as if it had not been made
 	}
 	if r.Outcome == qos.Migrated {
@@ -342,13 +344,13 @@ func (o *Outbox) requestCosmetic(ctx context.Context, call qos.Call) qos.CallRes
 	return r.result()
 }
 
-// requestDropped takes in that the scheduler gave a post up. It returns what's to be posted
+// handleDropped takes in that the scheduler gave a post up. It returns what's to be posted
 // elsewhere.
-func (o *Outbox) requestDropped(key string, err error) (elsewhere []Post) {
+func (o *Outbox) handleDropped(key string, err error) (elsewhere []Post) {
 	if err == nil {
 		err = ErrDropped
 	}
-	posts, refused, unsure := o.drop(key)
+	posts, refused, unsure := o.dropPost(key)
 	for i, p := range posts {
 		err := err
 		if unsure && i == 0 {
@@ -360,7 +362,7 @@ func (o *Outbox) requestDropped(key string, err error) (elsewhere []Post) {
 			continue
 		}
 		o.log.Warn("a post was given up", "target", p.To.String(), "session", p.Session, "err", err)
-		p.Tell("", err)
+		p.TellSender("", err)
 	}
 	return elsewhere
 }
@@ -374,8 +376,8 @@ func Marked(text string) string {
 	return mark + "\n\n" + text
 }
 
-// take begins a post's call.
-func (o *Outbox) take(call qos.Call) (p Post, message string, ok bool) {
+// beginPost begins a post's call.
+func (o *Outbox) beginPost(call qos.Call) (p Post, message string, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	w := o.waiting[call.Key]
@@ -388,12 +390,12 @@ func (o *Outbox) take(call qos.Call) (p Post, message string, ok bool) {
 	}
 	message = w.Message
 	if message == "" {
-		message = o.messages.get(call.Key)
+		message = o.messages.messageOf(call.Key)
 	}
 	if message != "" {
 		return w.Post, message, true
 	}
-	w.again(time.Now(), o.shape(w.To).NonceFor, call.Uncertain)
+	w.prepareAgain(time.Now(), o.shape(w.To).NonceFor, call.Uncertain)
 	p = w.Post
 	if w.marked || p.Again {
 		p.Text = Marked(p.Text)
@@ -404,9 +406,9 @@ func (o *Outbox) take(call qos.Call) (p Post, message string, ok bool) {
 // maxPreceding bounds the calls that show what a post is to stand below.
 const maxPreceding = 3
 
-// precede has what a new post is to stand below be shown first, in its slot. called is false
+// showPreceding has what a new post is to stand below be shown first, in its slot. called is false
 // if that's shown, or can't be.
-func (o *Outbox) precede(ctx context.Context, call qos.Call, p Post, message string) (result qos.CallResult, called bool) {
+func (o *Outbox) showPreceding(ctx context.Context, call qos.Call, p Post, message string) (result qos.CallResult, called bool) {
 	if !p.Behind || message != "" || o.catchUp == nil {
 		return result, false
 	}
@@ -438,8 +440,8 @@ func (o *Outbox) precede(ctx context.Context, call qos.Call, p Post, message str
 	}
 }
 
-// settle takes in what came of a post's call.
-func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.CallResult {
+// settlePost takes in what came of a post's call.
+func (o *Outbox) settlePost(key string, p Post, message string, r Reply) qos.CallResult {
 	result := r.result()
 	o.mu.Lock()
 	w := o.waiting[key]
@@ -450,7 +452,7 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.CallRes
 		}
 		return result
 	}
-	w.inFlight, w.failing = false, w.failing.after(result, time.Now())
+	w.inFlight, w.failing = false, w.failing.afterResult(result, time.Now())
 	tell, moved := func() {}, func() {}
 	switch r.Outcome {
 	case qos.Delivered:
@@ -460,35 +462,35 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.CallRes
 			r.ID = message // an edit
 		}
 		if r.ID != "" {
-			o.messages.put(key, r.ID)
+			o.messages.putMessage(key, r.ID)
 		}
 		if message == "" && r.ID != "" && o.made != nil {
 			o.made(w.To)
 		}
-		tell = func() { p.Tell(r.ID, nil) }
-		result.More = o.advance(key, w)
+		tell = func() { p.TellSender(r.ID, nil) }
+		result.More = o.takeNext(key, w)
 	case qos.Rejected:
 		switch {
 		case r.Missing == MissingMessage && message != "":
 			// It's made anew, by a call of its own.
-			o.messages.drop(key)
+			o.messages.dropMessage(key)
 			w.Message = ""
 			result.Outcome, result.Err, result.More = qos.Delivered, nil, true
 			if w.next != nil {
-				tell = func() { p.Tell("", ErrReplaced) }
-				o.advance(key, w)
+				tell = func() { p.TellSender("", ErrReplaced) }
+				o.takeNext(key, w)
 			}
 		case w.next != nil:
-			tell = func() { p.Tell("", r.Err) }
-			o.advance(key, w)
+			tell = func() { p.TellSender("", r.Err) }
+			o.takeNext(key, w)
 			result.Outcome, result.Err, result.More = qos.Delivered, nil, true
-		case r.Content && o.simplify(w, message, r.Err):
+		case r.Content && o.simplifyPost(w, message, r.Err):
 			result.Outcome, result.Err, result.More = qos.Delivered, nil, true
 		default: // the scheduler drops it, and says so
 			w.refused = true
 		}
 	case qos.Migrated:
-		o.follow(p.To.Chat, r.Chat)
+		o.followChat(p.To.Chat, r.Chat)
 		result.Chat = o.chat(w.To)
 		if to := w.To; o.moved != nil {
 			moved = func() { o.moved(p.To, to) }
@@ -503,8 +505,8 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.CallRes
 		// What was to be said before has been overtaken. If it may be in the chat, the
 		// scheduler says so with the next call.
 		old := w.Post
-		tell = func() { old.Tell("", ErrReplaced) }
-		o.advance(key, w)
+		tell = func() { old.TellSender("", ErrReplaced) }
+		o.takeNext(key, w)
 	}
 	o.mu.Unlock()
 	moved()
@@ -512,26 +514,26 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.CallRes
 	return result
 }
 
-// follow has all that waits for a chat go to its new id, where messages have other numbers: what
+// followChat has all that waits for a chat go to its new id, where messages have other numbers: what
 // was to change one is made anew, what was to answer one stands alone, and a reaction has nothing
 // to stand on. mu is held.
-func (o *Outbox) follow(from, to string) {
+func (o *Outbox) followChat(from, to string) {
 	for key, w := range o.waiting {
 		for _, p := range []*Post{&w.Post, w.next, w.whole} {
 			if p == nil || p.To.Chat != from {
 				continue
 			}
 			p.To.Chat, p.Message, p.ReplyTo = to, "", ""
-			o.messages.drop(key)
+			o.messages.dropMessage(key)
 		}
 	}
 }
 
-// advance forgets a post that's done with, or has the next take its place; then it's
+// takeNext forgets a post that's done with, or has the next take its place; then it's
 // true. mu is held.
-func (o *Outbox) advance(key string, w *waitingPost) bool {
+func (o *Outbox) takeNext(key string, w *waitingPost) bool {
 	if w.next == nil {
-		o.forget(key)
+		o.forgetPost(key)
 		return false
 	}
 	o.bytes -= w.Size()

@@ -381,14 +381,14 @@ func (s Shape) messages(p Page, pieces []Piece, limit int) int {
 	n := 0
 	for ; n < limit && (p.Cut || !allBlank(pieces)); n++ {
 		p = s.fillUp(p, pieces)
-		pieces = rest(pieces, p)
+		pieces = remainingPieces(pieces, p)
 		p = Page{}
 	}
 	return n
 }
 
-// rest is what of pieces isn't in a page.
-func rest(pieces []Piece, p Page) []Piece {
+// remainingPieces is what of pieces isn't in a page.
+func remainingPieces(pieces []Piece, p Page) []Piece {
 	if len(p.Pieces) == 0 {
 		return pieces
 	}
@@ -443,7 +443,7 @@ const maxWhole = 40
 // the next one has room for it.
 func (s Shape) fill(p Page, pieces []Piece) Page {
 	p = s.fillUp(p, pieces)
-	p.Pieces = withoutBlankEnd(p.Pieces[:s.untilBlock(p.Pieces, rest(pieces, p))])
+	p.Pieces = withoutBlankEnd(p.Pieces[:s.untilBlock(p.Pieces, remainingPieces(pieces, p))])
 	return p
 }
 

@@ -30,68 +30,68 @@ type plannedCall struct {
 	more   bool     // another call follows, as far as is known
 }
 
-// plan decides on the one call that brings the chat nearest to the log.
-func plan(s situation) plannedCall {
+// planCall decides on the one call that brings the chat nearest to the log.
+func planCall(s situation) plannedCall {
 	if in := s.doc.Intent; in != nil {
-		if again, ok := s.again(*in); ok {
+		if again, ok := s.planAgain(*in); ok {
 			return again
 		}
 		s.doc = s.doc.unresolved()
 	}
-	s.tidy()
-	st := s.show()
+	s.tidyDocument()
+	st := s.planShow()
 	if st.op == nil && s.leavesThread() {
-		return s.step(Op{Kind: KindClose}, Intent{Kind: KindClose}, false)
+		return s.completePlan(Op{Kind: KindClose}, Intent{Kind: KindClose}, false)
 	}
 	return st
 }
 
-// show brings the chat nearer to the log.
-func (s *situation) show() plannedCall {
+// planShow brings the chat nearer to the log.
+func (s *situation) planShow() plannedCall {
 	switch {
 	case s.needsThread():
 		if !s.fillsThread() {
 			return plannedCall{}
 		}
-		return s.step(Op{Kind: KindThread, Text: threadTitle(s.session)}, Intent{Kind: KindThread}, true)
-	case s.doc.Stale != nil && !s.due():
-		return s.strip()
+		return s.completePlan(Op{Kind: KindThread, Text: threadTitle(s.session)}, Intent{Kind: KindThread}, true)
+	case s.doc.Stale != nil && !s.announcesEnd():
+		return s.planStrip()
 	case s.binding.View == ViewScreen:
-		return s.screen()
-	case s.withheld() == FormNotice && !s.nothing():
-		return s.notice()
-	case s.withheld() == FormFile && !s.nothing() && !allBlank(s.pending()):
-		return s.file()
-	case s.nothing() && s.beginsWriting() && s.doc.Tail != nil && s.doc.Tail.Live:
-		return s.endTail()
-	case s.nothing() && s.beginsWriting():
-		return s.write()
-	case s.nothing():
-		return s.extend(nil)
+		return s.planScreen()
+	case s.withheld() == FormNotice && !s.hasNothing():
+		return s.planNotice()
+	case s.withheld() == FormFile && !s.hasNothing() && !allBlank(s.pending()):
+		return s.planFile()
+	case s.hasNothing() && s.beginsWriting() && s.doc.Tail != nil && s.doc.Tail.Live:
+		return s.planEndTail()
+	case s.hasNothing() && s.beginsWriting():
+		return s.planWriting()
+	case s.hasNothing():
+		return s.planExtend(nil)
 	case s.concludesTail():
-		return s.conclude()
+		return s.planConclusion()
 	case s.fitsTail():
-		return s.extend(s.pending())
+		return s.planExtend(s.pending())
 	case s.writes():
-		return s.settled()
+		return s.planSettled()
 	case s.tooMuch():
-		return s.file()
+		return s.planFile()
 	default:
-		return s.send()
+		return s.planSend()
 	}
 }
 
-// tidy drops from the document what can't be used any more: messages that show
+// tidyDocument drops from the document what can't be used any more: messages that show
 // lines which the log has dropped, or that another view or a call in doubt has
 // made part of the past.
-func (s *situation) tidy() {
-	if t := s.doc.Tail; t != nil && !s.log.has(t.From) {
+func (s *situation) tidyDocument() {
+	if t := s.doc.Tail; t != nil && !s.log.hasFrom(t.From) {
 		s.doc.Tail = nil
 	}
 	if t := s.doc.Tail; t != nil && (t.View != s.binding.View || s.doc.doubtful()) {
 		s.doc = s.doc.leaveTail()
 	}
-	if m := s.doc.Stale; m != nil && (!s.log.has(m.From) || m.View == ViewScreen) {
+	if m := s.doc.Stale; m != nil && (!s.log.hasFrom(m.From) || m.View == ViewScreen) {
 		s.doc.Stale = nil
 	}
 }
@@ -114,8 +114,8 @@ func (s *situation) hash(p Page) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// extend edits the tail to show what's pending too, and the live region.
-func (s *situation) extend(pending []Piece) plannedCall {
+// planExtend edits the tail to show what's pending too, and the live region.
+func (s *situation) planExtend(pending []Piece) plannedCall {
 	t := s.doc.Tail
 	if t == nil {
 		return plannedCall{}
@@ -128,50 +128,50 @@ func (s *situation) extend(pending []Piece) plannedCall {
 	if !s.interrupted() {
 		p = s.withRegion(p)
 	}
-	return s.edit(*t, p)
+	return s.planEdit(*t, p)
 }
 
-// strip takes the live region of its time from a message that's not the tail.
-func (s *situation) strip() plannedCall {
+// planStrip takes the live region of its time from a message that's not the tail.
+func (s *situation) planStrip() plannedCall {
 	m := *s.doc.Stale
-	return s.edit(m, m.page().plus(s.log.between(m.From, m.To)))
+	return s.planEdit(m, m.page().plus(s.log.between(m.From, m.To)))
 }
 
-func (s *situation) edit(m Message, p Page) plannedCall {
+func (s *situation) planEdit(m Message, p Page) plannedCall {
 	p.Unfinished = s.unfinished(m, p)
 	after := s.message(p, m.From)
 	if after.ID, after.Hash = m.ID, s.hash(p); after.Hash == m.Hash {
 		return plannedCall{}
 	}
-	return s.step(Op{Kind: KindEdit, Message: m.ID, Page: p}, Intent{Kind: KindEdit, Message: after, Shown: after.To}, false)
+	return s.completePlan(Op{Kind: KindEdit, Message: m.ID, Page: p}, Intent{Kind: KindEdit, Message: after, Shown: after.To}, false)
 }
 
-// send begins a new message. It shows no live region: if it's never answered,
+// planSend begins a new message. It shows no live region: if it's never answered,
 // nobody knows where to take that away.
-func (s *situation) send() plannedCall {
+func (s *situation) planSend() plannedCall {
 	pending := s.pending()
 	p := s.shape.fill(s.page(), pending)
-	left := rest(pending, p)
-	complete := s.all() && allBlank(left)
+	left := remainingPieces(pending, p)
+	complete := s.hasAll() && allBlank(left)
 	if ended := s.concluded(p); complete && s.shape.fits(ended) {
 		p = ended
-	} else if s.due() {
+	} else if s.announcesEnd() {
 		complete = false // the end of the turn is the next message
 	}
-	if complete && s.due() && len(p.Pieces) == 0 {
+	if complete && s.announcesEnd() && len(p.Pieces) == 0 {
 		p.Double = p.Double || s.doc.Doubt.Turn > 0 && s.doc.Doubt.Turn >= s.progress.Turn
 	}
-	ring := complete && (s.due() || s.ended())
+	ring := complete && (s.announcesEnd() || s.hasEnded())
 	m := s.message(p, s.start())
 	m.Hash = s.hash(p)
 	m.Sealed = ring || s.binding.View == ViewFinal || m.To.Byte > 0
 	in := Intent{Kind: KindSend, Message: m, Shown: m.To, Ring: ring}
-	return s.step(Op{Kind: KindSend, Page: p}, s.announcing(in), !complete)
+	return s.completePlan(Op{Kind: KindSend, Page: p}, s.announcing(in), !complete)
 }
 
 // announcing adds the end of the turn to a call that rings.
 func (s *situation) announcing(in Intent) Intent {
-	if in.Ring && s.due() {
+	if in.Ring && s.announcesEnd() {
 		in.Turn, in.Announced = max(s.doc.Turn, s.progress.Turn), s.turnEnd()
 	}
 	return in
@@ -183,47 +183,47 @@ func (s *situation) tooMuch() bool {
 		return false
 	}
 	most := fileAfter
-	if s.binding.View == ViewStream && s.behind() > lateAfter && s.shape.MaxCaption > 0 {
+	if s.binding.View == ViewStream && s.lag() > lateAfter && s.shape.MaxCaption > 0 {
 		most = 1
 	}
-	return !s.all() || s.shape.messages(s.page(), s.pending(), most+1) > most
+	return !s.hasAll() || s.shape.messages(s.page(), s.pending(), most+1) > most
 }
 
-// file attaches what's pending. Where nothing can stand beside a file, the next message
+// planFile attaches what's pending. Where nothing can stand beside a file, the next message
 // has its end.
-func (s *situation) file() plannedCall {
+func (s *situation) planFile() plannedCall {
 	pending := s.pending()
 	inFile := pending
-	if s.all() && s.shape.MaxCaption == 0 && s.withheld() == "" {
+	if s.hasAll() && s.shape.MaxCaption == 0 && s.withheld() == "" {
 		inFile = pending[:len(pending)-s.shape.most(len(pending), func(n int) bool {
 			return s.shape.fits(Page{}.plus(pending[len(pending)-n:]))
 		})]
 	}
 	head := s.page()
 	content := fileOf(Page{Cut: head.Cut, Dropped: head.Dropped}, inFile, s.shape.MaxFile)
-	complete := s.all() && allBlank(rest(pending, content))
+	complete := s.hasAll() && allBlank(remainingPieces(pending, content))
 	m := s.message(content, s.doc.Shown)
 	m.Astray, m.Double, m.Sealed = head.Astray, head.Double, true
 	beside := Page{Astray: head.Astray, Double: head.Double}
 	if complete {
 		beside = s.concluded(beside)
 	}
-	in := Intent{Kind: KindFile, Message: m, Shown: m.To, Ring: complete && (s.due() || s.ended())}
-	return s.step(s.attach(content, beside, complete), s.announcing(in), !complete)
+	in := Intent{Kind: KindFile, Message: m, Shown: m.To, Ring: complete && (s.announcesEnd() || s.hasEnded())}
+	return s.completePlan(s.attachFile(content, beside, complete), s.announcing(in), !complete)
 }
 
-// attach has the end of what's attached stand beside it if that's all there is, because
+// attachFile has the end of what's attached stand beside it if that's all there is, because
 // it's what people want to read: one call, so that the end of a turn rings at its first
 // slot.
-func (s *situation) attach(content, beside Page, complete bool) Op {
+func (s *situation) attachFile(content, beside Page, complete bool) Op {
 	first, last := content.Pieces[0].Line.N, content.Pieces[len(content.Pieces)-1].Line.N
-	beside.Attached, beside.When = last-first+1, s.when(content.Pieces)
+	beside.Attached, beside.When = last-first+1, s.printedWhen(content.Pieces)
 	if complete && s.shape.MaxCaption > 0 && s.withheld() == "" {
 		beside = s.shape.beside(beside, content.Pieces)
 	}
 	beside = s.withEnding(beside, beside.Ending)
 	text := PlainText(content) + "\n"
-	if beside.Astray != "" && s.withheld() != "" && s.astray() {
+	if beside.Astray != "" && s.withheld() != "" && s.isAstray() {
 		text = s.astrayName() + "\n" + text
 	}
 	return Op{
@@ -232,9 +232,9 @@ func (s *situation) attach(content, beside Page, complete bool) Op {
 	}
 }
 
-// screen shows the live region alone.
-func (s *situation) screen() plannedCall {
-	d, due := s.doc, s.due()
+// planScreen shows the live region alone.
+func (s *situation) planScreen() plannedCall {
+	d, due := s.doc, s.announcesEnd()
 	p := Page{Astray: s.astrayText(), Double: d.Doubt.Screen}
 	if due {
 		p = s.concluded(p)
@@ -258,21 +258,21 @@ func (s *situation) screen() plannedCall {
 	}
 	m.Sealed = due
 	in := Intent{Kind: kind, Message: m, Shown: shown, Ring: due}
-	return s.step(Op{Kind: kind, Message: m.ID, Page: p}, s.announcing(in), false)
+	return s.completePlan(Op{Kind: kind, Message: m.ID, Page: p}, s.announcing(in), false)
 }
 
-// again makes a call that wasn't answered once more, as it was, if that can't
+// planAgain makes a call that wasn't answered once more, as it was, if that can't
 // double anything. ok is false if it can't be made so.
-func (s *situation) again(in Intent) (_ plannedCall, ok bool) {
+func (s *situation) planAgain(in Intent) (_ plannedCall, ok bool) {
 	m := in.Message
 	switch {
 	case in.Kind == KindThread && s.needsThread() && s.fillsThread():
-		return s.step(Op{Kind: KindThread, Text: threadTitle(s.session), Again: true}, in, true), true
-	case in.Kind == KindEdit && s.mine(m.ID), (in.Kind == KindSend || in.Kind == KindFile) && s.knowsNonce(in):
+		return s.completePlan(Op{Kind: KindThread, Text: threadTitle(s.session), Again: true}, in, true), true
+	case in.Kind == KindEdit && s.knowsMessage(m.ID), (in.Kind == KindSend || in.Kind == KindFile) && s.knowsNonce(in):
 	default:
 		return plannedCall{}, false
 	}
-	if !s.log.has(m.From) || s.loaded() < m.To.Line {
+	if !s.log.hasFrom(m.From) || s.loaded() < m.To.Line {
 		return plannedCall{}, false
 	}
 	op, ok := s.sameOp(in)
@@ -284,7 +284,7 @@ func (s *situation) again(in Intent) (_ plannedCall, ok bool) {
 	}
 	s.nonce = in.Nonce
 	at := in.At
-	st := s.step(op, in, true)
+	st := s.completePlan(op, in, true)
 	st.before.Intent.At = at
 	return st, true
 }
@@ -307,7 +307,7 @@ func (s *situation) sameOp(in Intent) (_ Op, ok bool) {
 		if p = p.plus(s.log.between(m.From, m.To)); len(p.Pieces) == 0 || len(PlainText(p)) > s.shape.MaxFile {
 			return Op{}, false
 		}
-		return s.attach(p, Page{Astray: m.Astray, Double: m.Double, Ending: end}, in.Ring || last), true
+		return s.attachFile(p, Page{Astray: m.Astray, Double: m.Double, Ending: end}, in.Ring || last), true
 	}
 	if m.View == ViewScreen {
 		p = s.shape.withLive(s.withEnding(p, end), s.rows, len(s.rows))
@@ -329,27 +329,27 @@ func (s *situation) knowsNonce(in Intent) bool {
 	return age >= 0 && age < s.shape.NonceFor
 }
 
-// mine says whether a message can still be edited as far as the document knows.
-func (s *situation) mine(id string) bool {
+// knowsMessage says whether a message can still be edited as far as the document knows.
+func (s *situation) knowsMessage(id string) bool {
 	d := s.doc
 	return d.Tail != nil && d.Tail.ID == id || d.Stale != nil && d.Stale.ID == id
 }
 
-// step completes a planned call.
-func (s *situation) step(op Op, in Intent, more bool) plannedCall {
+// completePlan completes a planned call.
+func (s *situation) completePlan(op Op, in Intent, more bool) plannedCall {
 	op.Target = s.doc.target(s.binding)
 	if !op.Kind.aboutThread() {
 		op.Text = s.shape.Text(op.Page)
 		in.Shown = s.behindHidden(in.Shown)
 	}
-	op.Ring = in.Ring && in.Kind != KindEdit && !s.quiet && (!s.spared || s.ended())
+	op.Ring = in.Ring && in.Kind != KindEdit && !s.quiet && (!s.spared || s.hasEnded())
 	if op.Kind == KindSend || op.Kind == KindFile {
 		op.Nonce, in.Nonce = s.nonce, s.nonce
 	}
 	in.At = s.now
 	d := s.doc
 	d.Intent = &in
-	return plannedCall{op: &op, before: d, more: more || d.after(in, "x", false).Stale != nil}
+	return plannedCall{op: &op, before: d, more: more || d.afterIntent(in, "x", false).Stale != nil}
 }
 
 // leastWriting is how many rows of a text that's being written are shown at least, where
@@ -359,7 +359,7 @@ const leastWriting = 3
 // withRegion adds what a stream's message shows of the live region.
 func (s *situation) withRegion(p Page) Page {
 	switch {
-	case s.ended() || s.due() || s.withheld() != "":
+	case s.hasEnded() || s.announcesEnd() || s.withheld() != "":
 		return p
 	case !s.known:
 		return s.shape.withLive(p, s.rows, s.shape.LiveRows)
@@ -391,10 +391,10 @@ func (s *situation) hidesWriting() bool {
 	return (t == nil || !t.Writing) && len(s.withRegion(s.page()).Writing) > 0
 }
 
-// endTail takes the live region from the tail: it goes on in the next message.
-func (s *situation) endTail() plannedCall {
+// planEndTail takes the live region from the tail: it goes on in the next message.
+func (s *situation) planEndTail() plannedCall {
 	t := *s.doc.Tail
-	st := s.edit(t, t.page().plus(s.log.between(t.From, t.To)))
+	st := s.planEdit(t, t.page().plus(s.log.between(t.From, t.To)))
 	st.more = true
 	return st
 }
@@ -417,13 +417,13 @@ func (p Piece) isPrinted() bool {
 	return !p.blank() && p.Line.Kind != sessions.KindUser && p.Line.Kind != sessions.KindNotice
 }
 
-// write begins a message with a text that's being written. Its lines take the text's
+// planWriting begins a message with a text that's being written. Its lines take the text's
 // place when they're there.
-func (s *situation) write() plannedCall {
+func (s *situation) planWriting() plannedCall {
 	p := s.withRegion(s.page())
 	m := s.message(p, s.start())
 	m.Hash = s.hash(p)
-	return s.step(Op{Kind: KindSend, Page: p}, Intent{Kind: KindSend, Message: m, Shown: m.To}, false)
+	return s.completePlan(Op{Kind: KindSend, Page: p}, Intent{Kind: KindSend, Message: m, Shown: m.To}, false)
 }
 
 // writes says whether the tail shows text that's to be replaced by the lines that are
@@ -435,15 +435,15 @@ func (s *situation) writes() bool {
 
 // settling is what of pieces may come without a ring. A session's last line rings.
 func (s *situation) settling(pieces []Piece) []Piece {
-	if pieces = withoutBlankEnd(pieces); s.ended() && !s.due() && len(pieces) > 0 {
+	if pieces = withoutBlankEnd(pieces); s.hasEnded() && !s.announcesEnd() && len(pieces) > 0 {
 		return pieces[:len(pieces)-1]
 	}
 	return pieces
 }
 
-// settled edits the tail to show as many of the pending lines as fit in place of the text
+// planSettled edits the tail to show as many of the pending lines as fit in place of the text
 // that was being written.
-func (s *situation) settled() plannedCall {
+func (s *situation) planSettled() plannedCall {
 	t := s.doc.Tail
 	pieces := s.settling(s.log.between(t.From, Position{Line: s.limit() + 1}))
 	p := s.shape.fill(t.page(), pieces)
@@ -452,8 +452,8 @@ func (s *situation) settled() plannedCall {
 	}
 	m := s.message(p, t.From)
 	m.ID, m.Hash, m.Sealed = t.ID, s.hash(p), m.To.Byte > 0
-	more := s.due() || s.ended() || !s.all() || !allBlank(rest(pieces, p))
-	return s.step(Op{Kind: KindEdit, Message: t.ID, Page: p}, Intent{Kind: KindEdit, Message: m, Shown: m.To}, more)
+	more := s.announcesEnd() || s.hasEnded() || !s.hasAll() || !allBlank(remainingPieces(pieces, p))
+	return s.completePlan(Op{Kind: KindEdit, Message: t.ID, Page: p}, Intent{Kind: KindEdit, Message: m, Shown: m.To}, more)
 }
 
 // region is what a session's live region shows that's worth showing.
@@ -473,8 +473,8 @@ func (r region) showing() bool {
 	return len(r.rows) > 0
 }
 
-// alone is a page that shows nothing else.
-func (r region) alone() Page {
+// alonePage is a page that shows nothing else.
+func (r region) alonePage() Page {
 	if r.known {
 		return Page{Writing: r.writing, Status: r.status}
 	}
@@ -485,11 +485,11 @@ func regionOf(l *sessions.Live) region {
 	if l == nil {
 		return region{}
 	}
-	return region{rows: trimmed(l.Rows), known: l.Known, writing: trimmed(l.Writing), status: strings.TrimSpace(l.Status)}
+	return region{rows: trimmedRows(l.Rows), known: l.Known, writing: trimmedRows(l.Writing), status: strings.TrimSpace(l.Status)}
 }
 
-// trimmed are rows without empty ones at both ends.
-func trimmed(rows []string) []string {
+// trimmedRows are rows without empty ones at both ends.
+func trimmedRows(rows []string) []string {
 	for len(rows) > 0 && strings.TrimSpace(rows[0]) == "" {
 		rows = rows[1:]
 	}
@@ -511,7 +511,7 @@ func (d *Deliverer) region(ctx context.Context, id sessions.ID, head int64) (reg
 	if d.mask == nil {
 		return r, nil
 	}
-	return d.mask.region(ctx, id, head, r)
+	return d.mask.maskedRegion(ctx, id, head, r)
 }
 
 // liveChange is how a live region changed.
@@ -530,8 +530,8 @@ type glimpse struct {
 	writing, status string
 }
 
-// hears takes in a live region.
-func (w *watched) hears(l *sessions.Live) liveChange {
+// takeLive takes in a live region.
+func (w *watched) takeLive(l *sessions.Live) liveChange {
 	if l == nil {
 		return unchanged
 	}

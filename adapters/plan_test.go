@@ -30,7 +30,7 @@ func TestANonceFromTheFutureIsNotTrusted(t *testing.T) {
 			Kind: KindSend, Nonce: "first", At: s.now.Add(-age), Shown: Position{Line: 4},
 			Message: Message{View: ViewStream, From: Position{Line: 1}, To: Position{Line: 4}},
 		}
-		st := plan(s)
+		st := planCall(s)
 		if got := st.op.Nonce == "first"; got != want || st.op.Page.Double == want {
 			t.Errorf("%v after the first try: nonce %q, marked %v", age, st.op.Nonce, st.op.Page.Double)
 		}
@@ -40,12 +40,12 @@ func TestANonceFromTheFutureIsNotTrusted(t *testing.T) {
 func TestATurnThatTheLogHasForgottenIsAnnounced(t *testing.T) {
 	s := sightOf(3, Document{Shown: Position{Line: 4}})
 	s.call = qos.Call{Final: 3}
-	st := plan(s)
+	st := planCall(s)
 	if st.op == nil || !st.op.Ring || st.op.Text != "done" {
 		t.Fatalf("planned %+v", st.op)
 	}
-	after := st.before.after(*st.before.Intent, "1", false)
-	if r := s.told(qos.CallResult{}, after, st.more); r.Final != 3 || r.More {
+	after := st.before.afterIntent(*st.before.Intent, "1", false)
+	if r := s.resultOf(qos.CallResult{}, after, st.more); r.Final != 3 || r.More {
 		t.Errorf("told %+v", r)
 	}
 }
@@ -83,7 +83,7 @@ func TestPlans(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&s)
 			}
-			st := plan(s)
+			st := planCall(s)
 			if st.op == nil {
 				if tt.want != "" {
 					t.Fatalf("no call, want %q", tt.want)
@@ -94,7 +94,7 @@ func TestPlans(t *testing.T) {
 			if got != tt.want || st.op.Ring != tt.ring {
 				t.Fatalf("planned %q, ring %v; want %q, %v", got, st.op.Ring, tt.want, tt.ring)
 			}
-			if after := st.before.after(*st.before.Intent, "8", false); after.Shown != tt.shown || after.Intent != nil {
+			if after := st.before.afterIntent(*st.before.Intent, "8", false); after.Shown != tt.shown || after.Intent != nil {
 				t.Errorf("afterwards shown %v, intent %v; want %v, none", after.Shown, after.Intent, tt.shown)
 			}
 		})

@@ -137,9 +137,9 @@ func plainOf(markdown string) string {
 	return t.String()
 }
 
-// simplify has a post that was refused be made once more, by a call of its own, in a simpler
+// simplifyPost has a post that was refused be made once more, by a call of its own, in a simpler
 // form; false: there's none. mu is held.
-func (o *Outbox) simplify(w *waitingPost, message string, why error) bool {
+func (o *Outbox) simplifyPost(w *waitingPost, message string, why error) bool {
 	p, less, ok := w.simpler(o.shape(w.To), message != "")
 	if !ok {
 		return false
@@ -170,7 +170,7 @@ func (p Post) elsewhere(why error) (Post, bool) {
 		if err != nil {
 			err = fmt.Errorf("%w; elsewhere: %w", why, err)
 		}
-		was.Tell(message, err)
+		was.TellSender(message, err)
 	}
 	p.SentTo = nil
 	return p, true
@@ -185,18 +185,18 @@ type remembered struct {
 	recent, older map[string]string
 }
 
-func (r *remembered) get(key string) string {
+func (r *remembered) messageOf(key string) string {
 	if id, ok := r.recent[key]; ok {
 		return id
 	}
 	id, ok := r.older[key]
 	if ok {
-		r.put(key, id)
+		r.putMessage(key, id)
 	}
 	return id
 }
 
-func (r *remembered) put(key, id string) {
+func (r *remembered) putMessage(key, id string) {
 	if len(r.recent) >= maxRemembered/2 {
 		r.older, r.recent = r.recent, nil
 	}
@@ -206,7 +206,7 @@ func (r *remembered) put(key, id string) {
 	r.recent[key] = id
 }
 
-func (r *remembered) drop(key string) {
+func (r *remembered) dropMessage(key string) {
 	delete(r.recent, key)
 	delete(r.older, key)
 }
@@ -241,8 +241,8 @@ const (
 	renameSlot = "rename\x00" // and a binding's id
 )
 
-// Reopen has the thread of a target opened that was closed by a person.
-func (h *Hub) Reopen(t Target) error {
+// ReopenThread has the thread of a target opened that was closed by a person.
+func (h *Hub) ReopenThread(t Target) error {
 	o, err := h.outletOf(t)
 	if err != nil {
 		return err
@@ -257,8 +257,8 @@ func (h *Hub) Reopen(t Target) error {
 	return nil
 }
 
-// spokenTo shows in passing that a session was heard.
-func (h *Hub) spokenTo(id sessions.ID) {
+// showTyping shows in passing that a session was heard.
+func (h *Hub) showTyping(id sessions.ID) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	w := h.sessions[id]
@@ -269,13 +269,13 @@ func (h *Hub) spokenTo(id sessions.ID) {
 	w.spoken.Store(&now)
 	for _, b := range w.bindings {
 		if b.open {
-			b.try(typingSlot, qos.FamilyTyping)
+			b.tryInPassing(typingSlot, qos.FamilyTyping)
 		}
 	}
 }
 
-// aside shows in passing what an event says. h.mu is held for reading.
-func (w *watched) aside(b *hubBinding, ev sessions.OutputEvent) {
+// showInPassing shows in passing what an event says. h.mu is held for reading.
+func (w *watched) showInPassing(b *hubBinding, ev sessions.OutputEvent) {
 	a, ok := b.outlet.adapter.(Asider)
 	if !ok || ev.Complete || b.View == ViewFinal {
 		return
@@ -284,15 +284,15 @@ func (w *watched) aside(b *hubBinding, ev sessions.OutputEvent) {
 	if ev.Live != nil && regionOf(ev.Live).showing() && a.Drafts(b.Target) {
 		last := b.drafted.Load()
 		if (last == nil || now.Sub(*last) >= draftEvery) && b.drafted.CompareAndSwap(last, &now) {
-			b.try(draftSlot, qos.FamilyDraft)
+			b.tryInPassing(draftSlot, qos.FamilyDraft)
 		}
 	} else if spoken := w.spoken.Load(); ev.Turn.Open && spoken != nil && now.Sub(*spoken) <= typingFor {
-		b.try(typingSlot, qos.FamilyTyping)
+		b.tryInPassing(typingSlot, qos.FamilyTyping)
 	}
 }
 
-// try has a call made for a binding, if it can be made right now.
-func (b *hubBinding) try(slot string, family qos.Family) {
+// tryInPassing has a call made for a binding, if it can be made right now.
+func (b *hubBinding) tryInPassing(slot string, family qos.Family) {
 	if _, ok := b.outlet.adapter.(Asider); !ok {
 		return
 	}
@@ -302,27 +302,27 @@ func (b *hubBinding) try(slot string, family qos.Family) {
 	})
 }
 
-// aside makes a call that's neither a document's nor a post's. ok is false if it's
+// deliverAside makes a call that's neither a document's nor a post's. ok is false if it's
 // none of these either.
-func (d *Deliverer) aside(ctx context.Context, call qos.Call) (_ qos.CallResult, ok bool) {
+func (d *Deliverer) deliverAside(ctx context.Context, call qos.Call) (_ qos.CallResult, ok bool) {
 	slot, rest, _ := strings.Cut(call.Key, "\x00")
 	switch slot + "\x00" {
 	case draftSlot, typingSlot:
-		return d.inPassing(ctx, slot+"\x00" == draftSlot, BindingID(rest)), true
+		return d.deliverInPassing(ctx, slot+"\x00" == draftSlot, BindingID(rest)), true
 	case renameSlot:
-		return d.rename(ctx, BindingID(rest)), true
+		return d.deliverRename(ctx, BindingID(rest)), true
 	case openSlot:
 		t, err := ParseTarget(rest)
 		if err != nil {
 			return qos.CallResult{Outcome: qos.Rejected, Err: err}, true
 		}
-		return d.told(t, d.opt.Adapter.Call(ctx, Op{Kind: KindOpen, Target: t})), true
+		return d.resultAt(t, d.opt.Adapter.Call(ctx, Op{Kind: KindOpen, Target: t})), true
 	default:
 		return qos.CallResult{}, false
 	}
 }
 
-func (d *Deliverer) inPassing(ctx context.Context, draft bool, id BindingID) qos.CallResult {
+func (d *Deliverer) deliverInPassing(ctx context.Context, draft bool, id BindingID) qos.CallResult {
 	d.mu.Lock()
 	o := d.open[id.Doc()]
 	if o == nil {
@@ -339,7 +339,7 @@ func (d *Deliverer) inPassing(ctx context.Context, draft bool, id BindingID) qos
 		return qos.CallResult{Outcome: qos.Unchanged} // there's no place for it yet
 	}
 	if !draft {
-		return d.told(t, a.Typing(ctx, t))
+		return d.resultAt(t, a.Typing(ctx, t))
 	}
 	var r region
 	if d.opt.Screens != nil {
@@ -354,11 +354,11 @@ func (d *Deliverer) inPassing(ctx context.Context, draft bool, id BindingID) qos
 	if !r.showing() {
 		return qos.CallResult{Outcome: qos.Unchanged}
 	}
-	return d.told(t, a.Draft(ctx, t, id, r.alone()))
+	return d.resultAt(t, a.Draft(ctx, t, id, r.alonePage()))
 }
 
-// told is the result of a call that leaves nothing to be kept.
-func (d *Deliverer) told(t Target, r Reply) qos.CallResult {
+// resultAt is the result of a call that leaves nothing to be kept.
+func (d *Deliverer) resultAt(t Target, r Reply) qos.CallResult {
 	result := r.result()
 	if r.Outcome == qos.Migrated {
 		t.Chat = r.Chat

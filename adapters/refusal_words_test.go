@@ -23,7 +23,7 @@ func TestRefusalsAreKnownByTheirWords(t *testing.T) {
 			t.Errorf("%q: %v", disabled, got)
 		}
 	}
-	if got := refusedBy("telegram"); got != "Telegram refused to " {
+	if got := refusedPrefix("telegram"); got != "Telegram refused to " {
 		t.Errorf("a refusal begins with %q", got)
 	}
 }

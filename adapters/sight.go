@@ -44,8 +44,8 @@ type situation struct {
 	waiting []Piece // what pending returns, once it was asked
 }
 
-// due says whether the end of a turn is to be announced.
-func (s *situation) due() bool { return s.turnEnd() > 0 }
+// announcesEnd says whether the end of a turn is to be announced.
+func (s *situation) announcesEnd() bool { return s.turnEnd() > 0 }
 
 // turnEnd is the line at which the newest turn ended that's to be announced; 0: none
 // is.
@@ -63,13 +63,13 @@ func (s *situation) turnEnd() int64 {
 	}
 }
 
-func (s *situation) ended() bool { return s.session.State == sessions.StateEnded }
+func (s *situation) hasEnded() bool { return s.session.State == sessions.StateEnded }
 
 // limit is the last line that's to be shown now. The message that announces a turn's
 // end ends with it.
 func (s *situation) limit() int64 {
 	switch end := s.turnEnd(); {
-	case s.ended():
+	case s.hasEnded():
 		return s.progress.Head
 	case end > 0:
 		return end
@@ -93,7 +93,7 @@ func (s *situation) pending() []Piece {
 
 // start is where pending begins: behind what's shown, or what the log has dropped.
 func (s *situation) start() Position {
-	return laterPosition(s.doc.Shown, Position{Line: min(s.log.first(), s.limit()+1)})
+	return laterPosition(s.doc.Shown, Position{Line: min(s.log.firstLine(), s.limit()+1)})
 }
 
 // behindHidden is the place behind lines that stand at a place and aren't shown: nothing of them
@@ -110,11 +110,11 @@ func (s *situation) behindHidden(at Position) Position {
 	return at
 }
 
-// all says whether pending is all there is.
-func (s *situation) all() bool { return s.log.all || s.loaded() > s.limit() }
+// hasAll says whether pending is all there is.
+func (s *situation) hasAll() bool { return s.log.all || s.loaded() > s.limit() }
 
 // loaded is the number of the first line behind what's loaded.
-func (s *situation) loaded() int64 { return s.log.first() + int64(len(s.log.pieces)) }
+func (s *situation) loaded() int64 { return s.log.firstLine() + int64(len(s.log.pieces)) }
 
 // page is an empty page for what's pending.
 func (s *situation) page() Page {
@@ -127,28 +127,28 @@ func (s *situation) page() Page {
 	return p
 }
 
-// nothing says that there's nothing to show and nothing to announce.
-func (s *situation) nothing() bool {
+// hasNothing says that there's nothing to show and nothing to announce.
+func (s *situation) hasNothing() bool {
 	if s.binding.View == ViewScreen {
-		return len(s.rows) == 0 && !s.due()
+		return len(s.rows) == 0 && !s.announcesEnd()
 	}
-	return !s.due() && !s.page().Cut && allBlank(s.pending())
+	return !s.announcesEnd() && !s.page().Cut && allBlank(s.pending())
 }
 
 func (s *situation) needsThread() bool {
-	return s.shape.OwnThread && s.doc.target(s.binding).Thread == "" && !s.astray()
+	return s.shape.OwnThread && s.doc.target(s.binding).Thread == "" && !s.isAstray()
 }
 
 // fillsThread says that there's something for a thread to be made for, or somebody who looks
 // for it. What a session asks that waits is shown there.
 func (s *situation) fillsThread() bool {
-	return !s.nothing() || s.beginsWriting() || s.session.State == sessions.StateWaiting || s.binding.expected(s.session)
+	return !s.hasNothing() || s.beginsWriting() || s.session.State == sessions.StateWaiting || s.binding.expected(s.session)
 }
 
 // leavesThread says that the thread made for the document is to be closed, once
 // everything is in it.
 func (s *situation) leavesThread() bool {
-	return s.ended() && s.shape.ClosesThreads && s.doc.Thread != "" && !s.doc.Closed
+	return s.hasEnded() && s.shape.ClosesThreads && s.doc.Thread != "" && !s.doc.Closed
 }
 
 // interrupted says that something else stands below the tail, or that somebody has written in
@@ -176,7 +176,7 @@ func (s *situation) interruptedAt(m Message) bool {
 // fitsTail says whether all that's pending can be added to the tail.
 func (s *situation) fitsTail() bool {
 	t := s.doc.Tail
-	if t == nil || s.due() || s.ended() || s.page().Cut || !s.all() || s.interrupted() {
+	if t == nil || s.announcesEnd() || s.hasEnded() || s.page().Cut || !s.hasAll() || s.interrupted() {
 		return false
 	}
 	pieces := withoutBlankEnd(s.log.between(t.From, Position{Line: s.limit() + 1}))
@@ -198,9 +198,9 @@ type backlog struct {
 	endsTurn func(line string) bool
 }
 
-// load reads lines from line `from` on, up to b.head, and until those behind line
+// loadLines reads lines from line `from` on, up to b.head, and until those behind line
 // `counted` have at least `size` bytes. It goes on where it stopped before.
-func (b *backlog) load(ctx context.Context, log Log, id sessions.ID, from, counted int64, size int) error {
+func (b *backlog) loadLines(ctx context.Context, log Log, id sessions.ID, from, counted int64, size int) error {
 	if n := len(b.pieces); n > 0 {
 		from = b.pieces[n-1].Line.N + 1
 	}
@@ -217,7 +217,7 @@ func (b *backlog) load(ctx context.Context, log Log, id sessions.ID, from, count
 				return err
 			}
 		}
-		b.add(out, counted)
+		b.addLines(out, counted)
 		from = out.Lines[len(out.Lines)-1].N + 1
 	}
 	b.all = from > b.head || b.size < size
@@ -261,9 +261,9 @@ func answerBefore(ctx context.Context, log Log, id sessions.ID, n int64) (back [
 	return back, nil
 }
 
-// add appends what was read. A gap that stands for dropped lines isn't taken:
+// addLines appends what was read. A gap that stands for dropped lines isn't taken:
 // numbers say that too, and stay the same when more is dropped.
-func (b *backlog) add(out sessions.Output, counted int64) {
+func (b *backlog) addLines(out sessions.Output, counted int64) {
 	gaps := out.Gaps
 	for _, l := range out.Lines {
 		if l.N > b.head {
@@ -300,16 +300,16 @@ func (b *backlog) isEnd(l sessions.Line) bool {
 	return l.Kind == sessions.KindPane && b.endsTurn != nil && b.endsTurn(l.Text)
 }
 
-// first is the number of the first line that's kept.
-func (b *backlog) first() int64 {
+// firstLine is the number of the first line that's kept.
+func (b *backlog) firstLine() int64 {
 	if len(b.pieces) == 0 {
 		return b.head + 1
 	}
 	return b.pieces[0].Line.N
 }
 
-// has says whether all from a place on is kept.
-func (b *backlog) has(from Position) bool { return b.first() <= from.Line }
+// hasFrom says whether all from a place on is kept.
+func (b *backlog) hasFrom(from Position) bool { return b.firstLine() <= from.Line }
 
 // between returns what stands between two places, as far as it's loaded.
 func (b *backlog) between(from, to Position) []Piece {
@@ -333,15 +333,15 @@ func (b *backlog) between(from, to Position) []Piece {
 
 // index is that of the first piece with at least a line number.
 func (b *backlog) index(line int64) int {
-	return int(min(max(line-b.first(), 0), int64(len(b.pieces))))
+	return int(min(max(line-b.firstLine(), 0), int64(len(b.pieces))))
 }
 
 // digestAfter is how late a chat is that gets a digest: after an outage, a penalty, or
 // when a mirror goes on that rested.
 const digestAfter = 10 * time.Minute
 
-// behind is for how long the first of what's pending could have been shown.
-func (s *situation) behind() time.Duration {
+// lag is for how long the first of what's pending could have been shown.
+func (s *situation) lag() time.Duration {
 	pending := s.pending()
 	switch {
 	case len(pending) == 0 || s.binding.View == ViewScreen:
@@ -353,10 +353,10 @@ func (s *situation) behind() time.Duration {
 	}
 }
 
-// when says from when to when the lines of a file were printed, if the chat is so late
+// printedWhen says from when to when the lines of a file were printed, if the chat is so late
 // that it matters; else "".
-func (s *situation) when(pieces []Piece) string {
-	if s.behind() <= digestAfter {
+func (s *situation) printedWhen(pieces []Piece) string {
+	if s.lag() <= digestAfter {
 		return ""
 	}
 	from, to := pieces[0].Line.At.Local(), pieces[len(pieces)-1].Line.At.Local()
@@ -489,8 +489,8 @@ func (s *situation) briefTurns(ctx context.Context, log Log, than time.Duration)
 // RingAfter is Settings.RingAfter as it is now. It may be called at any time.
 func (h *Hub) RingAfter() time.Duration { return time.Duration(h.ringAfter.Load()) }
 
-// Rings reports whether the end of a turn rings at a place while it isn't quiet there.
-func (h *Hub) Rings(ctx context.Context, id sessions.ID, at Target, turn sessions.Turn) (bool, error) {
+// RingsAt reports whether the end of a turn rings at a place while it isn't quiet there.
+func (h *Hub) RingsAt(ctx context.Context, id sessions.ID, at Target, turn sessions.Turn) (bool, error) {
 	s := situation{
 		binding:  Binding{Session: id, Target: at},
 		progress: LogProgress{Turn: turn.Number, TurnEnd: turn.LastLine, TurnFirst: turn.FirstLine},

@@ -85,21 +85,21 @@ func laterTime(a, b time.Time) time.Time {
 	return b
 }
 
-// astray says that the document has no thread of its own because none can be written to:
+// isAstray says that the document has no thread of its own because none can be written to:
 // it's shown in the chat itself, if anything can.
-func (d Document) astray(shape Shape, now time.Time) bool {
+func (d Document) isAstray(shape Shape, now time.Time) bool {
 	return shape.OwnThread && d.Thread == "" && d.Lost != nil && !d.Lost.Nowhere && now.Before(d.Lost.Again)
 }
 
-func (s *situation) astray() bool { return s.doc.astray(s.shape, s.now) }
+func (s *situation) isAstray() bool { return s.doc.isAstray(s.shape, s.now) }
 
-// problem says what's wrong with where a document is shown, as a sentence; "": nothing is.
-func (d Document) problem(shape Shape, now time.Time) string {
+// placeProblem says what's wrong with where a document is shown, as a sentence; "": nothing is.
+func (d Document) placeProblem(shape Shape, now time.Time) string {
 	if !shape.OwnThread || d.Thread != "" || d.Lost == nil || d.Lost.Nowhere || d.Lost.Again.IsZero() {
 		return ""
 	}
 	when := "with its next output"
-	if d.astray(shape, now) {
+	if d.isAstray(shape, now) {
 		when = "at " + d.Lost.Again.Format(time.TimeOnly)
 	}
 	return fmt.Sprintf("its %s %s (%s), so it's shown in the chat itself; another is tried %s", shape.Threads, d.Lost.trouble(), d.Lost.Why, when)
@@ -109,7 +109,7 @@ func (d Document) problem(shape Shape, now time.Time) string {
 // of a thread; "": it belongs there.
 func (s *situation) astrayText() string {
 	switch form := s.withheld(); {
-	case !s.astray():
+	case !s.isAstray():
 		return ""
 	case form == FormFile || form == FormNotice: // its name may be what's refused
 		return "[a session's " + s.shape.Threads + " " + s.doc.Lost.trouble() + ", so it's shown here]"
@@ -135,9 +135,9 @@ type deafChat struct {
 	named bool
 }
 
-// learns takes in what became of a document's thread, and reports whether the chat's can be written
+// learnLost takes in what became of a document's thread, and reports whether the chat's can be written
 // to again.
-func (c deaf) learns(id BindingID, chat string, before, after Document) (again bool) {
+func (c deaf) learnLost(id BindingID, chat string, before, after Document) (again bool) {
 	known := c[chat]
 	lost := after.Lost != nil && (before.Lost == nil || !before.Lost.At.Equal(after.Lost.At))
 	if lost && known != nil {
@@ -154,9 +154,9 @@ func (c deaf) learns(id BindingID, chat string, before, after Document) (again b
 	return false
 }
 
-// inDeafChat is a document with what's known of its chat: while none can be written to there, it
+// withDeafness is a document with what's known of its chat: while none can be written to there, it
 // gets no thread either, and one document tries for all when the time has come.
-func (c deaf) inDeafChat(id BindingID, chat string, doc Document, now time.Time) Document {
+func (c deaf) withDeafness(id BindingID, chat string, doc Document, now time.Time) Document {
 	known := c[chat]
 	if known == nil || doc.Thread != "" {
 		return doc
@@ -173,16 +173,16 @@ func (c deaf) inDeafChat(id BindingID, chat string, doc Document, now time.Time)
 	return doc
 }
 
-// names takes in that a message was accepted in a chat's thread, and that the answer named it.
-func (c deaf) names(chat string) {
+// noteNamed takes in that a message was accepted in a chat's thread, and that the answer named it.
+func (c deaf) noteNamed(chat string) {
 	if known := c[chat]; known != nil {
 		known.named = true
 	}
 }
 
-// unnamed says that nobody knows whether it's told in which of a chat's threads people write: some
+// isUnnamed says that nobody knows whether it's told in which of a chat's threads people write: some
 // couldn't be written to, and nothing has shown since that they're named.
-func (c deaf) unnamed(chat string) bool {
+func (c deaf) isUnnamed(chat string) bool {
 	known := c[chat]
 	return known != nil && !known.named
 }
@@ -204,9 +204,9 @@ func threadTitle(s sessions.Session) string {
 // maxTitle is what both Telegram (128) and Discord (100) take, in characters.
 const maxTitle = 100
 
-// renamed takes in that a session has another name: other rules may match it, and the
+// renameSession takes in that a session has another name: other rules may match it, and the
 // threads that were made for it get another title.
-func (h *Hub) renamed(ctx context.Context, s sessions.Session) error {
+func (h *Hub) renameSession(ctx context.Context, s sessions.Session) error {
 	h.life.Lock()
 	defer h.life.Unlock()
 	if err := h.applyRules(ctx, s, -1); err != nil {
@@ -214,16 +214,16 @@ func (h *Hub) renamed(ctx context.Context, s sessions.Session) error {
 	}
 	for _, b := range h.bindingsOf(s.ID) {
 		if b.open {
-			h.retitle(b)
+			h.retitleThread(b)
 		}
 	}
 	return nil
 }
 
-// retitle has a binding's thread renamed if that was made for it. Titles are scarce
+// retitleThread has a binding's thread renamed if that was made for it. Titles are scarce
 // calls (Discord takes two in ten minutes): several changes become one, since what
 // the title is to be is looked up when the slot comes.
-func (h *Hub) retitle(b *hubBinding) {
+func (h *Hub) retitleThread(b *hubBinding) {
 	o := b.outlet
 	if !o.adapter.Shape(b.Target).OwnThread {
 		return
@@ -238,9 +238,9 @@ func (h *Hub) retitle(b *hubBinding) {
 	}
 }
 
-// rename gives a document's thread the title that it should have.
-func (d *Deliverer) rename(ctx context.Context, id BindingID) qos.CallResult {
-	o, b, doc, _, refused := d.take(id.Doc())
+// deliverRename gives a document's thread the title that it should have.
+func (d *Deliverer) deliverRename(ctx context.Context, id BindingID) qos.CallResult {
+	o, b, doc, _, refused := d.beginCall(id.Doc())
 	if o == nil {
 		return refused
 	}
@@ -256,16 +256,16 @@ func (d *Deliverer) renameThread(ctx context.Context, b Binding, doc Document) (
 	if err != nil {
 		return doc, qos.CallResult{Outcome: qos.Rejected, Err: fmt.Errorf("rename the thread of %s: %w", b.Session, err)}
 	}
-	title := threadTitle(d.named(s))
+	title := threadTitle(d.maskedSession(s))
 	if doc.Thread == "" || doc.Title == "" || doc.Title == title {
 		return doc, qos.CallResult{Outcome: qos.Unchanged}
 	}
 	t := doc.target(b)
-	result := d.told(t, d.opt.Adapter.Call(ctx, Op{Kind: KindRename, Target: t, Text: title}))
+	result := d.resultAt(t, d.opt.Adapter.Call(ctx, Op{Kind: KindRename, Target: t, Text: title}))
 	switch result.Outcome {
 	case qos.Delivered:
 		doc.Title = title
-		d.keep(ctx, b, doc, nil)
+		d.keepDocument(ctx, b, doc, nil)
 	case qos.Rejected:
 		d.opt.Logger.WarnContext(ctx, "a thread keeps its title", "session", b.Session, "target", t.String(), "err", result.Err)
 	default: // it's made again, or nothing is to be done

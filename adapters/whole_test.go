@@ -37,7 +37,7 @@ func answerOf(lines ...string) *backlog {
 	for i, text := range lines {
 		out.Lines = append(out.Lines, sessions.Line{N: int64(i) + 1, Kind: sessions.KindAnswer, Text: text, Begins: i == 0})
 	}
-	b.add(out, 0)
+	b.addLines(out, 0)
 	return b
 }
 
@@ -93,7 +93,7 @@ func TestBlocksAreKeptWhole(t *testing.T) {
 					for _, piece := range p.Pieces {
 						pageOf[piece.Line.N-1], shown[piece.Line.N-1] = pages, shown[piece.Line.N-1]+1
 					}
-					pieces = rest(pieces, p)
+					pieces = remainingPieces(pieces, p)
 				}
 				for i, n := range shown {
 					if n > 1 || n == 0 && strings.TrimSpace(lines[i]) != "" {
@@ -142,7 +142,7 @@ func TestATextThatWasBeingWrittenEndsBeforeABlock(t *testing.T) {
 					doc: Document{Shown: Position{Line: int64(shown) + 1}}, log: *answerOf(lines...), region: region{known: true},
 				}
 				s.doc.Tail = &Message{ID: "7", View: ViewStream, From: Position{Line: 1}, To: s.doc.Shown, Writing: true}
-				st := plan(s)
+				st := planCall(s)
 				want := Position{Line: int64(max(shown, begins)) + 1}
 				if to := st.before.Intent.Shown; st.op.Kind != KindEdit || shown <= begins && to != want || to.Before(s.doc.Shown) {
 					t.Errorf("with %d lines shown: a %s up to %v, want up to %v", shown, st.op.Kind, to, want)

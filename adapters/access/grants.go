@@ -359,7 +359,7 @@ func (g *Guard) endPrivateMirrors(ctx context.Context) {
 				continue
 			}
 			done[chat] = true
-			if err := g.opt.Hub.ChatLost(ctx, chat.Adapter, chat.Chat, "The person of this private chat has no access any more."); err != nil {
+			if err := g.opt.Hub.DisableChat(ctx, chat.Adapter, chat.Chat, "The person of this private chat has no access any more."); err != nil {
 				g.log.Error("end the mirroring to a private chat", "target", chat.String(), "err", err)
 			}
 		}
@@ -522,7 +522,7 @@ func (g *Guard) useCode(ctx context.Context, ev intake.Event) (Admission, error)
 	g.mu.Unlock()
 	if ev.Private {
 		g.notePrivateChat(ctx, ev)
-		if err := g.opt.Hub.ChatBack(ctx, ev.Place.Adapter, ev.Place.Chat); err != nil {
+		if err := g.opt.Hub.ReviveChat(ctx, ev.Place.Adapter, ev.Place.Chat); err != nil {
 			g.log.Warn("bindings of a private chat couldn't be tried again", "target", ev.Place.String(), "err", err)
 		}
 	}

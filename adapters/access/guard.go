@@ -99,12 +99,12 @@ type Store interface {
 
 // Hub is what a Guard needs of the outbound half.
 type Hub interface {
-	// Uses says whether any binding's target is in a chat.
-	Uses(adapter, chat string) bool
+	// UsesChat says whether any binding's target is in a chat.
+	UsesChat(adapter, chat string) bool
 	Status(id sessions.ID) []adapters.BindingStatus
-	// ChatLost disables all bindings of a chat, ChatBack takes that back.
-	ChatLost(ctx context.Context, adapter, chat, why string) error
-	ChatBack(ctx context.Context, adapter, chat string) error
+	// DisableChat disables all bindings of a chat, ReviveChat takes that back.
+	DisableChat(ctx context.Context, adapter, chat, why string) error
+	ReviveChat(ctx context.Context, adapter, chat string) error
 }
 
 // Options are a Guard's parts. All but Paired are required.
@@ -300,7 +300,7 @@ func (g *Guard) RolesAt(ev intake.Event) (roles Roles, why string) {
 	if ev.Person.ID == "" || !roles.Has(Viewer) {
 		return nil, "nobody named this person"
 	}
-	if ev.Private || g.KnowsChat(ev.Place) || g.opt.Hub.Uses(ev.Place.Adapter, ev.Place.Chat) {
+	if ev.Private || g.KnowsChat(ev.Place) || g.opt.Hub.UsesChat(ev.Place.Adapter, ev.Place.Chat) {
 		return roles, ""
 	}
 	// A known person brought the bot to a chat that nobody named.

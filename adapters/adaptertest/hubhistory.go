@@ -348,7 +348,7 @@ func (l *hubLife) step(st hubStep, r *rand.Rand) error {
 	case "end":
 		return l.house.End(s.ID, "session ended")
 	default:
-		l.hub.Focus(s.ID)
+		l.hub.FocusSession(s.ID)
 		return nil
 	}
 }

@@ -68,15 +68,15 @@ type Hub interface {
 	Post(p adapters.Post) error
 	// Shape says what messages at a place can hold.
 	Shape(place adapters.Target) adapters.Shape
-	// Rings reports whether the end of a turn rings at a place while it isn't quiet there.
-	Rings(ctx context.Context, id sessions.ID, place adapters.Target, turn sessions.Turn) (bool, error)
+	// RingsAt reports whether the end of a turn rings at a place while it isn't quiet there.
+	RingsAt(ctx context.Context, id sessions.ID, place adapters.Target, turn sessions.Turn) (bool, error)
 	// LimitStatus says how the limits stand that calls to a place fall under. It may wait
 	// for the scheduler until ctx ends.
 	LimitStatus(ctx context.Context, place adapters.Target) (adapters.LimitStatus, error)
-	// ChatMoved has all bindings of a chat follow it.
-	ChatMoved(ctx context.Context, adapter, from, to string) error
-	// Moves returns the chats that are known to have another id, in the order in which they got it.
-	Moves(ctx context.Context) ([]adapters.Move, error)
+	// MoveChat has all bindings of a chat follow it.
+	MoveChat(ctx context.Context, adapter, from, to string) error
+	// ChatMoves returns the chats that are known to have another id, in the order in which they got it.
+	ChatMoves(ctx context.Context) ([]adapters.Move, error)
 }
 
 // Store keeps what must be known after a restart. Methods do disk I/O and may be
@@ -349,7 +349,7 @@ func (ms *moves) run(ctx context.Context) {
 }
 
 func (ms *moves) followAll(ctx context.Context) error {
-	all, err := ms.clerk.Hub.Moves(ctx)
+	all, err := ms.clerk.Hub.ChatMoves(ctx)
 	if err != nil {
 		return err
 	}
@@ -391,7 +391,7 @@ func (ms *moves) followChat(ctx context.Context, m adapters.Move) error {
 	k.prompts.moveChat(from, to)
 	k.receipts.leaveWord(func() { k.receipts.moves = append(k.receipts.moves, m) })
 	k.reconciler.moveChat(m)
-	if err := k.Hub.ChatMoved(ctx, m.Adapter, m.From, m.To); err != nil {
+	if err := k.Hub.MoveChat(ctx, m.Adapter, m.From, m.To); err != nil {
 		return err
 	}
 	return k.Store.PutFollowed(ctx, m)

@@ -277,7 +277,7 @@ func (m *missed) findMissed(ctx context.Context, ev sessions.OutputEvent, now ti
 
 // wouldRing reports whether the end of a turn would have rung in a place.
 func (m *missed) wouldRing(ctx context.Context, ev sessions.OutputEvent, place adapters.Target) bool {
-	rings, err := m.clerk.Hub.Rings(ctx, ev.Session, place, ev.Turn)
+	rings, err := m.clerk.Hub.RingsAt(ctx, ev.Session, place, ev.Turn)
 	if err != nil && ctx.Err() == nil {
 		m.clerk.Log.Warn("it's not known whether the end of a turn was to ring", "session", ev.Session, "err", err)
 	}

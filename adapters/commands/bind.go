@@ -25,7 +25,7 @@ func runBind(a *Invocation) error {
 	if err != nil {
 		return err
 	}
-	here := a.runner.Hub.At(a.Event.Place)
+	here := a.runner.Hub.BindingsAt(a.Event.Place)
 	if a.Session.ID == "" {
 		switch {
 		case len(here) == 1:
@@ -109,7 +109,7 @@ func (a *Invocation) bindSession(how binding) error {
 		return err
 	}
 	if was.Binding.Resting && was.Target.Thread != "" {
-		if err := a.runner.Hub.Reopen(was.Target); err != nil {
+		if err := a.runner.Hub.ReopenThread(was.Target); err != nil {
 			return err
 		}
 	}
@@ -167,7 +167,7 @@ func runUnbind(a *Invocation) error {
 
 // bindingHere is the binding of the session and this place.
 func (a *Invocation) bindingHere() (adapters.Binding, error) {
-	for _, b := range a.runner.Hub.At(a.Event.Place) {
+	for _, b := range a.runner.Hub.BindingsAt(a.Event.Place) {
 		if b.Session == a.Session.ID {
 			return b, nil
 		}
@@ -214,11 +214,11 @@ func reopenMirror(a *Invocation) error {
 	}
 	for _, st := range rest {
 		if st.Target.Thread != "" {
-			if err := a.runner.Hub.Reopen(st.Target); err != nil {
+			if err := a.runner.Hub.ReopenThread(st.Target); err != nil {
 				return err
 			}
 		}
-		if err := a.runner.Hub.Rest(a.Ctx, st.Binding.ID, false); err != nil {
+		if err := a.runner.Hub.SetResting(a.Ctx, st.Binding.ID, false); err != nil {
 			return err
 		}
 	}

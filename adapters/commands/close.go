@@ -77,6 +77,6 @@ func restartSession(a *Invocation) error {
 	if s.ID != was.ID {
 		return a.mirrorNewSession(s)
 	}
-	a.runner.Hub.Focus(s.ID)
+	a.runner.Hub.FocusSession(s.ID)
 	return a.ReplaceText("The program of " + wording.Bold(s.Name) + " was started anew by " + wording.Plain(a.personName()) + ".")
 }

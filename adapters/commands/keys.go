@@ -94,7 +94,7 @@ func (a *Invocation) pressKeys(keys []string) error {
 	if err != nil {
 		return err
 	}
-	a.runner.Hub.Focus(a.Session.ID)
+	a.runner.Hub.FocusSession(a.Session.ID)
 	return nil
 }
 

@@ -207,7 +207,7 @@ func (a *Invocation) beginSession(c folderChoice, folder string) error {
 // mirrorNewSession has a new session mirrored: in a thread of its own where there are some, else
 // here.
 func (a *Invocation) mirrorNewSession(s sessions.Session) error {
-	a.runner.Hub.Focus(s.ID)
+	a.runner.Hub.FocusSession(s.ID)
 	text := wording.Bold(s.Name) + " begins in " + wording.Plain(a.runner.ShownPath(s.Cwd)) + "."
 	shape := a.runner.Hub.Shape(a.Event.Place.WholeChat())
 	to := a.Event.Place

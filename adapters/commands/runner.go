@@ -69,19 +69,19 @@ type Sessions interface {
 // Hub is the outbound half.
 type Hub interface {
 	cards.Hub
-	Focus(id sessions.ID)
-	// At returns the bindings whose target is a place now, the oldest first, those
+	FocusSession(id sessions.ID)
+	// BindingsAt returns the bindings whose target is a place now, the oldest first, those
 	// that don't work included.
-	At(place adapters.Target) []adapters.Binding
+	BindingsAt(place adapters.Target) []adapters.Binding
 	// RingAfter is how long a turn takes at least whose end rings where nobody but who asked for
 	// it uses the place; 0: every end rings. It returns at once.
 	RingAfter() time.Duration
 	Bind(ctx context.Context, id sessions.ID, t adapters.Target, view adapters.View, input bool) (adapters.Binding, error)
 	Unbind(ctx context.Context, id adapters.BindingID) error
-	// Rest has a binding do nothing until it's woken: Rest with false.
-	Rest(ctx context.Context, id adapters.BindingID, rest bool) error
-	// Reopen has a thread opened on the platform that a person closed.
-	Reopen(t adapters.Target) error
+	// SetResting has a binding show and type nothing, or with false go on where it was.
+	SetResting(ctx context.Context, id adapters.BindingID, rest bool) error
+	// ReopenThread has a thread opened on the platform that a person closed.
+	ReopenThread(t adapters.Target) error
 }
 
 // Store keeps what must be known after a restart, and the output logs.
@@ -124,7 +124,7 @@ func (r *Runner) HandleButton(do string, repeat bool, run func(a *Invocation) er
 // that are wanted.
 func (r *Runner) SessionsAt(place adapters.Target, want func(adapters.Binding) bool) []sessions.Session {
 	var out []sessions.Session
-	for _, b := range r.Hub.At(place) {
+	for _, b := range r.Hub.BindingsAt(place) {
 		if !want(b) {
 			continue
 		}

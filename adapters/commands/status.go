@@ -30,7 +30,7 @@ func showStatus(a *Invocation) error {
 
 func (a *Invocation) statusOfBindings() string {
 	var lines []string
-	here := a.runner.Hub.At(a.Event.Place)
+	here := a.runner.Hub.BindingsAt(a.Event.Place)
 	for _, st := range a.runner.Hub.Status("") {
 		if !slices.ContainsFunc(here, func(b adapters.Binding) bool { return b.ID == st.Binding.ID }) {
 			continue

@@ -363,7 +363,7 @@ func TestTyping(t *testing.T) {
 		if w.Typing(thread) {
 			w.Error("nobody has spoken to the session, and somebody is typing")
 		}
-		b.Hub.Focus(first)
+		b.Hub.FocusSession(first)
 		after(time.Second)
 		if !w.Typing(thread) {
 			w.Error("a session was spoken to, and nobody is typing")

@@ -45,7 +45,7 @@ func (w *world) office(channel, dir string) *office {
 	o.bob = w.Person("Bob")
 	o.change = func(opt *discord.Options) {
 		opt.Dial, opt.Notes = w.net.Dial, o.notes
-		opt.Shows = func(t adapters.Target) bool { return o.Bridge != nil && len(o.Hub.At(t)) > 0 }
+		opt.Shows = func(t adapters.Target) bool { return o.Bridge != nil && len(o.Hub.BindingsAt(t)) > 0 }
 	}
 	people := platformtest.People{Approver: "discord:" + w.ada.ID, Operator: "discord:" + o.bob.ID, Chat: target(channel, "")}
 	o.Office = platformtest.NewOffice(w.T, o.Bridge, dir, people, func(*store.Store) platformtest.Side {

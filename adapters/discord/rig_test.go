@@ -118,7 +118,7 @@ func (w *world) bridge(rules ...adapters.MirrorRule) *bridge {
 			if b.change != nil {
 				b.change(o)
 			}
-			o.Learn = func(s qos.Scope, l qos.Learned) { b.Hub.Learn(discord.Name, s, l) }
+			o.Learn = func(s qos.Scope, l qos.Learned) { b.Hub.LearnLimit(discord.Name, s, l) }
 		})
 		return b.bot
 	}, rules...)

@@ -276,7 +276,7 @@ func TestThreadsThatCantBeWrittenTo(t *testing.T) {
 				b.Print(id, adaptertest.Output{Lines: lines(4+3*i, 3), Ends: true})
 				after(time.Minute)
 				if channel == w.agents { // a login tells that the server is there: that's no reason either
-					w.noErr(b.Hub.ChatBack(w.Context(), discord.Name, channel))
+					w.noErr(b.Hub.ReviveChat(w.Context(), discord.Name, channel))
 				}
 			}
 			if n := made.Load(); n != 1 {

@@ -83,11 +83,11 @@ type Sessions interface {
 // Hub is the outbound half.
 type Hub interface {
 	commands.Hub
-	// Leave says that somebody has written at a place. It returns at once.
-	Leave(place adapters.Target)
-	// Unnamed says that what's told to be written in a chat itself may have been written in any of
-	// its threads; At returns the bindings of all then.
-	Unnamed(place adapters.Target) bool
+	// EndTailAt says that somebody has written at a place. It returns at once.
+	EndTailAt(place adapters.Target)
+	// IsUnnamed says that what's told to be written in a chat itself may have been written in any of
+	// its threads; BindingsAt returns the bindings of all then.
+	IsUnnamed(place adapters.Target) bool
 }
 
 // Store keeps what must be known after a restart: see ClerkStore.
@@ -211,7 +211,7 @@ func (in *Inbound) Handle(ctx context.Context, ev intake.Event) error {
 		return nil
 	}
 	if _, said := ev.Action.(intake.Said); said {
-		in.opt.Hub.Leave(ev.Place)
+		in.opt.Hub.EndTailAt(ev.Place)
 	}
 	ev = in.early.latestText(ev)
 	entry := entryOf(ev)
@@ -316,10 +316,10 @@ func (in *Inbound) handlePlaceChange(ctx context.Context, ev intake.Event) error
 		in.EndMembership(ctx, a.Person, place.WholeChat())
 		return nil
 	case intake.ChatBack:
-		return in.opt.Hub.ChatBack(ctx, place.Adapter, place.Chat)
+		return in.opt.Hub.ReviveChat(ctx, place.Adapter, place.Chat)
 	case intake.ChatLost:
 		in.Log.Warn("a chat can't be written to any more", "target", place.String(), "why", a.Why)
-		return in.opt.Hub.ChatLost(ctx, place.Adapter, place.Chat, a.Why)
+		return in.opt.Hub.DisableChat(ctx, place.Adapter, place.Chat, a.Why)
 	default:
 		return fmt.Errorf("handle %s: action %T isn't known", ev.Key, a)
 	}
@@ -331,13 +331,13 @@ func (in *Inbound) restThread(ctx context.Context, ev intake.Event, rest bool) e
 		return nil
 	}
 	var errs []error
-	for _, b := range in.opt.Hub.At(ev.Place) {
+	for _, b := range in.opt.Hub.BindingsAt(ev.Place) {
 		s, err := in.opt.Sessions.Get(string(b.Session))
 		if err != nil || s.State == sessions.StateEnded {
 			continue // its thread is closed with it
 		}
 		if b.Resting != rest {
-			errs = append(errs, in.opt.Hub.Rest(ctx, b.ID, rest))
+			errs = append(errs, in.opt.Hub.SetResting(ctx, b.ID, rest))
 		}
 	}
 	return errors.Join(errs...)

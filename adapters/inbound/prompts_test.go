@@ -56,7 +56,7 @@ func TestARefusedQuestionIsShown(t *testing.T) {
 				return nil
 			}
 			w.hub.mu.Unlock()
-			if err := w.hub.Unbind(t.Context(), w.hub.At(group)[0].ID); err != nil {
+			if err := w.hub.Unbind(t.Context(), w.hub.BindingsAt(group)[0].ID); err != nil {
 				t.Fatal(err)
 			}
 			p := w.question("pr_1", permission())

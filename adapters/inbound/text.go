@@ -80,7 +80,7 @@ func takesInput(b adapters.Binding) bool { return b.Input && b.Active() }
 // that can't be shown at the moment.
 func (in *Inbound) sessionsFor(ctx context.Context, ev intake.Event, s intake.Said) ([]sessions.Session, error) {
 	takes := takesInput
-	if in.opt.Hub.Unnamed(ev.Place) {
+	if in.opt.Hub.IsUnnamed(ev.Place) {
 		takes = func(b adapters.Binding) bool { return b.Input }
 	}
 	bound := in.SessionsAt(ev.Place, takes)
@@ -107,7 +107,7 @@ func (in *Inbound) sessionsFor(ctx context.Context, ev intake.Event, s intake.Sa
 // whyNoSession says why a text goes to no session, and what to do.
 func (in *Inbound) whyNoSession(ev intake.Event) string {
 	place := ev.Place
-	for _, b := range in.opt.Hub.At(place) {
+	for _, b := range in.opt.Hub.BindingsAt(place) {
 		switch {
 		case b.Resting:
 			return "This place rests because it was closed. /reopen lets it go on."
@@ -207,7 +207,7 @@ func (in *Inbound) typeText(ctx context.Context, ev intake.Event, s intake.Said,
 		d.Outcome = "refused"
 		return d, in.opt.Store.DropOrigin(ctx, ev.Key)
 	}
-	in.opt.Hub.Focus(to.ID)
+	in.opt.Hub.FocusSession(to.ID)
 	in.HandleReceipt(r)
 	d.Outcome = r.ID
 	return d, nil

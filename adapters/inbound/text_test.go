@@ -64,7 +64,7 @@ func TestATextForAnotherPanebridgesSessionIsAnswered(t *testing.T) {
 	for _, gloomy := range []error{nil, errors.New("no reactions here")} {
 		inWorld(t, func(w *world) {
 			w.hub.gloomy = gloomy
-			if err := w.hub.Unbind(t.Context(), w.hub.At(group)[0].ID); err != nil {
+			if err := w.hub.Unbind(t.Context(), w.hub.BindingsAt(group)[0].ID); err != nil {
 				t.Fatal(err)
 			}
 			w.end()
@@ -94,7 +94,7 @@ func TestATextForAnotherPanebridgesSessionIsAnswered(t *testing.T) {
 // While an answer waits, it takes in what else somebody writes: many texts don't fill a chat.
 func TestTextsThatNobodyTakesAreAnsweredTogether(t *testing.T) {
 	inWorld(t, func(w *world) {
-		if err := w.hub.Unbind(t.Context(), w.hub.At(group)[0].ID); err != nil {
+		if err := w.hub.Unbind(t.Context(), w.hub.BindingsAt(group)[0].ID); err != nil {
 			t.Fatal(err)
 		}
 		w.hub.hold()
@@ -279,7 +279,7 @@ func TestAReplyDecidesBetweenSeveralSessions(t *testing.T) {
 func TestWhereThreadsArentNamedATextMayBeForWhoIsntShown(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.bind(w.session("other"), group, true)
-		if err := w.hub.change(w.hub.At(group)[0].ID, func(b *adapters.Binding) { b.Disabled = "Telegram refused to post a message" }); err != nil {
+		if err := w.hub.change(w.hub.BindingsAt(group)[0].ID, func(b *adapters.Binding) { b.Disabled = "Telegram refused to post a message" }); err != nil {
 			w.Fatal(err)
 		}
 		w.hub.unnamed = true
@@ -296,7 +296,7 @@ func TestWhereThreadsArentNamedATextMayBeForWhoIsntShown(t *testing.T) {
 // and by a sign where that was lately. Who may only look hears it once an hour.
 func TestWhoWritesWhereNoSessionTakesItIsTold(t *testing.T) {
 	inWorld(t, func(w *world) {
-		b := w.hub.At(group)[0]
+		b := w.hub.BindingsAt(group)[0]
 		for _, x := range []struct {
 			change func(*adapters.Binding)
 			hint   string
@@ -340,7 +340,7 @@ func TestWhatCannotBeTypedIsSaid(t *testing.T) {
 		w.say(ann, strings.Repeat("x", sessions.MaxInputBytes+1))
 		w.pass(5 * time.Second)
 		w.wantPosts("control character", "send it as a file")
-		if err := w.manager.Close(w.Context(), w.hub.At(group)[0].Session); err != nil {
+		if err := w.manager.Close(w.Context(), w.hub.BindingsAt(group)[0].Session); err != nil {
 			w.Fatal(err)
 		}
 		w.say(ann, "still there?")

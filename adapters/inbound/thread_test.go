@@ -27,10 +27,10 @@ func TestAClosedThreadRests(t *testing.T) {
 		at(intake.Said{Text: "while it's closed"})
 		w.wantPosts("/reopen")
 		w.wantTyped()
-		if b := w.hub.At(topic)[0]; !b.Resting {
+		if b := w.hub.BindingsAt(topic)[0]; !b.Resting {
 			w.Errorf("binding %+v, want it to rest", b)
 		}
-		if b := w.hub.At(group)[0]; b.Resting {
+		if b := w.hub.BindingsAt(group)[0]; b.Resting {
 			w.Error("a binding elsewhere rests")
 		}
 		at(intake.ThreadOpened{})
@@ -133,11 +133,11 @@ func TestAChatIsFollowedOnceWhoeverSaysThatItMoved(t *testing.T) {
 func TestALostChatIsDisabledWithItsReason(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.do(w.event("", intake.ChatLost{Why: "the bot was removed from the chat"}))
-		if b := w.hub.At(group)[0]; b.Disabled != "the bot was removed from the chat" {
+		if b := w.hub.BindingsAt(group)[0]; b.Disabled != "the bot was removed from the chat" {
 			w.Errorf("binding %+v", b)
 		}
 		w.do(w.event("", intake.ChatBack{}))
-		if b := w.hub.At(group)[0]; b.Disabled != "" {
+		if b := w.hub.BindingsAt(group)[0]; b.Disabled != "" {
 			w.Errorf("the bot is back, and the binding is %+v", b)
 		}
 	})

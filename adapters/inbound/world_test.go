@@ -606,7 +606,7 @@ func (h *hub) release(gloomy error) []adapters.Post {
 	h.mu.Unlock()
 	for _, p := range waited {
 		if p.Reaction != "" {
-			p.Tell("", gloomy)
+			p.TellSender("", gloomy)
 		}
 	}
 	h.mu.Lock()
@@ -658,7 +658,7 @@ func (h *hub) Post(p adapters.Post) error {
 		was := h.held[i]
 		h.held[i] = p
 		h.mu.Unlock()
-		was.Tell("", adapters.ErrReplaced)
+		was.TellSender("", adapters.ErrReplaced)
 		return nil
 	}
 	refused := h.gloomy
@@ -670,7 +670,7 @@ func (h *hub) Post(p adapters.Post) error {
 	}
 	if refused != nil {
 		h.mu.Unlock()
-		p.Tell("", refused)
+		p.TellSender("", refused)
 		return nil
 	}
 	h.posts = append(h.posts, p)
@@ -681,16 +681,16 @@ func (h *hub) Post(p adapters.Post) error {
 	}
 	h.mu.Unlock()
 	if !h.p.killed() {
-		p.Tell(id, nil)
+		p.TellSender(id, nil)
 	}
 	return nil
 }
 
-func (h *hub) Focus(sessions.ID) {}
+func (h *hub) FocusSession(sessions.ID) {}
 
-func (h *hub) Leave(adapters.Target) {}
+func (h *hub) EndTailAt(adapters.Target) {}
 
-func (h *hub) Reopen(t adapters.Target) error {
+func (h *hub) ReopenThread(t adapters.Target) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.reopened = append(h.reopened, t)
@@ -703,7 +703,7 @@ func (h *hub) Shape(adapters.Target) adapters.Shape {
 	return adapters.Shape{Len: adapters.UTF16Len, MaxLen: 4096, MaxFile: h.maxFile, OwnThread: h.ownThread, Threads: "topic", Menus: h.menus, MenuOptions: 25}
 }
 
-func (h *hub) Rings(_ context.Context, _ sessions.ID, _ adapters.Target, turn sessions.Turn) (bool, error) {
+func (h *hub) RingsAt(_ context.Context, _ sessions.ID, _ adapters.Target, turn sessions.Turn) (bool, error) {
 	return !h.brief[turn.Number], nil
 }
 
@@ -715,19 +715,19 @@ func (h *hub) LimitStatus(context.Context, adapters.Target) (adapters.LimitStatu
 	return h.limits, nil
 }
 
-func (h *hub) At(place adapters.Target) []adapters.Binding {
+func (h *hub) BindingsAt(place adapters.Target) []adapters.Binding {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(h.bindings), func(b adapters.Binding) bool { return b.Target != place || b.Unbound })
 }
 
-func (h *hub) Unnamed(adapters.Target) bool {
+func (h *hub) IsUnnamed(adapters.Target) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.unnamed
 }
 
-func (h *hub) Uses(adapter, chat string) bool {
+func (h *hub) UsesChat(adapter, chat string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.ContainsFunc(h.bindings, func(b adapters.Binding) bool { return b.Target.Adapter == adapter && b.Target.Chat == chat })
@@ -768,7 +768,7 @@ func (h *hub) Unbind(_ context.Context, id adapters.BindingID) error {
 	return h.change(id, func(b *adapters.Binding) { b.Unbound = true })
 }
 
-func (h *hub) Rest(_ context.Context, id adapters.BindingID, rest bool) error {
+func (h *hub) SetResting(_ context.Context, id adapters.BindingID, rest bool) error {
 	return h.change(id, func(b *adapters.Binding) { b.Resting = rest })
 }
 
@@ -784,7 +784,7 @@ func (h *hub) change(id adapters.BindingID, change func(*adapters.Binding)) erro
 	return sessions.ErrUnknown
 }
 
-func (h *hub) ChatMoved(_ context.Context, _, from, to string) error {
+func (h *hub) MoveChat(_ context.Context, _, from, to string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.moved = append(h.moved, from+" to "+to)
@@ -805,13 +805,13 @@ func (h *hub) learn(m adapters.Move) {
 	}
 }
 
-func (h *hub) Moves(context.Context) ([]adapters.Move, error) {
+func (h *hub) ChatMoves(context.Context) ([]adapters.Move, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.moves), nil
 }
 
-func (h *hub) ChatLost(_ context.Context, _, chat, why string) error {
+func (h *hub) DisableChat(_ context.Context, _, chat, why string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range h.bindings {
@@ -822,8 +822,8 @@ func (h *hub) ChatLost(_ context.Context, _, chat, why string) error {
 	return nil
 }
 
-func (h *hub) ChatBack(ctx context.Context, _, chat string) error {
-	return h.ChatLost(ctx, "", chat, "")
+func (h *hub) ReviveChat(ctx context.Context, _, chat string) error {
+	return h.DisableChat(ctx, "", chat, "")
 }
 
 // chat is the platform.

@@ -299,44 +299,44 @@ func (d *Desk) Prompt(context.Context, string) (sessions.Prompt, error) {
 
 // Post implements inbound.Hub.
 func (d *Desk) Post(p adapters.Post) error {
-	p.Tell("1", nil)
+	p.TellSender("1", nil)
 	return nil
 }
 
-// Focus implements inbound.Hub.
-func (d *Desk) Focus(sessions.ID) {}
+// FocusSession implements inbound.Hub.
+func (d *Desk) FocusSession(sessions.ID) {}
 
-// Leave implements inbound.Hub.
-func (d *Desk) Leave(adapters.Target) {}
+// EndTailAt implements inbound.Hub.
+func (d *Desk) EndTailAt(adapters.Target) {}
 
-// At implements inbound.Hub.
-func (d *Desk) At(place adapters.Target) []adapters.Binding {
+// BindingsAt implements inbound.Hub.
+func (d *Desk) BindingsAt(place adapters.Target) []adapters.Binding {
 	if place.Chat != d.Chat {
 		return nil
 	}
 	return []adapters.Binding{{ID: "bd_000000000001", Session: d.Session.ID, Target: place, Input: true}}
 }
 
-// Unnamed implements inbound.Hub.
-func (d *Desk) Unnamed(adapters.Target) bool { return false }
+// IsUnnamed implements inbound.Hub.
+func (d *Desk) IsUnnamed(adapters.Target) bool { return false }
 
-// Uses implements inbound.Hub.
-func (d *Desk) Uses(_, chat string) bool { return chat == d.Chat }
+// UsesChat implements inbound.Hub.
+func (d *Desk) UsesChat(_, chat string) bool { return chat == d.Chat }
 
-// Rest implements inbound.Hub.
-func (d *Desk) Rest(context.Context, adapters.BindingID, bool) error { return nil }
+// SetResting implements inbound.Hub.
+func (d *Desk) SetResting(context.Context, adapters.BindingID, bool) error { return nil }
 
-// ChatMoved implements inbound.Hub.
-func (d *Desk) ChatMoved(context.Context, string, string, string) error { return nil }
+// MoveChat implements inbound.Hub.
+func (d *Desk) MoveChat(context.Context, string, string, string) error { return nil }
 
-// Moves implements inbound.Hub.
-func (d *Desk) Moves(context.Context) ([]adapters.Move, error) { return nil, nil }
+// ChatMoves implements inbound.Hub.
+func (d *Desk) ChatMoves(context.Context) ([]adapters.Move, error) { return nil, nil }
 
-// ChatLost implements inbound.Hub.
-func (d *Desk) ChatLost(context.Context, string, string, string) error { return nil }
+// DisableChat implements inbound.Hub.
+func (d *Desk) DisableChat(context.Context, string, string, string) error { return nil }
 
-// ChatBack implements inbound.Hub.
-func (d *Desk) ChatBack(context.Context, string, string) error { return nil }
+// ReviveChat implements inbound.Hub.
+func (d *Desk) ReviveChat(context.Context, string, string) error { return nil }
 
 // Status implements inbound.Hub.
 func (d *Desk) Status(sessions.ID) []adapters.BindingStatus { return nil }

@@ -172,7 +172,7 @@ func TestInPassing(t *testing.T) {
 			w.Errorf("nobody has spoken to the session, and somebody is %s", doing)
 		}
 		for range 3 {
-			b.Hub.Focus(first)
+			b.Hub.FocusSession(first)
 			after(time.Second)
 			if doing := w.Doing(place); doing != "typing" {
 				w.Errorf("a session was spoken to, and nobody is typing: %q", doing)

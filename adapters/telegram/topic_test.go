@@ -248,7 +248,7 @@ func TestReopen(t *testing.T) {
 			w.Fatal(err)
 		}
 		for range 2 { // opening an open one is no failure
-			if err := b.Hub.Reopen(target(at.Chat, at.Thread)); err != nil {
+			if err := b.Hub.ReopenThread(target(at.Chat, at.Thread)); err != nil {
 				w.Fatal(err)
 			}
 			after(time.Minute)
@@ -256,7 +256,7 @@ func TestReopen(t *testing.T) {
 		if b.topic(w.forum, "api").Closed {
 			w.Error("the topic is closed")
 		}
-		if err := b.Hub.Reopen(target(at.Chat, 0)); err == nil {
+		if err := b.Hub.ReopenThread(target(at.Chat, 0)); err == nil {
 			w.Error("a chat was reopened")
 		}
 	})
@@ -392,7 +392,7 @@ func TestTopicsThatCantBeWrittenTo(t *testing.T) {
 					if len(st) != 1 || !strings.Contains(st[0].Problem(), "its topic can't be written to") || st[0].Target != target(w.forum, 0) {
 						w.Errorf("the binding is %+v", st)
 					}
-					if at := b.Hub.At(target(w.forum, 0)); len(at) != 1 {
+					if at := b.Hub.BindingsAt(target(w.forum, 0)); len(at) != 1 {
 						w.Errorf("whoever writes there writes to %+v", at)
 					}
 					after(24 * time.Hour)
@@ -674,7 +674,7 @@ func TestWithoutTheRightToMakeTopics(t *testing.T) {
 		if err := w.ada.SetBotRights(w.forum, &rights); err != nil {
 			w.Fatal(err)
 		}
-		if err := b.Hub.ChatBack(w.Context(), "telegram", strconv.FormatInt(w.forum, 10)); err != nil {
+		if err := b.Hub.ReviveChat(w.Context(), "telegram", strconv.FormatInt(w.forum, 10)); err != nil {
 			w.Error(err)
 		}
 		for _, id := range ids {

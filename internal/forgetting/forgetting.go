@@ -104,7 +104,7 @@ func (f *Forgetter) forget(ctx context.Context, id sessions.ID) error {
 	if err := f.Manager.Forget(ctx, id); err != nil {
 		return err
 	}
-	return errors.Join(f.Hub.Forget(ctx, id), os.RemoveAll(files))
+	return errors.Join(f.Hub.ForgetSession(ctx, id), os.RemoveAll(files))
 }
 
 // filesOf is the folder for files of a session whose own folder takes none.
