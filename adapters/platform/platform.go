@@ -39,6 +39,8 @@ type Descriptor struct {
 	// Examine looks at the bot and at the chats that the section names, for `doctor`; running says
 	// that a daemon uses them. It makes calls, and ends with ctx.
 	Examine func(ctx context.Context, section config.Section, running bool) []findings.Finding
+	// Setup begins the first setting up of the platform, for `init`. It calls nothing.
+	Setup func() Setup
 	// PrivateChat is the id of a person's private chat with the bot; "": it isn't known.
 	PrivateChat func(ctx context.Context, notes Notes, person string) (chat string, err error)
 }

@@ -23,7 +23,7 @@ import (
 // Descriptor is what's known of Telegram before it's on.
 func Descriptor() platform.Descriptor {
 	return platform.Descriptor{
-		PlatformForm: Form(), Title: "Telegram", Limits: Limits, New: newBot,
+		PlatformForm: Form(), Title: "Telegram", Limits: Limits, New: newBot, Examine: examine, Setup: newSetup,
 		// A private chat has its person's id.
 		PrivateChat: func(_ context.Context, _ platform.Notes, person string) (string, error) { return person, nil },
 	}

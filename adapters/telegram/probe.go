@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,7 +14,10 @@ import (
 	"github.com/go-telegram/bot"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/findings"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -101,9 +105,9 @@ func IsConflict(err error) bool {
 	return ok && f.Status == http.StatusConflict
 }
 
-// IsUnreachable says whether Telegram gave no answer: none came, or somebody in between or a server
+// isUnreachable says whether Telegram gave no answer: none came, or somebody in between or a server
 // in trouble gave one.
-func IsUnreachable(err error) bool {
+func isUnreachable(err error) bool {
 	f, ok := errors.AsType[*failure](err)
 	return ok && (f.Status < http.StatusMultipleChoices || f.Status >= http.StatusInternalServerError)
 }
@@ -307,3 +311,171 @@ const maxShown = 60
 
 func shownName(s string) string { return adapters.Shorten(adapters.Printable(s), maxName) }
 func shownText(s string) string { return adapters.Shorten(adapters.Printable(s), maxShown) }
+
+const (
+	// examineFor bounds each check, so that a network that swallows everything doesn't
+	// hold up the others.
+	examineFor = 15 * time.Second
+	// rivalFor is how long to look out for another reader. When its poll was ended, a
+	// panebridge calls again after a second, go-telegram/bot after 0.1 s.
+	rivalFor = 4 * time.Second
+)
+
+// errTokenRefused is the error of a token that Telegram doesn't know, or that is none.
+var errTokenRefused = errors.New("it isn't a token that Telegram knows: @BotFather shows the present one (/mybots, the bot, API Token)")
+
+// probeBot asks who the bot is that the token belongs to. Of the configuration it needs
+// token or token_file, api_url and proxy.
+func probeBot(ctx context.Context, cfg *Config) (*Probe, Bot, error) {
+	opt, err := cfg.options()
+	if err != nil {
+		return nil, Bot{}, err
+	}
+	if !ValidToken(opt.Token) {
+		return nil, Bot{}, errTokenRefused
+	}
+	opt.Chats = nil
+	p, err := NewProbe(opt)
+	if err != nil {
+		return nil, Bot{}, err
+	}
+	b, err := p.Bot(ctx)
+	if err == nil {
+		return p, b, nil
+	}
+	p.Close()
+	if exchange.IsUnauthorized(err) {
+		err = errTokenRefused
+	}
+	return nil, Bot{}, err
+}
+
+// examine looks at the bot as it's configured, and at all chats that the section names. If the
+// daemon runs, which is then the reader of the updates, it doesn't look for others: the daemon's
+// health tells of them.
+func examine(ctx context.Context, section config.Section, running bool) []findings.Finding {
+	tg := section.(*Config) //nolint:forcetypeassert // Form makes it
+	all := findings.ExamineTokenFile(Name, tg.TokenFile)
+	call, cancel := context.WithTimeout(ctx, examineFor)
+	defer cancel()
+	p, bot, err := probeBot(call, tg)
+	switch {
+	case errors.Is(err, errTokenRefused):
+		return append(all, findings.Finding{Check: Name, Severity: findings.Broken, Detail: "Telegram doesn't know the token", Fix: "Take the present one from @BotFather (/mybots, the bot, API Token), and put it into " + tokenPlace(tg) + "."})
+	case err != nil && len(all) > 0:
+		return all // the token can't be read, and that was said
+	case err != nil:
+		return append(all, findings.Finding{Check: Name, Severity: findings.Broken, Detail: err.Error(), Fix: "Look whether this machine reaches " + tg.APIURL + ", and whether adapters.telegram.proxy and HTTPS_PROXY are right."})
+	}
+	defer p.Close()
+	all = append(all, findings.Finding{Check: Name, Detail: fmt.Sprintf("the token is that of @%s (%d)", bot.User, bot.ID)})
+	all = append(all, examineUpdates(ctx, p, tg, running)...)
+	for _, c := range tg.Chats {
+		call, cancel := context.WithTimeout(ctx, examineFor)
+		_, found := examineChat(call, p, bot, c)
+		cancel()
+		all = append(all, found...)
+	}
+	return all
+}
+
+func tokenPlace(cfg *Config) string {
+	if cfg.TokenFile != "" {
+		return cfg.TokenFile
+	}
+	return "adapters.telegram.token"
+}
+
+// examineUpdates looks whether updates come here, and nowhere else.
+func examineUpdates(ctx context.Context, p *Probe, cfg *Config, running bool) []findings.Finding {
+	const name = "telegram updates"
+	call, cancel := context.WithTimeout(ctx, examineFor)
+	defer cancel()
+	hook, err := p.Hook(call)
+	wanted := cfg.Webhook.URL != ""
+	switch {
+	case err != nil:
+		return []findings.Finding{{Check: name, Severity: findings.Doubtful, Detail: err.Error(), Fix: "Try again later; if it stays, look at the network."}}
+	case wanted && hook.Host == "" && running:
+		return []findings.Finding{{Check: name, Severity: findings.Broken, Detail: "the webhook isn't set, though the daemon runs", Fix: "Look into the daemon's log, and whether another program uses this bot."}}
+	case wanted && hook.Host == "":
+		return []findings.Finding{{Check: name, Detail: "the webhook isn't set yet; the daemon sets it when it starts"}}
+	case wanted && !strings.Contains(cfg.Webhook.URL, "://"+hook.Host):
+		return []findings.Finding{{Check: name, Severity: findings.Broken, Detail: "another program's webhook, at " + hook.Host + ", takes the bot's updates", Fix: "End that program, or give panebridge a bot of its own."}}
+	case wanted && hook.Problem != "":
+		return []findings.Finding{{Check: name, Severity: findings.Broken, Detail: fmt.Sprintf("Telegram can't deliver to the webhook, %d updates wait: %s", hook.Pending, hook.Problem), Fix: "See to it that adapters.telegram.webhook.url is reached from outside, with a valid certificate, and is passed on to webhook.listen."}}
+	case wanted:
+		return []findings.Finding{{Check: name, Detail: "they come by the webhook at " + hook.Host}}
+	case hook.Host != "":
+		return []findings.Finding{{
+			Check: name, Severity: findings.Doubtful, Detail: "a webhook at " + hook.Host + " takes the bot's updates; panebridge takes it away when it starts", Fix: "If another program needs that webhook, give panebridge a bot of its own; @BotFather makes one with /newbot.",
+		}}
+	case running:
+		return []findings.Finding{{Check: name, Detail: fmt.Sprintf("the daemon reads them, %d wait", hook.Pending)}}
+	}
+	call, cancel = context.WithTimeout(ctx, rivalFor+examineFor)
+	defer cancel()
+	rival, err := p.Rival(call, rivalFor)
+	switch {
+	case err != nil:
+		return []findings.Finding{{Check: name, Severity: findings.Doubtful, Detail: err.Error(), Fix: "Try again later; if it stays, look at the network."}}
+	case rival:
+		return []findings.Finding{{
+			Check: name, Severity: findings.Broken, Detail: "another program reads them (409), so that each would get only some", Fix: "End it (a second panebridge, another bot program with this token), or have @BotFather revoke the token and put the new one into " + tokenPlace(cfg) + ".",
+		}}
+	}
+	return []findings.Finding{{Check: name, Detail: fmt.Sprintf("no other program reads them, %d wait", hook.Pending)}}
+}
+
+// examineChat looks at a chat and what the bot may do there. The findings say what stands in
+// the way; if nothing does, it's one that says so. They have the same Check.
+func examineChat(ctx context.Context, p *Probe, bot Bot, c Chat) (Seen, []findings.Finding) {
+	name := fmt.Sprintf("telegram chat %d", c.ID)
+	seen, err := p.Chat(ctx, bot, c.ID)
+	if err != nil {
+		return seen, []findings.Finding{{
+			Check: name, Severity: findings.Broken, Detail: err.Error(), Fix: fmt.Sprintf("Check the number; add @%s to the group, or in a private chat send it /start.", bot.User),
+		}}
+	}
+	var all []findings.Finding
+	found := func(s findings.Severity, detail, fix string) {
+		all = append(all, findings.Finding{Check: name, Severity: s, Detail: detail, Fix: fix})
+	}
+	if seen.ID != c.ID {
+		found(findings.Broken, fmt.Sprintf("the group was upgraded: its number is %d now", seen.ID), fmt.Sprintf("Write %d instead of %d in the configuration.", seen.ID, c.ID))
+	}
+	if !seen.MayWrite {
+		found(findings.Broken, "the bot may not write there", "Make it an administrator, or allow members to send messages in the group's permissions.")
+	}
+	switch {
+	case !c.Topics:
+	case !seen.Topics && seen.Private:
+		found(findings.Broken, "the bot's private chats have no topics", "Turn on Threaded Mode for the bot at @BotFather, or say topics: false for the chat.")
+	case !seen.Topics && seen.Basic:
+		found(findings.Broken, "topics are off", "Turn Topics on in the group's settings, which gives the group a new number to be written down instead, or say topics: false for the chat.")
+	case !seen.Topics:
+		found(findings.Broken, "topics are off", "Turn Topics on in the group's settings, or say topics: false for the chat.")
+	case !seen.MayTopic:
+		found(findings.Broken, "the bot may not manage topics", `Make it an administrator with the right "Manage Topics".`)
+	}
+	if !seen.Private && !seen.Admin && !bot.HearsAll {
+		found(findings.Doubtful, "privacy mode is on and the bot is no administrator, so it hears only commands and answers to its own messages",
+			"Make it an administrator, or turn privacy mode off (/setprivacy at @BotFather) and then remove it from the group and add it again.")
+	}
+	if len(all) == 0 {
+		all = []findings.Finding{{Check: name, Detail: wellAt(seen)}}
+	}
+	return seen, all
+}
+
+// wellAt is what the bot may do in a chat where nothing stands in its way.
+func wellAt(seen Seen) string {
+	can := []string{"the bot may write"}
+	if seen.Topics && seen.MayTopic {
+		can = append(can, "may make topics")
+	}
+	if !seen.Private {
+		can = append(can, "hears everything")
+	}
+	return fmt.Sprintf("%q: %s", seen.Title, strings.Join(can, ", "))
+}

@@ -101,6 +101,31 @@ func checkMirrors(cfg *config.Config, file string, env config.Env) error {
 	return err
 }
 
+type (
+	// Finding is the outcome of one check.
+	Finding = findings.Finding
+	// Severity is how it came out.
+	Severity = findings.Severity
+)
+
+// The severities.
+const (
+	Fine     = findings.Fine
+	Doubtful = findings.Doubtful
+	Broken   = findings.Broken
+)
+
+// ExamineChats looks at the bots of the platforms that are on, and at their chats; running says that a daemon does, too.
+func ExamineChats(ctx context.Context, cfg *config.Config, running bool) []Finding {
+	var found []Finding
+	for _, p := range all.Enabled(cfg) {
+		if p.Examine != nil {
+			found = append(found, p.Examine(ctx, section(cfg, p), running)...)
+		}
+	}
+	return found
+}
+
 // ExamineStore looks at the database in a state folder, whether a daemon uses it or not; nothing if
 // there's none yet, or if statedir.Check refuses the folder: then it may be anything.
 func ExamineStore(ctx context.Context, stateDir string) []Finding {

@@ -9,25 +9,33 @@ import (
 	"testing"
 
 	"github.com/panebridge/panebridge/adapters/all"
+	"github.com/panebridge/panebridge/adapters/platform"
+	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
 )
 
 func none(string) (string, bool) { return "", false }
 
-func firstTelegram(dir string) app.FirstTelegram {
-	file := filepath.Join(dir, "config.yaml")
-	return app.FirstTelegram{
-		File: file, Token: config.NewSecret("1:secret"), TokenFile: app.TokenFileBeside(file),
-		Chat: app.TelegramChat{ID: -100123, Topics: true}, Title: "Agents: all # of them", Admin: 42, Name: "Ada", Mirror: "a\"[*]",
+func firstTelegram(dir string) telegram.FirstConfig {
+	return telegram.FirstConfig{
+		TokenFile: filepath.Join(dir, "telegram-token"),
+		Chat:      telegram.Chat{ID: -100123, Topics: true}, Title: "Agents: all # of them", Admin: 42, Name: "Ada", Mirror: "a\"[*]",
 	}
+}
+
+func firstFiles(dir string, c telegram.FirstConfig) app.FirstFiles {
+	return app.FirstFiles{File: filepath.Join(dir, "config.yaml"), FirstConfig: platform.FirstConfig{
+		Token: config.NewSecret("1:secret"), TokenFile: c.TokenFile, YAML: c.YAML(),
+	}}
 }
 
 // Whatever stands in a path or a pattern is in the configuration as it was.
 func TestFirstConfigurationMeansWhatItSays(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), `a "b" ${HOME} ü: # long `+strings.Repeat("x y ", 40), "below")
-	f := firstTelegram(dir)
-	f.APIURL, f.Proxy = "https://api.example", "socks5://127.0.0.1:1080"
+	c := firstTelegram(dir)
+	c.APIURL, c.Proxy = "https://api.example", "socks5://127.0.0.1:1080"
+	f := firstFiles(dir, c)
 	written, err := f.Write(none)
 	if err != nil || !written {
 		t.Fatalf("written: %t, %v", written, err)
@@ -37,7 +45,7 @@ func TestFirstConfigurationMeansWhatItSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	tg := telegramConfig(cfg)
-	if tg.TokenFile != f.TokenFile || tg.APIURL != f.APIURL || tg.Proxy != f.Proxy || tg.Chats[0].ID != -100123 || cfg.Mirrors[0].Session != f.Mirror {
+	if tg.TokenFile != f.TokenFile || tg.APIURL != c.APIURL || tg.Proxy != c.Proxy || tg.Chats[0].ID != -100123 || cfg.Mirrors[0].Session != c.Mirror {
 		t.Errorf("read %+v, %+v", tg, cfg.Mirrors)
 	}
 	text, err := os.ReadFile(f.TokenFile)
@@ -56,13 +64,16 @@ func TestFirstConfigurationMeansWhatItSays(t *testing.T) {
 
 func TestFirstConfigurationLeavesNothingAfterAnError(t *testing.T) {
 	above := t.TempDir()
-	f := firstTelegram(filepath.Join(above, "x", "y"))
-	f.Mirror = "[" // no pattern
+	dir := filepath.Join(above, "x", "y")
+	c := firstTelegram(dir)
+	c.Mirror = "[" // no pattern
+	f := firstFiles(dir, c)
 	if written, err := f.Write(none); err == nil || written {
 		t.Errorf("written: %t, %v", written, err)
 	}
-	f.Mirror = "*"
-	f.TokenFile = filepath.Join(above, "z", strings.Repeat("long", 100)) // no file can be called that
+	c.Mirror = "*"
+	c.TokenFile = filepath.Join(above, "z", strings.Repeat("long", 100)) // no file can be called that
+	f = firstFiles(dir, c)
 	if written, err := f.Write(none); err == nil || written {
 		t.Errorf("written: %t, %v", written, err)
 	}
@@ -74,7 +85,7 @@ func TestFirstConfigurationLeavesNothingAfterAnError(t *testing.T) {
 // Not even a link that points nowhere is replaced.
 func TestFirstConfigurationReplacesNothing(t *testing.T) {
 	dir := t.TempDir()
-	f := firstTelegram(dir)
+	f := firstFiles(dir, firstTelegram(dir))
 	if err := os.Symlink(filepath.Join(dir, "nowhere"), f.File); err != nil {
 		t.Fatal(err)
 	}

@@ -15,12 +15,6 @@ var nameless = []string{"qos", "internal/app", "internal/api", "internal/cli"}
 
 // named are their files that may name one all the same, and why.
 var named = map[string]string{
-	"internal/app/setup.go":          "panebridge init is Telegram's",
-	"internal/app/setup_write.go":    "so is the configuration that it writes",
-	"internal/app/setup_findings.go": "doctor's look at Telegram shares its calls",
-	"internal/cli/init.go":           "panebridge init is Telegram's",
-	"internal/cli/init_chat.go":      "so is how it finds a chat",
-	"internal/cli/init_wizard.go":    "and what it asks",
 	"internal/cli/doctor.go":         "help",
 	"internal/cli/access.go":         "help has an example",
 	"internal/cli/sessions.go":       "help has examples",

@@ -18,7 +18,7 @@ var opened = map[string]string{
 	"config/internal/gen/main.go":       "go generate's program",
 	"internal/agentlab/":                "a laboratory for tests",
 	"internal/app/health.go":            "the kernel's",
-	"internal/app/setup_write.go":       "O_EXCL",
+	"internal/app/setup.go":             "O_EXCL",
 	"internal/statedir/statedir.go":     "O_NONBLOCK, or a folder",
 	"internal/cli/doctor_agents.go":     "O_EXCL",
 	"internal/cli/hook_parents":         "the kernel's",

@@ -70,13 +70,7 @@ func (p *commandLine) printFindings(all []finding, asJSON bool) error {
 
 func (p *commandLine) printFindingsText(all []finding, ok bool) error {
 	for _, f := range all {
-		if err := p.printf("%-8s %s: %s\n", f.State, f.Check, f.Detail); err != nil {
-			return err
-		}
-		if f.Fix == "" {
-			continue
-		}
-		if err := p.printf("         %s\n", strings.ReplaceAll(f.Fix, "\n", "\n         ")); err != nil {
+		if err := p.printFinding(f); err != nil {
 			return err
 		}
 	}
@@ -84,6 +78,13 @@ func (p *commandLine) printFindingsText(all []finding, ok bool) error {
 		return p.printf("\nNothing is broken.\n")
 	}
 	return p.printf("\nSomething is broken; see above what to do.\n")
+}
+
+func (p *commandLine) printFinding(f finding) error {
+	if err := p.printf("%-8s %s: %s\n", f.State, f.Check, f.Detail); err != nil || f.Fix == "" {
+		return err
+	}
+	return p.printf("         %s\n", strings.ReplaceAll(f.Fix, "\n", "\n         "))
 }
 
 // examine makes all checks. Those that depend on a configuration that can't be

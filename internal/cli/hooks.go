@@ -239,7 +239,7 @@ func (p *commandLine) changeOne(ctx context.Context, f changeFlags, to agent.Ins
 		return err
 	}
 	if !f.yes {
-		yes, err := ask.yes(ctx, "Change "+c.Path+"?", false, "--yes changes it without asking, --dry-run shows the difference only")
+		yes, err := ask.AskYesNo(ctx, "Change "+c.Path+"?", false, "--yes changes it without asking, --dry-run shows the difference only")
 		if err != nil || !yes {
 			return err
 		}

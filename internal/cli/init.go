@@ -4,57 +4,45 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
-	"strconv"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/panebridge/panebridge/adapters/all"
-	"github.com/panebridge/panebridge/adapters/telegram"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/sessions/agent"
 )
 
-// initFlags answer questions beforehand.
-type initFlags struct {
-	tokenFile, apiURL, proxy string
-	chat                     int64
-	admin                    string
-	mirror                   string
-	mirrorGiven              bool // "" is an answer, too
-}
-
+// newInit is the command of the one platform that has a setup.
 func newInit(p *commandLine) *cobra.Command {
-	var f initFlags
+	i := slices.IndexFunc(all.Platforms(), func(d platform.Descriptor) bool { return d.Setup != nil })
+	d := all.Platforms()[i]
+	setup := d.Setup()
 	cmd := &cobra.Command{
-		Use:   "init",
-		Short: "Set up the bot on Telegram, question by question",
-		Long: `Ask for a bot's token, find out by a message who you are and where you want to
-have your sessions, look whether the bot has the rights it needs, and write the
-configuration. The token goes into a file of its own beside it that only you can
-read. A configuration that's there isn't changed: you're told what to add to it.
-Nothing is written before the end, so Ctrl-C leaves nothing behind. Where Telegram
-can't be reached the token is kept, and the next init goes on with it.
-
-The message by which you're known is nobody's input. What else waits for the bot goes
-into the daemon's database, and is handled when that starts; where more waits than
-Telegram shows at once the oldest goes there before you're asked.
-
-Flags answer questions beforehand, and where standard input isn't a terminal its
-lines answer the rest, in the order they're asked. With --token-file, --chat,
---admin and --mirror nothing is asked. Exit code 1 when a check fails that nothing
-can be set up without.`,
-		Example: "  panebridge init\n  panebridge init --token-file ~/telegram-token --chat -1001234567890 --admin 123456789 --mirror 'agent-*'",
+		Use:     "init",
+		Short:   setup.Short,
+		Long:    setup.Long,
+		Example: setup.Example,
 		Args:    takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.mirrorGiven = cmd.Flags().Changed("mirror")
+			for _, f := range setup.Flags {
+				if f.Given != nil {
+					*f.Given = cmd.Flags().Changed(f.Name)
+				}
+			}
 			ctx, stop := untilSignal(cmd.Context(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()
-			err := p.init(ctx, f)
+			err := p.init(ctx, d, setup)
 			if s, ok := errors.AsType[*stopSignal](context.Cause(ctx)); ok && err != nil {
 				written := "nothing was written"
-				if errors.Is(err, errSomeKept) {
+				if errors.Is(err, platform.ErrPartlyKept) {
 					written = "nothing was written but the oldest messages that waited for the bot, into the daemon's database"
 				}
 				p.notef("\npanebridge: stopped (%v); %s", s.sig, written)
@@ -63,50 +51,21 @@ can be set up without.`,
 			return err
 		},
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` that holds the bot's token; it stays there")
-	flags.Int64Var(&f.chat, "chat", 0, "`NUMBER` of the chat; groups have negative ones")
-	flags.StringVar(&f.admin, "admin", "", "your `NUMBER` on Telegram: you may do everything")
-	flags.StringVar(&f.mirror, "mirror", "", "mirror sessions whose names match this `PATTERN` to the chat; \"\" for none by itself")
-	flags.StringVar(&f.apiURL, "api-url", "", "`ADDRESS` of a Bot API server of your own")
-	flags.StringVar(&f.proxy, "proxy", "", "`ADDRESS` of a proxy to reach Telegram through")
-	_ = cmd.MarkFlagFilename("token-file") // fails only for a flag that isn't there
+	for _, f := range setup.Flags {
+		switch value := f.Value.(type) {
+		case *string:
+			cmd.Flags().StringVar(value, f.Name, "", f.Help)
+		case *int64:
+			cmd.Flags().Int64Var(value, f.Name, 0, f.Help)
+		}
+		if strings.HasSuffix(f.Name, "-file") {
+			_ = cmd.MarkFlagFilename(f.Name) // fails only for a flag that isn't there
+		}
+	}
 	return cmd
 }
 
-// adminNumber reads --admin; 0: it isn't given.
-func (f initFlags) adminNumber() (int64, error) {
-	if f.admin == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseInt(strings.TrimPrefix(f.admin, "telegram:"), 10, 64)
-	if err != nil || n <= 0 {
-		return 0, usageErrorf("--admin is a person's number on Telegram, such as 123456789, not %q: names can be taken by anybody", f.admin)
-	}
-	return n, nil
-}
-
-// telegram is what of the configuration says where the bot is.
-func (f initFlags) telegram() (*telegram.Config, error) {
-	cfg := telegram.ConfigOf(all.Form().Default())
-	if f.apiURL != "" {
-		cfg.APIURL = f.apiURL
-	}
-	cfg.Proxy = f.proxy
-	if f.tokenFile == "" {
-		return cfg, nil
-	}
-	var err error
-	if cfg.TokenFile, err = absoluteFile(f.tokenFile); err != nil {
-		return cfg, err
-	}
-	if _, err := os.Stat(cfg.TokenFile); err != nil {
-		return cfg, usageErrorf("read --token-file: %w", err)
-	}
-	return cfg, nil
-}
-
-func (p *commandLine) init(ctx context.Context, f initFlags) error {
+func (p *commandLine) init(ctx context.Context, d platform.Descriptor, setup platform.Setup) error {
 	if err := closeMemory(); err != nil {
 		return err
 	}
@@ -117,26 +76,79 @@ func (p *commandLine) init(ctx context.Context, f initFlags) error {
 	if path, err = absoluteFile(path); err != nil {
 		return err
 	}
-	w := &wizard{commandLine: p, ask: newAsker(p), flags: f}
-	if w.admin, err = f.adminNumber(); err != nil {
+	stateDir, err := p.stateDir()
+	if err != nil {
 		return err
 	}
-	if w.telegram, err = f.telegram(); err != nil {
+	_, missing := os.Lstat(path)
+	files := func(c platform.FirstConfig) app.FirstFiles { return app.FirstFiles{File: path, FirstConfig: c} }
+	err = setup.Run(ctx, platform.SetupHost{
+		Asker: newAsker(p), Printf: p.printf, UsageErrorf: usageErrorf,
+		PrintFinding: func(f app.Finding) error { return p.printFinding(findings([]app.Finding{f})[0]) },
+		File:         path, Exists: missing == nil, StateDir: stateDir,
+		KeepUpdates: func(ctx context.Context, updates []intake.Update, handled string) error {
+			return app.KeepUpdates(ctx, stateDir, d.Name, updates, handled)
+		},
+		CheckToken: func(c platform.FirstConfig) error { return files(c).Check() },
+		KeepToken:  func(c platform.FirstConfig) error { return files(c).KeepToken() },
+		Write:      func(_ context.Context, c platform.FirstConfig) error { return p.writeFirst(files(c)) },
+	})
+	if err != nil {
+		return fmt.Errorf("set up %s: %w", d.Title, err)
+	}
+	return nil
+}
+
+// writeFirst writes what a setup has found out, and says how to go on.
+func (p *commandLine) writeFirst(f app.FirstFiles) error {
+	written, err := f.Write(p.env)
+	if err != nil {
 		return err
 	}
-	if w.stateDir, err = p.stateDir(); err != nil {
-		return err
-	}
-	w.file = path
-	_, err = os.Lstat(path)
-	w.there = err == nil
-	if w.there {
-		if err := p.printf("There is a configuration already, %s. It won't be changed:\nat the end you'll see what to add to it.\n\n", path); err != nil {
+	f.Written()
+	if f.Token.Reveal() != "" {
+		if err := p.printf("\nThe token is in %s, which only you can read.\n", f.TokenFile); err != nil {
 			return err
 		}
 	}
-	if err := w.run(ctx); err != nil {
-		return fmt.Errorf("set up Telegram: %w", err)
+	if !written {
+		return p.printf("\nAdd to %s:\n\n%s\nThen: panebridge config check, and start the daemon anep.\n", f.File, f.YAML)
 	}
-	return nil
+	if err := p.printf("\nThe configuration is in %s.\n", f.File); err != nil {
+		return err
+	}
+	if f.Undone {
+		if err := p.printf("What's said above is still to be put right; `panebridge doctor` looks again.\n"); err != nil {
+			return err
+		}
+	}
+	if err := p.sayAgents(); err != nil {
+		return err
+	}
+	run, bind := "panebridge run", "its topic appears in the chat"
+	if p.configFlag != "" {
+		run += " --config " + p.configFlag
+	}
+	if p.stateDirFlag != "" {
+		run += " --state-dir " + p.stateDirFlag
+	}
+	if !f.Mirrors {
+		bind = "then write /bind SESSION in the chat"
+	}
+	return p.printf("\nNext:\n  %s\n  panebridge sessions adopt NAME    (a tmux session; %s)\n\n/help, written to the bot, says what it can do.\n", run, bind)
+}
+
+// sayAgents says which agents can be begun without being configured, as the daemon finds them in
+// the same PATH.
+func (p *commandLine) sayAgents() error {
+	profiles, err := agent.Load()
+	if err != nil {
+		return err
+	}
+	path, _ := p.env("PATH")
+	found := app.FindAgents(path, profiles)
+	if len(found.Found) == 0 {
+		return p.printf("\nNo agent was found: none of %s is in\n%s. What's elsewhere goes into the configuration, below agents.\n", strings.Join(found.Names, ", "), strings.Join(found.Folders, ", "))
+	}
+	return p.printf("\nAgents that were found: %s. /new, written to the bot, begins one.\n", strings.Join(slices.Sorted(maps.Keys(found.Found)), ", "))
 }

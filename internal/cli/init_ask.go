@@ -23,9 +23,9 @@ func newAsker(p *commandLine) *asker {
 // errNoAnswer is the end of standard input where an answer was needed.
 var errNoAnswer = errors.New("standard input has ended, and an answer is missing")
 
-// line asks, and returns what's written without spaces around it. orFlags says which
+// Ask implements platform.Asker: it asks, and returns what's written without spaces around it. orFlags says which
 // flags would have answered it.
-func (a *asker) line(ctx context.Context, question, orFlags string) (string, error) {
+func (a *asker) Ask(ctx context.Context, question, orFlags string) (string, error) {
 	end := " "
 	if !a.terminal {
 		end = "\n"
@@ -57,10 +57,10 @@ func (a *asker) line(ctx context.Context, question, orFlags string) (string, err
 	}
 }
 
-// secret asks for what nobody may look at.
-func (a *asker) secret(ctx context.Context, question, orFlags string) (string, error) {
+// AskSecret asks for what nobody may look at.
+func (a *asker) AskSecret(ctx context.Context, question, orFlags string) (string, error) {
 	if !a.terminal {
-		return a.line(ctx, question, orFlags)
+		return a.Ask(ctx, question, orFlags)
 	}
 	show, hidden := hideEcho(a.p.stdio.In)
 	defer show()
@@ -69,17 +69,20 @@ func (a *asker) secret(ctx context.Context, question, orFlags string) (string, e
 	} else {
 		question += " (this terminal will show it)"
 	}
-	return a.line(ctx, question+":", orFlags)
+	return a.Ask(ctx, question+":", orFlags)
 }
 
-// yes asks a question that's answered by y or n; an empty answer is other.
-func (a *asker) yes(ctx context.Context, question string, other bool, orFlags string) (bool, error) {
+// HasPerson says whether a person is there, who can correct something and try again.
+func (a *asker) HasPerson() bool { return a.terminal }
+
+// AskYesNo asks a question that's answered by y or n; an empty answer is other.
+func (a *asker) AskYesNo(ctx context.Context, question string, other bool, orFlags string) (bool, error) {
 	choice := " [y/N]"
 	if other {
 		choice = " [Y/n]"
 	}
 	for {
-		text, err := a.line(ctx, question+choice, orFlags)
+		text, err := a.Ask(ctx, question+choice, orFlags)
 		switch {
 		case err != nil:
 			return false, err
