@@ -288,7 +288,7 @@ func (b *backfill) state(ctx context.Context, s *session, round int, e errand) (
 			return e, err
 		}
 	}
-	if _, ok, err := r.event(); err != nil || !ok {
+	if _, ok, err := b.g.decoder().event(r); err != nil || !ok {
 		return e, nil //nolint:nilerr // it says nothing that can be read
 	}
 	u, _, err := r.update()

@@ -59,7 +59,7 @@ func newBot(ctx context.Context, section config.Section, host platform.Host) (pl
 	}
 	r := &running{adapter: a, rights: a.Rights(host.Mirrored), host: host}
 	r.queue = intake.NewQueue(intake.QueueOptions{
-		Journal: host.Journal, Decode: Decode, GaveUp: host.GaveUp, Logger: host.Logger,
+		Journal: host.Journal, Decode: Decoder{host.Commands}.Decode, GaveUp: host.GaveUp, Logger: host.Logger,
 		Handle: func(ctx context.Context, e intake.Event) error { return r.gateway.HandleOwn(host.Handle)(ctx, e) },
 	})
 	r.gateway = a.Gateway(GatewayOptions{Host: host, Keeper: r.queue, RightsChanged: r.rights.LookAgain})

@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
 
@@ -144,21 +143,26 @@ func hasMessages(kind int) bool {
 // maxName bounds a person's name, in characters: Discord takes 32.
 const maxName = 64
 
+// Decoder reads events. A slash command becomes a line with its arguments in the order that its parameters have
+// among the commands.
+type Decoder struct{ Commands []intake.CommandInfo }
+
 // Decode reads an event of the journal; false: there's nothing to do. It's what
 // intake.Queue needs.
 //
 // What somebody writes is only passed on if a person did. Messages of bots and webhooks
 // aren't: anybody can be behind them. What happened to a thread or a channel is passed on
 // whoever did it.
-func Decode(raw []byte) (intake.Event, bool, error) {
+func (d Decoder) Decode(raw []byte) (intake.Event, bool, error) {
 	var r record
 	if err := readEvent(raw, &r); err != nil {
 		return intake.Event{}, false, err
 	}
-	return r.event()
+	return d.event(r)
 }
 
-func (r record) event() (intake.Event, bool, error) {
+// event reads a record.
+func (d Decoder) event(r record) (intake.Event, bool, error) {
 	if r.Key == "" {
 		return intake.Event{}, false, errors.New("read an event: it has no key")
 	}
@@ -170,7 +174,7 @@ func (r record) event() (intake.Event, bool, error) {
 	case eventEdited:
 		err = r.edited(&e)
 	case eventInteraction:
-		err = r.interaction(&e)
+		err = d.interaction(&e, r)
 	case eventThreadChanged:
 		err = r.threadChanged(&e)
 	case eventThreadGone:
@@ -495,7 +499,7 @@ func isToken(s string) bool {
 }
 
 // interaction reads a slash command, or a pressed button or chosen entry of a menu.
-func (r record) interaction(e *intake.Event) error {
+func (d Decoder) interaction(e *intake.Event, r record) error {
 	i, err := r.readInteraction(e)
 	if err != nil || e.Person.ID == "" {
 		return err
@@ -503,7 +507,7 @@ func (r record) interaction(e *intake.Event) error {
 	switch {
 	case i.Type == interactionCommand && i.Data.Type == commandSlash && i.Data.Name != "":
 		e.Message = replyMark + i.ID
-		e.Action = intake.Said{Text: commandLine(i.Data.Name, i.given())}
+		e.Action = intake.Said{Text: d.commandLine(i.Data.Name, i.given())}
 	case i.Type == interactionPress:
 		if !isID(i.Message.ID) {
 			return errors.New("read an event: message.id is missing")
@@ -567,7 +571,7 @@ func (i interactionJSON) focused() (optionJSON, bool) {
 // commandLine is a slash command as it's written as a text, on one line: its arguments in
 // the order of the command's parameters, whatever order they were given in. Blanks within
 // them stay: they may be part of a name.
-func commandLine(name string, given map[string]string) string {
+func (d Decoder) commandLine(name string, given map[string]string) string {
 	words := []string{"/" + name}
 	add := func(text string) {
 		text = strings.TrimSpace(strings.Map(func(r rune) rune {
@@ -580,7 +584,7 @@ func commandLine(name string, given map[string]string) string {
 			words = append(words, text)
 		}
 	}
-	for _, c := range commands.Commands() {
+	for _, c := range d.Commands {
 		if c.Name != name {
 			continue
 		}

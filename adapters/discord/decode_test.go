@@ -84,7 +84,7 @@ func TestDecode(t *testing.T) {
 		{"a form", "INTERACTION_CREATE", "", `{"id":"` + at + `","application_id":"9","type":5,"token":"t","channel_id":"5","user":{"id":"7"},"data":{"custom_id":"x"}}`, in("5"), nil},
 		{"what nobody reads", "TYPING_START", "", `{"id":"` + at + `"}`, in("5"), nil},
 	} {
-		e, ok, err := discord.Decode(kept(c.kind, c.parent, c.data))
+		e, ok, err := decoder.Decode(kept(c.kind, c.parent, c.data))
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", c.name, err)
@@ -98,18 +98,18 @@ func TestDecode(t *testing.T) {
 
 // What's said is somebody's, at a time; names are as people show themselves.
 func TestDecodeWhoAndWhen(t *testing.T) {
-	e, _, err := discord.Decode(kept("MESSAGE_CREATE", "", `{"id":"`+at+`","channel_id":"5","guild_id":"1","author":{"id":"7","username":"ada","global_name":"Ada"},"member":{"nick":"Countess"},"content":"hi"}`))
+	e, _, err := decoder.Decode(kept("MESSAGE_CREATE", "", `{"id":"`+at+`","channel_id":"5","guild_id":"1","author":{"id":"7","username":"ada","global_name":"Ada"},"member":{"nick":"Countess"},"content":"hi"}`))
 	if err != nil || e.Person != (intake.Person{ID: "discord:7", Name: "Countess"}) || e.Private || e.At.UTC().Format("2006-01-02 15:04") != "2026-05-04 12:00" || e.Message != at {
 		t.Errorf("came %+v, %v", e, err)
 	}
-	e, _, err = discord.Decode(kept("MESSAGE_CREATE", "", `{"id":"`+at+`","channel_id":"5",`+who+`,"content":"hi"}`))
+	e, _, err = decoder.Decode(kept("MESSAGE_CREATE", "", `{"id":"`+at+`","channel_id":"5",`+who+`,"content":"hi"}`))
 	if err != nil || e.Person.Name != "Ada" || !e.Private {
 		t.Errorf("came %+v, %v", e, err)
 	}
 	// A private chat of others, into which somebody has brought the application, isn't one
 	// with the bot.
 	for context, private := range map[string]bool{``: true, `"context":1,`: true, `"context":2,`: false} {
-		e, _, err = discord.Decode(kept("INTERACTION_CREATE", "", `{"id":"1","application_id":"9","type":2,"token":"t",`+context+`"channel_id":"5","user":{"id":"7"},"data":{"type":1,"name":"pair"}}`))
+		e, _, err = decoder.Decode(kept("INTERACTION_CREATE", "", `{"id":"1","application_id":"9","type":2,"token":"t",`+context+`"channel_id":"5","user":{"id":"7"},"data":{"type":1,"name":"pair"}}`))
 		if err != nil || e.Private != private {
 			t.Errorf("with %q came %+v, %v", context, e, err)
 		}
@@ -124,7 +124,7 @@ func TestDecodeWhatCannotBeRead(t *testing.T) {
 		kept("INTERACTION_CREATE", "", `{"id":"1","application_id":"9","type":3,"token":"../secret","channel_id":"5"}`), kept("INTERACTION_CREATE", "", `{"id":"1","application_id":"9","type":3,"token":"..","channel_id":"5"}`),
 		[]byte(`{"t":"MESSAGE_CREATE","key":"k","d":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`),
 	} {
-		if e, ok, err := discord.Decode(raw); err == nil || ok || strings.Contains(err.Error(), "secret") {
+		if e, ok, err := decoder.Decode(raw); err == nil || ok || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%.60s came as %+v, %v", raw, e, err)
 		}
 	}
@@ -135,11 +135,11 @@ func FuzzDecode(f *testing.F) {
 	f.Add(kept("INTERACTION_CREATE", "", `{"id":"`+at+`","application_id":"9","type":3,"token":"t","channel_id":"5","user":{"id":"7"},"message":{"id":"3"},"data":{"component_type":3,"values":["o:2"]}}`))
 	f.Add(kept("THREAD_UPDATE", "", `{"id":"5","type":11,"parent_id":"4","thread_metadata":{"archived":true}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		e, ok, err := discord.Decode(raw)
+		e, ok, err := decoder.Decode(raw)
 		if !ok || err != nil {
 			return
 		}
-		again, ok, err := discord.Decode(raw)
+		again, ok, err := decoder.Decode(raw)
 		if !ok || err != nil || !reflect.DeepEqual(e, again) {
 			t.Errorf("the same came as %+v and %+v", e, again)
 		}
@@ -162,7 +162,7 @@ func TestCommandsFit(t *testing.T) {
 			}
 			options = append([]string{fmt.Sprintf(`{"name":%q,"value":"v%d"}`, p.Name, i)}, options...)
 		}
-		e, _, err := discord.Decode(kept("INTERACTION_CREATE", "", `{"id":"1","application_id":"9","type":2,"token":"t","channel_id":"5","user":{"id":"7"},"data":{"type":1,"name":"`+c.Name+`","options":[`+strings.Join(options, ",")+`]}}`))
+		e, _, err := decoder.Decode(kept("INTERACTION_CREATE", "", `{"id":"1","application_id":"9","type":2,"token":"t","channel_id":"5","user":{"id":"7"},"data":{"type":1,"name":"`+c.Name+`","options":[`+strings.Join(options, ",")+`]}}`))
 		want := "/" + c.Name
 		for i := range c.Params {
 			want += fmt.Sprintf(" v%d", i)

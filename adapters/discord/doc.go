@@ -44,7 +44,7 @@
 // what it has by its key: the message's id, the message's id and the time of its edit,
 // the interaction's id.
 //
-// Decode (decode.go) makes an event of what was stored. Slash commands are the lines
+// Decoder (decode.go) makes an event of what was stored. Slash commands are the lines
 // that people could write (Adapter.SetCommands); Discord shows them as they were understood, and
 // the reply follows (interaction.go). Who isn't let in gets no answer at all.
 //

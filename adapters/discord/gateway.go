@@ -90,6 +90,9 @@ const (
 	maxSpoiled = 2
 )
 
+// decoder reads its events.
+func (g *Gateway) decoder() Decoder { return Decoder{g.opt.Commands} }
+
 // Run takes events in until ctx ends. When Discord doesn't let the bot in for a reason
 // that only a person can change, it calls seldom, and Health says so.
 func (g *Gateway) Run(ctx context.Context) error {

@@ -261,7 +261,7 @@ func (i *eventIntake) channel(ctx context.Context, it item) error {
 
 // add collects an event if there's something to do because of it.
 func (i *eventIntake) add(r record) {
-	if _, ok, err := r.event(); err != nil || !ok {
+	if _, ok, err := i.g.decoder().event(r); err != nil || !ok {
 		return
 	}
 	if u, ok, _ := r.update(); ok {
@@ -279,7 +279,7 @@ func (i *eventIntake) interaction(ctx context.Context, it item) error {
 			return ctx.Err()
 		}
 	}
-	r, e, err := readOwed(it.session, it.frame, parent)
+	r, e, err := i.g.readOwed(it.session, it.frame, parent)
 	if err != nil || e.Action == nil || !i.ours(guildOf(it.Data)) {
 		return err
 	}
@@ -375,7 +375,7 @@ func (g *Gateway) update(ctx context.Context, bot, kind, parent string, m messag
 		at, _ := time.Parse(time.RFC3339, m.EditedAt) // one that isn't a time is no edit
 		r.Key = fmt.Sprintf("e%s:%d", m.ID, at.UnixMilli())
 	}
-	e, ok, err := r.event()
+	e, ok, err := g.decoder().event(r)
 	if err != nil || !ok {
 		return intake.Update{}, false, err
 	}

@@ -99,7 +99,7 @@ func hostile(t *testing.T, s *platformtest.Siege) {
 		}
 		return platformtest.Target{
 			Side: platformtest.Side{
-				Name: "discord", Platform: a, Decode: discord.Decode,
+				Name: "discord", Platform: a, Decode: decoder.Decode,
 				Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
 					g = a.Gateway(filled(discord.GatewayOptions{Keeper: q, Host: platform.Host{Knows: in.KnowsChat, Admits: in.Admits, Complete: in.Complete}}))
 					return g

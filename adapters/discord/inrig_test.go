@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/intake/journaltest"
@@ -67,8 +68,12 @@ func (w *world) ear() *ear {
 	return e
 }
 
+// decoder reads events.
+var decoder = discord.Decoder{Commands: commands.Commands()} //nolint:gochecknoglobals // a constant
+
 // filled are options in which nothing is nil: everybody is let in everywhere, and no others are there.
 func filled(o discord.GatewayOptions) discord.GatewayOptions {
+	o.Commands = decoder.Commands
 	if o.Knows == nil {
 		o.Knows = func(adapters.Target) bool { return true }
 	}
@@ -111,7 +116,7 @@ func (e *ear) start() {
 	e.noErr(e.bot.Load(context.Background()))
 	process := e.memory.Process()
 	e.queue = intake.NewQueue(intake.QueueOptions{
-		Journal: process, Decode: discord.Decode,
+		Journal: process, Decode: decoder.Decode,
 		Handle: func(ctx context.Context, ev intake.Event) error {
 			return e.owned(func(_ context.Context, ev intake.Event) error { return e.hear(ev) })(ctx, ev)
 		},

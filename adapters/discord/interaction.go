@@ -89,7 +89,7 @@ func bareChannel(f frame) string {
 
 // readOwed reads an interaction that's to be stored. parent is the channel of its thread, if it
 // doesn't say so itself. The event has no action if it's none that we know.
-func readOwed(s *session, f frame, parent string) (record, intake.Event, error) {
+func (g *Gateway) readOwed(s *session, f frame, parent string) (record, intake.Event, error) {
 	var i struct {
 		ID string `json:"id"`
 	}
@@ -97,7 +97,7 @@ func readOwed(s *session, f frame, parent string) (record, intake.Event, error) 
 		return record{}, intake.Event{}, err
 	}
 	r := record{Type: f.Type, Key: replyMark + i.ID, Bot: s.bot, Parent: parent, Data: f.Data}
-	e, _, err := r.event()
+	e, _, err := g.decoder().event(r)
 	return r, e, err
 }
 
@@ -138,7 +138,7 @@ func (g *Gateway) oweAt(ctx context.Context, s *session, it item, parent string,
 		}
 		return
 	}
-	_, e, err = readOwed(s, it.frame, parent)
+	_, e, err = g.readOwed(s, it.frame, parent)
 	if err != nil || e.Action == nil || !g.opt.Admits(e) {
 		return
 	}

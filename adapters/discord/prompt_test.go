@@ -51,7 +51,7 @@ func (w *world) office(channel, dir string) *office {
 	o.Office = platformtest.NewOffice(w.T, o.Bridge, dir, people, func(*store.Store) platformtest.Side {
 		o.noErr(o.bot.Load(context.Background()))
 		return platformtest.Side{
-			Name: "discord", Platform: o.bot, Decode: discord.Decode,
+			Name: "discord", Platform: o.bot, Decode: decoder.Decode,
 			Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
 				return o.bot.Gateway(filled(discord.GatewayOptions{Keeper: q, Host: platform.Host{
 					Knows: in.KnowsChat, Admits: in.Admits, Complete: in.Complete, Offered: in.IsOffered, Mirrored: o.mirrored,

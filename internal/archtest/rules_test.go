@@ -55,7 +55,7 @@ var rules = map[string][]string{
 	"internal/findings": {"internal/regular"},
 	"adapters/web":      {"internal/render", "internal/render/sgr"},
 	"adapters/telegram": {"config", "adapters", "adapters/platform", "internal/findings", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/entities", "internal/redact"},
-	"adapters/discord":  {"config", "adapters", "adapters/platform", "internal/findings", "adapters/commands", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/discord", "internal/redact"},
+	"adapters/discord":  {"config", "adapters", "adapters/platform", "internal/findings", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/discord", "internal/redact"},
 
 	"adapters/telegram/telegramtest": {"internal/chatview", "internal/faults"}, // nothing else of ours: it doesn't share our mistakes
 	"adapters/discord/discordtest":   {"internal/chatview", "internal/faults"},
