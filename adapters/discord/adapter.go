@@ -26,11 +26,11 @@ type Adapter struct {
 	opt      Options
 	channels atomic.Pointer[map[string]Channel] // as they were configured last
 	client   *client
-	forums   forums
-	titles   titles // of threads, that are refused
-	old      oldOnes
-	private  private
-	sharing  *sharing
+	forums   forumChannels
+	titles   refusedTitles // of threads, that are refused
+	old      oldEditTimes
+	private  privateChats
+	sharing  *botSharing
 	log      *slog.Logger
 
 	interactions *interactions
@@ -262,14 +262,14 @@ func (a *Adapter) Shape(t adapters.Target) adapters.Shape {
 	}
 	if t.Thread == "" {
 		c, _ := a.channel(t.Chat)
-		s.OwnThread, s.ClosesThreads, s.OnlyThreads = c.Threads, c.Threads, a.forums.has(t.Chat)
+		s.OwnThread, s.ClosesThreads, s.OnlyThreads = c.Threads, c.Threads, a.forums.contains(t.Chat)
 	}
 	return s
 }
 
 // Link implements adapters.Linker and intake.Platform.
 func (a *Adapter) Link(at adapters.Target, message string) string {
-	if at.Thread == "" && a.private.person(at.Chat) != "" {
+	if at.Thread == "" && a.private.personOf(at.Chat) != "" {
 		return link(noGuild, at, message)
 	}
 	return link(a.opt.Guild, at, message)
@@ -291,9 +291,9 @@ func link(guild string, at adapters.Target, message string) string {
 	return address
 }
 
-// within has a call's answer counted for the limits of a target.
-func (a *Adapter) within(ctx context.Context, t adapters.Target, family qos.Family) context.Context {
-	return withPurpose(ctx, purpose{scope: qos.Scope{Chat: a.Chat(t), Family: family}})
+// withScope has a call's answer counted for the limits of a target.
+func (a *Adapter) withScope(ctx context.Context, t adapters.Target, family qos.Family) context.Context {
+	return withPurpose(ctx, callPurpose{scope: qos.Scope{Chat: a.Chat(t), Family: family}})
 }
 
 // checkIDs says which of a call's ids can't be any: they become part of an address.

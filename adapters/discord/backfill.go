@@ -25,8 +25,8 @@ const (
 	noteFor = 5 * time.Second
 )
 
-// errand is a place where something may have been missed.
-type errand struct {
+// unreadPlace is a place where something may have been missed.
+type unreadPlace struct {
 	place    adapters.Target
 	last     string          // the newest message there, as far as it's known
 	state    json.RawMessage // of a thread, as the server's description has it; nil: it isn't among the open ones
@@ -34,11 +34,11 @@ type errand struct {
 	private  bool            // it's a chat with one person, on no server
 }
 
-// hold is a place that's being read. What's said there now waits behind what was said
+// heldPlace is a place that's being read. What's said there now waits behind what was said
 // before.
-type hold struct {
-	errand
-	session *session
+type heldPlace struct {
+	unreadPlace
+	session *gatewaySession
 	guild   string
 	round   int
 	again   bool // it must be looked at once more
@@ -57,7 +57,7 @@ type backfill struct {
 	wake    chan struct{}
 
 	mu    sync.Mutex
-	open  map[string]*hold // by id of the channel or thread
+	open  map[string]*heldPlace // by id of the channel or thread
 	order []string
 	round int               // of begin
 	seen  map[string]string // newest message taken care of, by channel; "": not read from the notes yet
@@ -72,12 +72,12 @@ type backfill struct {
 func newBackfill(g *Gateway) *backfill {
 	return &backfill{
 		g: g, reading: intake.Vitals{Log: g.log, Part: "fetching what was missed on Discord"}, wake: make(chan struct{}, 1),
-		open: map[string]*hold{}, seen: map[string]string{}, newer: map[string]bool{},
+		open: map[string]*heldPlace{}, seen: map[string]string{}, newer: map[string]bool{},
 	}
 }
 
-// begin has places looked at. From now on, until that's done, what's said there waits.
-func (b *backfill) begin(s *session, guild string, list []errand) {
+// beginPlaces has places looked at. From now on, until that's done, what's said there waits.
+func (b *backfill) beginPlaces(s *gatewaySession, guild string, list []unreadPlace) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.round++
@@ -85,19 +85,19 @@ func (b *backfill) begin(s *session, guild string, list []errand) {
 		id := channelOf(e.place)
 		h := b.open[id]
 		if h == nil {
-			h = &hold{}
+			h = &heldPlace{}
 			b.open[id] = h
 			b.order = append(b.order, id)
 		} else {
 			h.again = true
 		}
-		h.errand, h.session, h.guild, h.round = e, s, guild, b.round
+		h.unreadPlace, h.session, h.guild, h.round = e, s, guild, b.round
 	}
-	poke(b.wake)
+	wakeUp(b.wake)
 }
 
-// holds takes an update that must wait; false: its place isn't being read.
-func (b *backfill) holds(channel string, u intake.Update) bool {
+// holdUpdate takes an update that must wait; false: its place isn't being read.
+func (b *backfill) holdUpdate(channel string, u intake.Update) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h := b.open[channel]
@@ -111,17 +111,17 @@ func (b *backfill) holds(channel string, u intake.Update) bool {
 	return true
 }
 
-// sees takes in that a message was taken care of; urgent: that it's noted soon.
-func (b *backfill) sees(s sight, urgent bool) {
+// noteHandled takes in that a message was taken care of; urgent: that it's noted soon.
+func (b *backfill) noteHandled(s handledMessage, urgent bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if h := b.open[s.channel]; h != nil {
-		h.saw = later(h.saw, s.id)
+		h.saw = laterID(h.saw, s.id)
 		return
 	}
-	b.advance(s.channel, s.id)
+	b.advancePlace(s.channel, s.id)
 	if urgent {
-		poke(b.wake)
+		wakeUp(b.wake)
 	}
 }
 
@@ -132,7 +132,7 @@ func (b *backfill) run(ctx context.Context) {
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteFor)
 		defer cancel()
-		b.note(ctx)
+		b.writeNotes(ctx)
 	}()
 	for {
 		select {
@@ -142,11 +142,11 @@ func (b *backfill) run(ctx context.Context) {
 		case <-b.wake:
 		}
 		for fails := 0; ctx.Err() == nil; {
-			h, id := b.next()
+			h, id := b.nextPlace()
 			if h == nil {
 				break
 			}
-			err := b.work(ctx, id, h)
+			err := b.readPlace(ctx, id, h)
 			if err == nil {
 				fails = 0
 				b.reading.Works(ctx)
@@ -163,12 +163,12 @@ func (b *backfill) run(ctx context.Context) {
 			}
 			_ = intake.Pause(ctx, rest)
 		}
-		b.note(ctx)
+		b.writeNotes(ctx)
 	}
 }
 
-// next returns the place that's looked at next: first one where somebody waits.
-func (b *backfill) next() (*hold, string) {
+// nextPlace returns the place that's looked at next: first one where somebody waits.
+func (b *backfill) nextPlace() (*heldPlace, string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, id := range b.order {
@@ -182,34 +182,34 @@ func (b *backfill) next() (*hold, string) {
 	return b.open[b.order[0]], b.order[0]
 }
 
-// work looks at one place, and lets go of it. After an error it's to be done again.
-func (b *backfill) work(ctx context.Context, id string, h *hold) error {
-	from, err := b.from(ctx, id)
+// readPlace looks at one place, and lets go of it. After an error it's to be done again.
+func (b *backfill) readPlace(ctx context.Context, id string, h *heldPlace) error {
+	from, err := b.positionOf(ctx, id)
 	if err != nil {
 		return err
 	}
 	b.mu.Lock()
-	e, s, guild, round := h.errand, h.session, h.guild, h.round
+	e, s, guild, round := h.unreadPlace, h.session, h.guild, h.round
 	h.again = false
 	b.mu.Unlock()
 	if e.private {
 		guild = ""
 	}
 	if e.place.Thread != "" && e.mirrored {
-		if e, err = b.state(ctx, s, round, e); err != nil {
+		if e, err = b.readThreadState(ctx, s, round, e); err != nil {
 			return err
 		}
 	}
-	if from != "" && e.place != (adapters.Target{}) && (e.last == "" || later(e.last, from) != from) {
-		if err := b.pages(ctx, h, s, guild, e.place, from); err != nil {
+	if from != "" && e.place != (adapters.Target{}) && (e.last == "" || laterID(e.last, from) != from) {
+		if err := b.readPages(ctx, h, s, guild, e.place, from); err != nil {
 			return err
 		}
 	}
-	return b.release(ctx, id, h, e.last)
+	return b.releasePlace(ctx, id, h, e.last)
 }
 
-// release stores what has waited, and lets go of a place.
-func (b *backfill) release(ctx context.Context, id string, h *hold, last string) error {
+// releasePlace stores what has waited, and lets go of a place.
+func (b *backfill) releasePlace(ctx context.Context, id string, h *heldPlace, last string) error {
 	for {
 		b.mu.Lock()
 		waiting := h.waiting
@@ -220,8 +220,8 @@ func (b *backfill) release(ctx context.Context, id string, h *hold, last string)
 		case len(waiting) == 0:
 			delete(b.open, id)
 			b.order = slices.DeleteFunc(b.order, func(x string) bool { return x == id })
-			b.advance(id, later(h.saw, last))
-			b.most = later(b.most, id) // so that there's something where nobody ever wrote
+			b.advancePlace(id, laterID(h.saw, last))
+			b.most = laterID(b.most, id) // so that there's something where nobody ever wrote
 			b.mu.Unlock()
 			return nil
 		}
@@ -262,13 +262,13 @@ func (p *historyPage) Check() error {
 	return nil
 }
 
-// state has it handled how a thread is now. The errand comes back with what's known
+// readThreadState has it handled how a thread is now. The place comes back with what's known
 // then, without a place if the thread is gone.
-func (b *backfill) state(ctx context.Context, s *session, round int, e errand) (errand, error) {
-	r := record{Type: eventThreadChanged, Key: fmt.Sprintf("y%s:%d:%s", adapters.Shorten(s.id, 100), round, e.place.Thread), Bot: s.bot, Data: e.state}
+func (b *backfill) readThreadState(ctx context.Context, s *gatewaySession, round int, e unreadPlace) (unreadPlace, error) {
+	r := journalRecord{Type: eventThreadChanged, Key: fmt.Sprintf("y%s:%d:%s", adapters.Shorten(s.id, 100), round, e.place.Thread), Bot: s.bot, Data: e.state}
 	if e.state == nil {
-		b.slowly(ctx)
-		err := b.g.adapter.client.raw(ctx, http.MethodGet, "channels/"+e.place.Thread, nil, &r.Data)
+		b.awaitTurn(ctx)
+		err := b.g.adapter.client.callPath(ctx, http.MethodGet, "channels/"+e.place.Thread, nil, &r.Data)
 		switch {
 		case isGone(err):
 			r.Type = eventThreadGone
@@ -282,36 +282,36 @@ func (b *backfill) state(ctx context.Context, s *session, round int, e errand) (
 			if err := c.Check(); err != nil {
 				return e, fmt.Errorf("read an event: %w", err)
 			}
-			e.last = later(c.ID, c.Last)
+			e.last = laterID(c.ID, c.Last)
 		}
 		if err != nil {
 			return e, err
 		}
 	}
-	if _, ok, err := b.g.decoder().event(r); err != nil || !ok {
+	if _, ok, err := b.g.decoder().eventOf(r); err != nil || !ok {
 		return e, nil //nolint:nilerr // it says nothing that can be read
 	}
-	u, _, err := r.update()
+	u, _, err := r.updateOf()
 	if err != nil {
 		return e, err
 	}
 	return e, b.g.opt.Keeper.Keep(ctx, []intake.Update{u})
 }
 
-// slowly lets time pass since the call before.
-func (b *backfill) slowly(ctx context.Context) {
+// awaitTurn lets time pass since the call before.
+func (b *backfill) awaitTurn(ctx context.Context) {
 	if wait := askEvery - time.Since(b.asked); wait > 0 {
 		_ = intake.Pause(ctx, wait)
 	}
 	b.asked = time.Now()
 }
 
-// pages stores what was said in a place after a message.
-func (b *backfill) pages(ctx context.Context, h *hold, s *session, guild string, place adapters.Target, after string) error {
+// readPages stores what was said in a place after a message.
+func (b *backfill) readPages(ctx context.Context, h *heldPlace, s *gatewaySession, guild string, place adapters.Target, after string) error {
 	for {
-		b.slowly(ctx)
+		b.awaitTurn(ctx)
 		var list historyPage
-		err := b.g.adapter.client.raw(ctx, http.MethodGet, fmt.Sprintf("channels/%s/messages?after=%s&limit=%d", channelOf(place), after, perPage), nil, &list)
+		err := b.g.adapter.client.callPath(ctx, http.MethodGet, fmt.Sprintf("channels/%s/messages?after=%s&limit=%d", channelOf(place), after, perPage), nil, &list)
 		if isGone(err) {
 			b.g.log.WarnContext(ctx, "what was written while panebridge was away can't be read: let the bot read the message history", "target", place.String(), "err", err)
 			return nil
@@ -319,7 +319,7 @@ func (b *backfill) pages(ctx context.Context, h *hold, s *session, guild string,
 		if err != nil {
 			return err
 		}
-		updates, newest, bad := b.read(ctx, s, guild, place, list)
+		updates, newest, bad := b.readPage(ctx, s, guild, place, list)
 		if bad > 0 && bad == len(list) && h.unreadable < maxUnreadable {
 			h.unreadable++
 			return errors.New("fetch what was missed: no message can be read; it's tried again")
@@ -333,12 +333,12 @@ func (b *backfill) pages(ctx context.Context, h *hold, s *session, guild string,
 				return fmt.Errorf("store what was missed: %w", err)
 			}
 		}
-		if newest == "" || later(after, newest) == after {
+		if newest == "" || laterID(after, newest) == after {
 			return nil
 		}
 		after = newest
 		b.mu.Lock()
-		b.advance(channelOf(place), newest)
+		b.advancePlace(channelOf(place), newest)
 		b.mu.Unlock()
 		if len(list) < perPage {
 			return nil
@@ -346,9 +346,9 @@ func (b *backfill) pages(ctx context.Context, h *hold, s *session, guild string,
 	}
 }
 
-// read makes updates of a page, the oldest first, and says which message is the newest and how
+// readPage makes updates of a page, the oldest first, and says which message is the newest and how
 // many can't be read but for their ids.
-func (b *backfill) read(ctx context.Context, s *session, guild string, place adapters.Target, list historyPage) (updates []intake.Update, newest string, bad int) {
+func (b *backfill) readPage(ctx context.Context, s *gatewaySession, guild string, place adapters.Target, list historyPage) (updates []intake.Update, newest string, bad int) {
 	type message struct {
 		messageJSON
 		raw json.RawMessage
@@ -378,7 +378,7 @@ func (b *backfill) read(ctx context.Context, s *session, guild string, place ada
 			continue
 		}
 		m.Guild = guild
-		if u, ok, err := b.g.update(ctx, s.bot, eventMessage, parent, m.messageJSON, raw); err == nil && ok {
+		if u, ok, err := b.g.updateOf(ctx, s.bot, eventMessage, parent, m.messageJSON, raw); err == nil && ok {
 			updates = append(updates, u)
 		}
 	}
@@ -406,28 +406,28 @@ func located(raw json.RawMessage, guild string) (json.RawMessage, error) {
 // in one channel or thread.
 const noteSeen = "seen"
 
-// advance takes in how far a place has been read. mu is held.
-func (b *backfill) advance(channel, id string) {
+// advancePlace takes in how far a place has been read. mu is held.
+func (b *backfill) advancePlace(channel, id string) {
 	if id == "" {
 		return
 	}
-	b.most = later(b.most, id)
-	if was := b.seen[channel]; was == "" || later(was, id) != was {
+	b.most = laterID(b.most, id)
+	if was := b.seen[channel]; was == "" || laterID(was, id) != was {
 		b.seen[channel] = id
 		b.newer[channel] = true
 	}
 }
 
-// later returns the greater one of two ids; "" is less than all.
-func later(a, b string) string {
+// laterID returns the greater one of two ids; "" is less than all.
+func laterID(a, b string) string {
 	if c := cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)); c < 0 {
 		return b
 	}
 	return a
 }
 
-// from returns the message after which a place is read; "": nothing there is old.
-func (b *backfill) from(ctx context.Context, id string) (string, error) {
+// positionOf returns the message after which a place is read; "": nothing there is old.
+func (b *backfill) positionOf(ctx context.Context, id string) (string, error) {
 	b.mu.Lock()
 	seen, base, noted := b.seen[id], b.base, b.noted
 	b.mu.Unlock()
@@ -453,13 +453,13 @@ func (b *backfill) from(ctx context.Context, id string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.base, b.noted = base, true
-	b.most = later(b.most, base)
+	b.most = laterID(b.most, base)
 	return seen, nil
 }
 
-// note writes down how far places have been read. Where places begin that have no note
+// writeNotes writes down how far places have been read. Where places begin that have no note
 // is only moved on when nothing is missing anywhere.
-func (b *backfill) note(ctx context.Context) {
+func (b *backfill) writeNotes(ctx context.Context) {
 	b.mu.Lock()
 	todo := map[string]string{}
 	for id := range b.newer {

@@ -306,7 +306,7 @@ func TestJournalFailsWhileReading(t *testing.T) {
 		want := w.sayMore([]string{"message 0"}, 230, 30*time.Millisecond)
 		var mu sync.Mutex
 		r := rand.New(rand.NewPCG(1, 1))
-		e.wrap = func(k intake.Keeper) intake.Keeper {
+		e.wrap = func(k intake.UpdateKeeper) intake.UpdateKeeper {
 			return keeper(func(ctx context.Context, list []intake.Update) error {
 				mu.Lock()
 				fails := r.IntN(3) > 0

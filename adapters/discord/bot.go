@@ -26,19 +26,19 @@ func Descriptor() platform.Descriptor {
 	}
 }
 
-// running is the bot on Discord: its adapter, and the gateway that its events come in by.
-type running struct {
+// runningBot is the bot on Discord: its adapter, and the gateway that its events come in by.
+type runningBot struct {
 	adapter *Adapter
 	queue   *intake.Queue
 	gateway *Gateway
-	rights  *Rights
+	rights  *RightsWatcher
 	host    platform.Host
 }
 
 var (
-	_ platform.Runner       = (*running)(nil)
-	_ platform.Reloader     = (*running)(nil)
-	_ platform.HealthTeller = (*running)(nil)
+	_ platform.BackgroundRunner = (*runningBot)(nil)
+	_ platform.Reloader         = (*runningBot)(nil)
+	_ platform.HealthTeller     = (*runningBot)(nil)
 )
 
 // newBot makes the bot of a section.
@@ -57,7 +57,7 @@ func newBot(ctx context.Context, section config.Section, host platform.Host) (pl
 			return nil, err
 		}
 	}
-	r := &running{adapter: a, rights: a.Rights(host.Mirrored), host: host}
+	r := &runningBot{adapter: a, rights: a.RightsWatcher(host.Mirrored), host: host}
 	r.queue = intake.NewQueue(intake.QueueOptions{
 		Journal: host.Journal, Decode: Decoder{host.Commands}.Decode, GaveUp: host.GaveUp, Logger: host.Logger,
 		Handle: func(ctx context.Context, e intake.Event) error { return r.gateway.HandleOwn(host.Handle)(ctx, e) },
@@ -68,23 +68,23 @@ func newBot(ctx context.Context, section config.Section, host platform.Host) (pl
 
 // options are the adapter's, as far as the configuration has them.
 func (d *Config) options() (Options, error) {
-	token, err := platform.Token(d.Token, d.TokenFile, Name)
+	token, err := platform.ReadToken(d.Token, d.TokenFile, Name)
 	return Options{Token: exchange.Token(token), APIURL: d.APIURL, Proxy: d.Proxy, Guild: d.Guild, Channels: d.Channels}, err
 }
 
 // Outbound implements platform.Platform.
-func (r *running) Outbound() adapters.Adapter { return r.adapter }
+func (r *runningBot) Outbound() adapters.Adapter { return r.adapter }
 
 // Inbound implements platform.Platform.
-func (r *running) Inbound() intake.Platform { return r.adapter }
+func (r *runningBot) Inbound() intake.Platform { return r.adapter }
 
 // Reload implements platform.Reloader.
-func (r *running) Reload(section config.Section) {
+func (r *runningBot) Reload(section config.Section) {
 	r.adapter.SetChannels(section.(*Config).Channels) //nolint:forcetypeassert // Form makes it
 }
 
 // Run implements platform.Runner.
-func (r *running) Run(ctx context.Context) error {
+func (r *runningBot) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return r.queue.Run(ctx) })
 	g.Go(func() error { return r.gateway.Run(ctx) })
@@ -94,7 +94,7 @@ func (r *running) Run(ctx context.Context) error {
 }
 
 // Health implements platform.HealthTeller.
-func (r *running) Health() intake.Health { return r.gateway.Health().Worse(r.rights.Health()) }
+func (r *runningBot) Health() intake.Health { return r.gateway.Health().Worse(r.rights.Health()) }
 
 // privateChat is the private chat with a person, as it was noted when they wrote there; "": none is
 // known.
@@ -205,7 +205,7 @@ func examine(ctx context.Context, section config.Section, _ bool) []findings.Fin
 	const portal = "discord.com/developers/applications"
 	dc := section.(*Config) //nolint:forcetypeassert // Form makes it
 	all := findings.ExamineTokenFile(Name, dc.TokenFile)
-	text, err := platform.Token(dc.Token, dc.TokenFile, Name)
+	text, err := platform.ReadToken(dc.Token, dc.TokenFile, Name)
 	if err != nil {
 		return all // which was said
 	}

@@ -26,7 +26,7 @@ const connectTimeout = 10 * time.Second
 // their context. Their errors are, or wrap, a *failure.
 type client struct {
 	token    exchange.Token
-	exchange *limited
+	exchange *limitedExchange
 	http     *http.Client // of calls: adds nothing to what's asked but limits
 	files    *http.Client // of downloads: no limits, no token, whatever address
 }
@@ -37,20 +37,20 @@ func newClient(opt Options) *client {
 	return &client{token: opt.Token, exchange: x, http: &http.Client{Transport: x}, files: x.Client()}
 }
 
-// session is the library's, for one call. It has no memory of limits that it could
+// librarySession is the library's, for one call. It has no memory of limits that it could
 // sleep on, and no lock that two calls could wait for.
-func (c *client) session() *discordgo.Session {
+func (c *client) librarySession() *discordgo.Session {
 	return &discordgo.Session{
 		Token: "Bot " + string(c.token), Client: c.http, Ratelimiter: discordgo.NewRatelimiter(),
 		UserAgent: "DiscordBot (https://github.com/panebridge/panebridge, 1) discordgo/" + discordgo.VERSION,
 	}
 }
 
-// do makes a call of the library's. All options must be passed on.
-func (c *client) do(ctx context.Context, call func(*discordgo.Session, ...discordgo.RequestOption) error) error {
+// callLibrary makes a call of the library's. All options must be passed on.
+func (c *client) callLibrary(ctx context.Context, call func(*discordgo.Session, ...discordgo.RequestOption) error) error {
 	ctx, cancel := exchange.WithTimeout(ctx)
 	defer cancel()
-	err := call(c.session(), discordgo.WithContext(ctx), discordgo.WithRestRetries(0), discordgo.WithRetryOnRatelimit(false))
+	err := call(c.librarySession(), discordgo.WithContext(ctx), discordgo.WithRestRetries(0), discordgo.WithRetryOnRatelimit(false))
 	if err == nil {
 		return nil
 	}
@@ -60,10 +60,10 @@ func (c *client) do(ctx context.Context, call func(*discordgo.Session, ...discor
 	return &failure{Failure: c.exchange.Unreadable("", err)}
 }
 
-// raw makes a call that the library doesn't offer, or not with all its fields. path is
+// callPath makes a call that the library doesn't offer, or not with all its fields. path is
 // without the version: "channels/1/messages?limit=50". body becomes JSON; nil: none.
 // The answer is decoded into `into`; nil: whatever Discord answers is right.
-func (c *client) raw(ctx context.Context, method, path string, body, into any) error {
+func (c *client) callPath(ctx context.Context, method, path string, body, into any) error {
 	var encoded []byte
 	if body != nil {
 		var err error
@@ -71,21 +71,21 @@ func (c *client) raw(ctx context.Context, method, path string, body, into any) e
 			return &failure{Failure: c.exchange.Failed(routeOf(method, path), qos.Rejected, fmt.Errorf("encode the request: %w", err))}
 		}
 	}
-	return c.send(ctx, method, path, "application/json", encoded, into)
+	return c.sendBody(ctx, method, path, "application/json", encoded, into)
 }
 
-// upload makes a call with files: body becomes its payload_json.
-func (c *client) upload(ctx context.Context, method, path string, body any, files []*discordgo.File, into any) error {
+// callWithFiles makes a call with files: body becomes its payload_json.
+func (c *client) callWithFiles(ctx context.Context, method, path string, body any, files []*discordgo.File, into any) error {
 	kind, encoded, err := discordgo.MultipartBodyWithJSON(body, files)
 	if err != nil {
 		return &failure{Failure: c.exchange.Failed(routeOf(method, path), qos.Rejected, fmt.Errorf("encode the request: %w", err))}
 	}
-	return c.send(ctx, method, path, kind, encoded, into)
+	return c.sendBody(ctx, method, path, kind, encoded, into)
 }
 
-func (c *client) send(ctx context.Context, method, path, kind string, body []byte, into any) error {
+func (c *client) sendBody(ctx context.Context, method, path, kind string, body []byte, into any) error {
 	var answer []byte
-	err := c.do(ctx, func(s *discordgo.Session, options ...discordgo.RequestOption) error {
+	err := c.callLibrary(ctx, func(s *discordgo.Session, options ...discordgo.RequestOption) error {
 		var err error
 		answer, err = s.RequestRaw(method, discordgo.EndpointAPI+path, kind, body, "", 0, options...)
 		return err
@@ -99,57 +99,57 @@ func (c *client) send(ctx context.Context, method, path, kind string, body []byt
 	return nil
 }
 
-// same is an answer about one thing, which has the id that it was asked by.
-type same struct {
+// sameThing is an answer about one thing, which has the id that it was asked by.
+type sameThing struct {
 	ID   string `json:"id"`
 	want string
 }
 
-func (s *same) Check() error {
+func (s *sameThing) Check() error {
 	if s.ID != s.want {
 		return errors.New("it's about something else")
 	}
 	return nil
 }
 
-// limited makes requests of the REST API. It's what the library calls through
+// limitedExchange makes requests of the REST API. It's what the library calls through
 // (http.RoundTripper). It sends them to where the
 // API is, reads the limits of each answer, refuses what would surely be refused, and
 // leaves the library neither a failure nor a limit that it could act on.
-type limited struct {
+type limitedExchange struct {
 	*exchange.Exchange
 	base   *url.URL // in place of "https://discord.com/api"
-	limits *limits
+	limits *rateLimits
 	learn  func(qos.Scope, qos.Learned)
 }
 
-func newLimited(opt Options) *limited {
+func newLimited(opt Options) *limitedExchange {
 	base, _ := url.Parse(strings.TrimRight(opt.APIURL, "/")) // it was checked
 	_, secret, _ := strings.Cut(string(opt.Token), ".")      // its first part is the bot's id, which everybody may know
 	x := exchange.New("Discord", deeds, secret, opt.Proxy, opt.Transport)
-	return &limited{Exchange: x, base: base, limits: newLimits(), learn: opt.Learn}
+	return &limitedExchange{Exchange: x, base: base, limits: newLimits(), learn: opt.Learn}
 }
 
-// purpose is what a call is for, in its context.
-type purpose struct {
+// callPurpose is what a call is for, in its context.
+type callPurpose struct {
 	scope qos.Scope // whose slot it has; zero: none's
 	spare bool      // nobody misses it much: it's the first that isn't made when it gets tight
 }
 
 type purposeKey struct{}
 
-func withPurpose(ctx context.Context, p purpose) context.Context {
+func withPurpose(ctx context.Context, p callPurpose) context.Context {
 	return context.WithValue(ctx, purposeKey{}, p)
 }
 
-func purposeOf(ctx context.Context) purpose {
-	p, _ := ctx.Value(purposeKey{}).(purpose)
+func purposeOf(ctx context.Context) callPurpose {
+	p, _ := ctx.Value(purposeKey{}).(callPurpose)
 	return p
 }
 
 // RoundTrip implements http.RoundTripper. The error is a *failure: whatever isn't an
 // accepted call is one.
-func (x *limited) RoundTrip(r *http.Request) (*http.Response, error) {
+func (x *limitedExchange) RoundTrip(r *http.Request) (*http.Response, error) {
 	at, ok := strings.CutPrefix(r.URL.Path, apiPath)
 	if !ok {
 		return nil, &failure{Failure: x.Failed(r.Method, qos.Rejected, errors.New("it's no call of the API"))}
@@ -159,11 +159,11 @@ func (x *limited) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, &failure{Failure: x.Failed(call.route, qos.NotSent, err)}
 	}
 	p := purposeOf(r.Context())
-	b, f := x.limits.begin(time.Now(), call, p)
+	b, f := x.limits.beginCall(time.Now(), call, p)
 	if f != nil {
 		return nil, f
 	}
-	defer x.limits.end(b)
+	defer x.limits.endCall(b)
 	out := r.Clone(r.Context())
 	out.URL.Scheme, out.URL.Host, out.Host = x.base.Scheme, x.base.Host, ""
 	out.URL.Path, out.URL.RawPath = x.base.Path+strings.TrimPrefix(r.URL.Path, "/api"), rawPath(x.base, r.URL)
@@ -171,7 +171,7 @@ func (x *limited) RoundTrip(r *http.Request) (*http.Response, error) {
 	if failed != nil {
 		return nil, &failure{Failure: *failed}
 	}
-	return x.read(call, p, answer)
+	return x.readAnswer(call, p, answer)
 }
 
 // apiPath begins the paths that the library asks for.
@@ -185,10 +185,10 @@ func rawPath(base, asked *url.URL) string {
 	return base.EscapedPath() + strings.TrimPrefix(asked.RawPath, "/api")
 }
 
-// read takes an answer in.
-func (x *limited) read(call call, p purpose, a exchange.Answer) (*http.Response, error) {
+// readAnswer takes an answer in.
+func (x *limitedExchange) readAnswer(call limitedCall, p callPurpose, a exchange.Response) (*http.Response, error) {
 	now := time.Now()
-	if l, ok := x.limits.answered(now, call, p.scope, a.Header); ok {
+	if l, ok := x.limits.learnHeaders(now, call, p.scope, a.Header); ok {
 		x.learn(p.scope, l)
 	}
 	if a.Status >= http.StatusOK && a.Status < http.StatusMultipleChoices {
@@ -200,12 +200,12 @@ func (x *limited) read(call call, p purpose, a exchange.Answer) (*http.Response,
 		if a.Err != nil {
 			return nil, &failure{Failure: x.Unreadable(call.route, a.Err)}
 		}
-		x.limits.accepted()
+		x.limits.noteAccepted()
 		stripLimits(a.Header)
 		return &http.Response{StatusCode: a.Status, Header: a.Header, Body: io.NopCloser(bytes.NewReader(a.Body))}, nil
 	}
 	f := refusal(x.Exchange, call.route, a)
 	f.Text = x.Clean(f.Text)
-	x.limits.refused(now, call, f, a.Header)
+	x.limits.noteRefused(now, call, f, a.Header)
 	return nil, f
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/panebridge/panebridge/adapters/intake"
 )
 
-// record is an event as the journal keeps it: as it came, with what's needed to read
+// journalRecord is an event as the journal keeps it: as it came, with what's needed to read
 // it at any time and isn't in it.
-type record struct {
+type journalRecord struct {
 	Type string          `json:"t"`
 	Key  string          `json:"key"` // within this adapter: "m1234"
 	Bot  string          `json:"bot"` // the bot's user id
@@ -154,15 +154,15 @@ type Decoder struct{ Commands []intake.CommandInfo }
 // aren't: anybody can be behind them. What happened to a thread or a channel is passed on
 // whoever did it.
 func (d Decoder) Decode(raw []byte) (intake.Event, bool, error) {
-	var r record
+	var r journalRecord
 	if err := readEvent(raw, &r); err != nil {
 		return intake.Event{}, false, err
 	}
-	return d.event(r)
+	return d.eventOf(r)
 }
 
-// event reads a record.
-func (d Decoder) event(r record) (intake.Event, bool, error) {
+// eventOf reads a record.
+func (d Decoder) eventOf(r journalRecord) (intake.Event, bool, error) {
 	if r.Key == "" {
 		return intake.Event{}, false, errors.New("read an event: it has no key")
 	}
@@ -170,19 +170,19 @@ func (d Decoder) event(r record) (intake.Event, bool, error) {
 	var err error
 	switch r.Type {
 	case eventMessage:
-		err = r.message(&e)
+		err = r.readMessage(&e)
 	case eventEdited:
-		err = r.edited(&e)
+		err = r.readEdit(&e)
 	case eventInteraction:
-		err = d.interaction(&e, r)
+		err = d.decodeInteraction(&e, r)
 	case eventThreadChanged:
-		err = r.threadChanged(&e)
+		err = r.readThreadChange(&e)
 	case eventThreadGone:
-		err = r.threadGone(&e)
+		err = r.readThreadGone(&e)
 	case eventChannelGone:
-		err = r.channelGone(&e)
+		err = r.readChannelGone(&e)
 	case eventChannelChanged:
-		err = r.channelChanged(&e)
+		err = r.readChannelChange(&e)
 	case eventGuild, eventRole, eventMember:
 		e.Place = adapters.Target{Adapter: Name, Chat: r.Chat}
 		e.Action = intake.ChatBack{}
@@ -199,9 +199,9 @@ func (d Decoder) event(r record) (intake.Event, bool, error) {
 // readEvent reads the JSON of an event, or of a part of one.
 func readEvent(raw []byte, into any) error { return intake.Unmarshal("read an event", raw, into) }
 
-// message reads a new message.
-func (r record) message(e *intake.Event) error {
-	m, err := r.frame(e)
+// readMessage reads a new message.
+func (r journalRecord) readMessage(e *intake.Event) error {
+	m, err := r.readFrame(e)
 	if err != nil || !m.isPersons() {
 		return err
 	}
@@ -231,10 +231,10 @@ func (m *messageJSON) unfold() {
 	}
 }
 
-// edited reads a message that was changed. One to which only a preview of a link was
+// readEdit reads a message that was changed. One to which only a preview of a link was
 // added has no time of an edit.
-func (r record) edited(e *intake.Event) error {
-	m, err := r.frame(e)
+func (r journalRecord) readEdit(e *intake.Event) error {
+	m, err := r.readFrame(e)
 	if err != nil || !m.isPersons() || m.EditedAt == "" {
 		return err
 	}
@@ -253,8 +253,8 @@ func (m messageJSON) isPersons() bool {
 	return m.Webhook == "" && m.Author != nil && (m.Type == messagePlain || m.Type == messageReply)
 }
 
-// frame reads where, when, by whom and which message.
-func (r record) frame(e *intake.Event) (m messageJSON, err error) {
+// readFrame reads where, when, by whom and which message.
+func (r journalRecord) readFrame(e *intake.Event) (m messageJSON, err error) {
 	if err := readEvent(r.Data, &m); err != nil {
 		return m, err
 	}
@@ -339,8 +339,8 @@ func (m messageJSON) files() (list []intake.Attachment) {
 	return list
 }
 
-// thread reads what an event says about a thread.
-func (r record) thread(e *intake.Event) (c channelJSON, err error) {
+// readThread reads what an event says about a thread.
+func (r journalRecord) readThread(e *intake.Event) (c channelJSON, err error) {
 	if err := readEvent(r.Data, &c); err != nil {
 		return c, err
 	}
@@ -351,10 +351,10 @@ func (r record) thread(e *intake.Event) (c channelJSON, err error) {
 	return c, err
 }
 
-// threadChanged reads how a thread is now. A thread that Discord put away by itself,
+// readThreadChange reads how a thread is now. A thread that Discord put away by itself,
 // because nobody had written for long, isn't closed: a message takes it out again.
-func (r record) threadChanged(e *intake.Event) error {
-	c, err := r.thread(e)
+func (r journalRecord) readThreadChange(e *intake.Event) error {
+	c, err := r.readThread(e)
 	if err != nil || c.Thread == nil || e.Place.Thread == "" {
 		return err
 	}
@@ -377,16 +377,16 @@ func (c channelJSON) putAway() bool {
 	return idle > 0 && c.Thread.ArchivedAt.Sub(last) >= idle-time.Minute
 }
 
-func (r record) threadGone(e *intake.Event) error {
-	_, err := r.thread(e)
+func (r journalRecord) readThreadGone(e *intake.Event) error {
+	_, err := r.readThread(e)
 	if err == nil && e.Place.Thread != "" {
 		e.Action = intake.ThreadDeleted{}
 	}
 	return err
 }
 
-// channelChanged reads that a channel has changed: the bot may be let in again.
-func (r record) channelChanged(e *intake.Event) error {
+// readChannelChange reads that a channel has changed: the bot may be let in again.
+func (r journalRecord) readChannelChange(e *intake.Event) error {
 	var c channelJSON
 	if err := readEvent(r.Data, &c); err != nil || isThread(c.Type) {
 		return err
@@ -397,8 +397,8 @@ func (r record) channelChanged(e *intake.Event) error {
 	return err
 }
 
-// channelGone reads that a channel was deleted, or that the bot may not see it any more.
-func (r record) channelGone(e *intake.Event) error {
+// readChannelGone reads that a channel was deleted, or that the bot may not see it any more.
+func (r journalRecord) readChannelGone(e *intake.Event) error {
 	var c channelJSON
 	if err := readEvent(r.Data, &c); err != nil || isThread(c.Type) {
 		return err
@@ -457,7 +457,7 @@ const (
 const replyMark = "i"
 
 // readInteraction reads what every interaction has.
-func (r record) readInteraction(e *intake.Event) (i interactionJSON, err error) {
+func (r journalRecord) readInteraction(e *intake.Event) (i interactionJSON, err error) {
 	if err := readEvent(r.Data, &i); err != nil {
 		return i, err
 	}
@@ -498,8 +498,8 @@ func isToken(s string) bool {
 	return s != "" && len(s) <= maxToken
 }
 
-// interaction reads a slash command, or a pressed button or chosen entry of a menu.
-func (d Decoder) interaction(e *intake.Event, r record) error {
+// decodeInteraction reads a slash command, or a pressed button or chosen entry of a menu.
+func (d Decoder) decodeInteraction(e *intake.Event, r journalRecord) error {
 	i, err := r.readInteraction(e)
 	if err != nil || e.Person.ID == "" {
 		return err

@@ -27,7 +27,7 @@ func (a *Adapter) Call(ctx context.Context, op adapters.Op) adapters.Reply {
 	}
 	switch op.Kind {
 	case adapters.KindSend, adapters.KindEdit, adapters.KindFile:
-		return a.put(ctx, message{
+		return a.putMessage(ctx, message{
 			at: op.Target, id: op.Message, nonce: op.Nonce, content: pageText(op.Page), file: op.File, ring: op.Ring,
 		})
 	case adapters.KindThread:
@@ -56,19 +56,19 @@ type message struct {
 	ring    bool
 }
 
-// put makes the one call of a message.
-func (a *Adapter) put(ctx context.Context, m message) adapters.Reply {
-	ctx = a.within(ctx, m.at, qos.FamilyMessage)
+// putMessage makes the one call of a message.
+func (a *Adapter) putMessage(ctx context.Context, m message) adapters.Reply {
+	ctx = a.withScope(ctx, m.at, qos.FamilyMessage)
 	if m.id != "" {
-		return a.edit(ctx, m)
+		return a.editMessage(ctx, m)
 	}
-	return a.send(ctx, m)
+	return a.sendMessage(ctx, m)
 }
 
-// create is what makes a message
+// newMessage is what makes a message
 // (docs.discord.com/developers/resources/message#create-message). The library's has no
 // nonce.
-type create struct {
+type newMessage struct {
 	Content   string                            `json:"content,omitempty"`
 	Nonce     string                            `json:"nonce,omitempty"`
 	Enforce   bool                              `json:"enforce_nonce,omitempty"`
@@ -83,23 +83,23 @@ func nobody() *discordgo.MessageAllowedMentions {
 	return &discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}}
 }
 
-// made is what matters of a message that was made.
-type made struct {
+// madeThing is what matters of a message that was made.
+type madeThing struct {
 	ID      string    `json:"id"`
 	Content string    `json:"content"`
 	At      time.Time `json:"timestamp"`
 }
 
-func (m *made) Check() error {
+func (m *madeThing) Check() error {
 	if !isID(m.ID) {
 		return errors.New("it has no id")
 	}
 	return nil
 }
 
-// send makes a new message.
-func (a *Adapter) send(ctx context.Context, m message) adapters.Reply {
-	body := create{
+// sendMessage makes a new message.
+func (a *Adapter) sendMessage(ctx context.Context, m message) adapters.Reply {
+	body := newMessage{
 		Content: m.content, Nonce: m.nonce, Enforce: m.nonce != "", Flags: discordgo.MessageFlagsSuppressEmbeds,
 		Mentions: nobody(), Rows: m.rows,
 	}
@@ -109,14 +109,14 @@ func (a *Adapter) send(ctx context.Context, m message) adapters.Reply {
 	if m.replyTo != "" {
 		body.Reference = &discordgo.MessageReference{MessageID: m.replyTo, FailIfNotExists: new(false)}
 	}
-	a.sharing.speaks(channelOf(m.at))
+	a.sharing.noteSpeaking(channelOf(m.at))
 	path := "channels/" + channelOf(m.at) + "/messages"
-	var got made
+	var got madeThing
 	var err error
 	if files := m.files(); len(files) > 0 {
-		err = a.client.upload(ctx, http.MethodPost, path, body, files, &got)
+		err = a.client.callWithFiles(ctx, http.MethodPost, path, body, files, &got)
 	} else {
-		err = a.client.raw(ctx, http.MethodPost, path, body, &got)
+		err = a.client.callPath(ctx, http.MethodPost, path, body, &got)
 	}
 	if err != nil {
 		r := failed(err, m.at)
@@ -143,17 +143,17 @@ func (m message) files() []*discordgo.File {
 	}
 }
 
-// change is what edits a message
+// messageEdit is what edits a message
 // (docs.discord.com/developers/resources/message#edit-message). What isn't in it stays:
 // the files.
-type change struct {
+type messageEdit struct {
 	Content  string                            `json:"content"`
 	Mentions *discordgo.MessageAllowedMentions `json:"allowed_mentions"`
 	Rows     []discordgo.MessageComponent      `json:"components"`
 }
 
-// edit replaces text and buttons of a message.
-func (a *Adapter) edit(ctx context.Context, m message) adapters.Reply {
+// editMessage replaces text and buttons of a message.
+func (a *Adapter) editMessage(ctx context.Context, m message) adapters.Reply {
 	if !a.mayEdit(m) {
 		return adapters.Reply{Outcome: qos.Rejected, Missing: adapters.MissingMessage, Err: errTooOld}
 	}
@@ -161,7 +161,7 @@ func (a *Adapter) edit(ctx context.Context, m message) adapters.Reply {
 		m.rows = []discordgo.MessageComponent{}
 	}
 	path := "channels/" + channelOf(m.at) + "/messages/" + m.id
-	return outcome(a.client.raw(ctx, http.MethodPatch, path, change{Content: m.content, Mentions: nobody(), Rows: m.rows}, &same{want: m.id}), m.at)
+	return outcome(a.client.callPath(ctx, http.MethodPatch, path, messageEdit{Content: m.content, Mentions: nobody(), Rows: m.rows}, &sameThing{want: m.id}), m.at)
 }
 
 // outcome is the reply to a call that makes nothing new.
@@ -197,14 +197,14 @@ const (
 // errTooOld is why a message isn't edited.
 var errTooOld = errors.New("the message is more than an hour old, and Discord takes few edits of those")
 
-// oldOnes remembers the edits of old messages, by channel.
-type oldOnes struct {
+// oldEditTimes remembers the edits of old messages, by channel.
+type oldEditTimes struct {
 	mu   sync.Mutex
 	past map[string][]time.Time
 }
 
-// take says whether one more may be made in a channel, and counts it.
-func (o *oldOnes) take(channel string, now time.Time) bool {
+// takeEdit says whether one more may be made in a channel, and counts it.
+func (o *oldEditTimes) takeEdit(channel string, now time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for c, list := range o.past {
@@ -230,7 +230,7 @@ func (o *oldOnes) take(channel string, now time.Time) bool {
 // message otherwise.
 func (a *Adapter) mayEdit(m message) bool {
 	now := time.Now()
-	return now.Sub(madeAt(m.id)) < oldAfter || a.old.take(channelOf(m.at), now)
+	return now.Sub(madeAt(m.id)) < oldAfter || a.old.takeEdit(channelOf(m.at), now)
 }
 
 // Post implements adapters.Poster. Of a message with a picture or a file, an edit
@@ -247,17 +247,17 @@ func (a *Adapter) Post(ctx context.Context, p adapters.Post, id string) adapters
 		return rejected(err)
 	}
 	if p.Reaction != "" {
-		return a.react(ctx, p.To, replyTo, p.Reaction)
+		return a.setReaction(ctx, p.To, replyTo, p.Reaction)
 	}
 	if p.Pin != "" {
-		return a.pin(ctx, p.To, p.Pin)
+		return a.pinMessage(ctx, p.To, p.Pin)
 	}
-	m := message{at: p.To, id: id, nonce: p.Nonce, file: p.File, picture: p.Picture, replyTo: replyTo, rows: below(p.Menus, p.Buttons), ring: p.Ring}
+	m := message{at: p.To, id: id, nonce: p.Nonce, file: p.File, picture: p.Picture, replyTo: replyTo, rows: componentsBelow(p.Menus, p.Buttons), ring: p.Ring}
 	if m.file == nil && m.picture == nil || p.Text != "" {
 		m.content = postText(p.Text)
 	}
 	if command != "" && id == "" {
-		r, ok, unsure := a.answer(a.within(ctx, p.To, qos.FamilyMessage), command, p.Key, m)
+		r, ok, unsure := a.answerInCommand(a.withScope(ctx, p.To, qos.FamilyMessage), command, p.Key, m)
 		switch {
 		case ok:
 			return r
@@ -266,32 +266,32 @@ func (a *Adapter) Post(ctx context.Context, p adapters.Post, id string) adapters
 		}
 	}
 	if c, _ := a.channel(p.To.Chat); c.Threads && p.To.Thread == "" {
-		return only(a.put(ctx, m)) // a forum takes nothing beside its posts
+		return only(a.putMessage(ctx, m)) // a forum takes nothing beside its posts
 	}
-	return a.put(ctx, m)
+	return a.putMessage(ctx, m)
 }
 
 // isCommand says whether an id is that of a slash command, which is no message.
 func isCommand(id string) bool { return strings.HasPrefix(id, "i") }
 
-// react puts an emoji to a message.
-func (a *Adapter) react(ctx context.Context, at adapters.Target, id, emoji string) adapters.Reply {
+// setReaction puts an emoji to a message.
+func (a *Adapter) setReaction(ctx context.Context, at adapters.Target, id, emoji string) adapters.Reply {
 	if id == "" {
 		return rejected(errors.New("a reaction needs the message that it's for"))
 	}
-	ctx = withPurpose(ctx, purpose{scope: qos.Scope{Chat: a.Chat(at), Family: qos.FamilyMessage}, spare: true})
+	ctx = withPurpose(ctx, callPurpose{scope: qos.Scope{Chat: a.Chat(at), Family: qos.FamilyMessage}, spare: true})
 	path := "channels/" + channelOf(at) + "/messages/" + id + "/reactions/" + url.PathEscape(emoji) + "/@me"
-	return only(outcome(a.client.raw(ctx, http.MethodPut, path, nil, nil), at))
+	return only(outcome(a.client.callPath(ctx, http.MethodPut, path, nil, nil), at))
 }
 
-// pin pins a message (docs.discord.com/developers/resources/message#pin-message). Discord
+// pinMessage pins a message (docs.discord.com/developers/resources/message#pin-message). Discord
 // says so in the channel, which rings nobody.
-func (a *Adapter) pin(ctx context.Context, at adapters.Target, id string) adapters.Reply {
+func (a *Adapter) pinMessage(ctx context.Context, at adapters.Target, id string) adapters.Reply {
 	if err := checkIDs(at, id); err != nil {
 		return rejected(err)
 	}
-	ctx = a.within(ctx, at, qos.FamilyMessage)
-	return only(outcome(a.client.raw(ctx, http.MethodPut, "channels/"+channelOf(at)+"/messages/pins/"+id, nil, nil), at))
+	ctx = a.withScope(ctx, at, qos.FamilyMessage)
+	return only(outcome(a.client.callPath(ctx, http.MethodPut, "channels/"+channelOf(at)+"/messages/pins/"+id, nil, nil), at))
 }
 
 // What a message may have below it (docs.discord.com/developers/components/reference).
@@ -307,8 +307,8 @@ const (
 // otherwise is a button.
 const menuMark = "m:"
 
-// below is what a message has below it: menus, then buttons. nil: nothing.
-func below(menus []adapters.Menu, rows [][]adapters.Button) []discordgo.MessageComponent {
+// componentsBelow is what a message has below it: menus, then buttons. nil: nothing.
+func componentsBelow(menus []adapters.Menu, rows [][]adapters.Button) []discordgo.MessageComponent {
 	var out []discordgo.MessageComponent
 	for _, m := range menus {
 		out = append(out, discordgo.ActionsRow{Components: []discordgo.MessageComponent{menu(m)}})
@@ -343,7 +343,7 @@ func keyboard(rows [][]adapters.Button, most int) []discordgo.MessageComponent {
 	case len(all) == 0:
 		return nil
 	case len(all) > most*maxInRow:
-		return menus(all, most)
+		return buttonMenus(all, most)
 	case len(fitting) > most:
 		fitting = slices.Collect(slices.Chunk(all, maxInRow))
 	}
@@ -366,9 +366,9 @@ func button(b adapters.Button) discordgo.Button {
 	return out
 }
 
-// menus are buttons as the options of select menus, whose values are the buttons' data.
+// buttonMenus are buttons as the options of select menus, whose values are the buttons' data.
 // Addresses can't be options, and are left out; what's too much is counted.
-func menus(all []adapters.Button, most int) []discordgo.MessageComponent {
+func buttonMenus(all []adapters.Button, most int) []discordgo.MessageComponent {
 	all = slices.DeleteFunc(slices.Clone(all), func(b adapters.Button) bool { return b.URL != "" })
 	var out []discordgo.MessageComponent
 	for options := range slices.Chunk(all, maxOptions) {
@@ -468,6 +468,6 @@ func (a *Adapter) Typing(ctx context.Context, t adapters.Target) adapters.Reply 
 	if err := checkIDs(t, ""); err != nil {
 		return rejected(err)
 	}
-	ctx = withPurpose(ctx, purpose{scope: qos.Scope{Chat: a.Chat(t), Family: qos.FamilyTyping}, spare: true})
-	return outcome(a.client.raw(ctx, http.MethodPost, "channels/"+channelOf(t)+"/typing", nil, nil), t)
+	ctx = withPurpose(ctx, callPurpose{scope: qos.Scope{Chat: a.Chat(t), Family: qos.FamilyTyping}, spare: true})
+	return outcome(a.client.callPath(ctx, http.MethodPost, "channels/"+channelOf(t)+"/typing", nil, nil), t)
 }

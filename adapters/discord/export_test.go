@@ -3,7 +3,7 @@ package discord
 // RightNames are the names of the permissions that the bot is invited with.
 func RightNames() []string {
 	var out []string
-	for _, n := range needs {
+	for _, n := range neededRights {
 		out = append(out, n.name)
 	}
 	return out

@@ -28,41 +28,41 @@ var deeds = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"POST channels/{id}/threads": "make the thread", "PATCH channels/{id}": "change the thread",
 }
 
-// problem is what Discord answers when it refuses. Its details quote the request, and
+// apiProblem is what Discord answers when it refuses. Its details quote the request, and
 // aren't read.
-type problem struct {
-	Code       number  `json:"code"`
-	Message    *string `json:"message"`
-	RetryAfter number  `json:"retry_after"` // seconds
-	Global     flag    `json:"global"`
+type apiProblem struct {
+	Code       looseNumber `json:"code"`
+	Message    *string     `json:"message"`
+	RetryAfter looseNumber `json:"retry_after"` // seconds
+	Global     looseFlag   `json:"global"`
 }
 
-// number is a number in whatever form: 3, 3.5 and "3". What can't be read is 0.
-type number float64
+// looseNumber is a number in whatever form: 3, 3.5 and "3". What can't be read is 0.
+type looseNumber float64
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (n *number) UnmarshalJSON(raw []byte) error {
+func (n *looseNumber) UnmarshalJSON(raw []byte) error {
 	f, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
 	if err != nil {
 		f = 0
 	}
-	*n = number(f)
+	*n = looseNumber(f)
 	return nil
 }
 
-// flag is true, or "true"; all else is false.
-type flag bool
+// looseFlag is true, or "true"; all else is false.
+type looseFlag bool
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (f *flag) UnmarshalJSON(raw []byte) error {
-	*f = flag(strings.Trim(string(raw), `"`) == "true")
+func (f *looseFlag) UnmarshalJSON(raw []byte) error {
+	*f = looseFlag(strings.Trim(string(raw), `"`) == "true")
 	return nil
 }
 
 // refusal is the failure of a call that was answered with an error.
-func refusal(x *exchange.Exchange, route string, a exchange.Answer) *failure {
+func refusal(x *exchange.Exchange, route string, a exchange.Response) *failure {
 	f := &failure{Failure: x.Refused(route, a)}
-	var p problem
+	var p apiProblem
 	if err := json.Unmarshal(a.Body, &p); err != nil || p.Message == nil {
 		f.Failure = x.Foreign(route, a)
 		f.foreign(a)
@@ -88,21 +88,21 @@ func refusal(x *exchange.Exchange, route string, a exchange.Answer) *failure {
 }
 
 // foreign takes in what's Discord's of an answer that isn't of its making: somebody in between gave it.
-func (f *failure) foreign(a exchange.Answer) {
+func (f *failure) foreign(a exchange.Response) {
 	switch {
 	case f.Status == http.StatusTooManyRequests && (a.Header.Get(headerScope) != "" || a.Header.Get(headerResetAfter) != ""):
 		// Discord's own, of which the rest was lost.
-		f.Outcome, f.RetryAfter, f.Global = qos.Throttled, orderOf(problem{}, a.Header), a.Header.Get(headerGlobal) != ""
+		f.Outcome, f.RetryAfter, f.Global = qos.Throttled, orderOf(apiProblem{}, a.Header), a.Header.Get(headerGlobal) != ""
 		f.Text = "Discord orders silence"
 	case f.Status == http.StatusTooManyRequests:
 		// The guard in front of Discord silences the address, whatever is called
 		// (docs.discord.com/developers/topics/rate-limits).
-		f.Outcome, f.RetryAfter, f.Global = qos.Throttled, max(orderOf(problem{}, a.Header), foreignSilence), true
+		f.Outcome, f.RetryAfter, f.Global = qos.Throttled, max(orderOf(apiProblem{}, a.Header), foreignSilence), true
 		f.guard = true
 		f.Text = "the guard in front of Discord has silenced this address"
 	case f.Status == http.StatusForbidden:
 		// So does it, or a proxy: nobody says for how long.
-		f.Outcome, f.RetryAfter = qos.Failed, orderOf(problem{}, a.Header)
+		f.Outcome, f.RetryAfter = qos.Failed, orderOf(apiProblem{}, a.Header)
 		f.guard, f.proxy = true, !isCloudflare(a)
 		f.Text = "something in front of Discord refuses this address: wait, or check the proxy if there's one"
 	case f.Status == http.StatusRequestEntityTooLarge:
@@ -113,7 +113,7 @@ func (f *failure) foreign(a exchange.Answer) {
 // isCloudflare reports whether a refusal is that of the guard in front of Discord: it says so in
 // its headers, orders silence, or gives its number (developers.cloudflare.com/support:
 // "error code: 1015").
-func isCloudflare(a exchange.Answer) bool {
+func isCloudflare(a exchange.Response) bool {
 	return a.Header.Get("Cf-Ray") != "" || a.Header.Get("Retry-After") != "" ||
 		strings.Contains(strings.ToLower(a.Header.Get("Server")), "cloudflare") || bytes.Contains(a.Body, []byte("error code: 10"))
 }
@@ -124,7 +124,7 @@ const foreignSilence = time.Minute
 
 // orderOf is for how long a 429 orders silence: the longest of what it says, because
 // calling too early is worse than calling late. 0: it doesn't say.
-func orderOf(p problem, h http.Header) time.Duration {
+func orderOf(p apiProblem, h http.Header) time.Duration {
 	order := seconds(float64(p.RetryAfter))
 	for _, name := range []string{"Retry-After", headerResetAfter} {
 		if n, err := strconv.ParseFloat(h.Get(name), 64); err == nil {
@@ -158,8 +158,8 @@ const (
 	adviceAutoMod = "the server's AutoMod doesn't let the message through: except the bot's role from its rule"
 )
 
-// meaning is what one of Discord's codes says about a call.
-type meaning struct {
+// codeMeaning is what one of Discord's codes says about a call.
+type codeMeaning struct {
 	outcome qos.CallOutcome
 	missing adapters.Missing
 	advice  string // what to do; "": Discord's own words
@@ -171,7 +171,7 @@ type meaning struct {
 
 // meanings are what Discord's codes say
 // (docs.discord.com/developers/topics/opcodes-and-status-codes#json).
-var meanings = map[int]meaning{ //nolint:gochecknoglobals // a constant table
+var meanings = map[int]codeMeaning{ //nolint:gochecknoglobals // a constant table
 	// What's gone and can be repaired.
 	10003:        {outcome: qos.ChatGone, advice: adviceChannel, thread: true}, // unknown channel
 	10008:        {outcome: qos.Rejected, missing: adapters.MissingMessage},    // unknown message
@@ -225,9 +225,9 @@ func (f *failure) reply(at adapters.Target) adapters.Reply {
 	switch {
 	case ok:
 	case f.Status == http.StatusRequestEntityTooLarge:
-		m = meaning{outcome: qos.Rejected, advice: adviceFile, content: true}
+		m = codeMeaning{outcome: qos.Rejected, advice: adviceFile, content: true}
 	case f.Status == http.StatusForbidden:
-		m = meaning{outcome: qos.ChatGone}
+		m = codeMeaning{outcome: qos.ChatGone}
 	default:
 		r.Content = f.Status == http.StatusBadRequest && f.Code != 0
 		return r

@@ -28,7 +28,7 @@ type GatewayOptions struct {
 	// Host is what it has of the daemon. What's written where Knows and Uses say no isn't stored, but for what begins
 	// like a command.
 	platform.Host
-	Keeper intake.Keeper
+	Keeper intake.UpdateKeeper
 	// RightsChanged is told that what the bot may do may have changed somewhere. It returns at once.
 	RightsChanged func()
 }
@@ -52,23 +52,23 @@ type Gateway struct {
 
 	intake   *eventIntake
 	backfill *backfill
-	budget   budget
+	budget   loginBudget
 
 	// What follows belongs to Run's goroutine.
-	session *session // that can be resumed; nil: none
-	fails   int      // connections in a row that didn't live for calm
-	denied  int      // of them, those that Discord ended as if a person had to do something
-	deaf    int      // dials in a row to the session's own address that failed
-	spoiled int      // connections in a row of one session that brought what can't be read
+	session *gatewaySession // that can be resumed; nil: none
+	fails   int             // connections in a row that didn't live for calm
+	denied  int             // of them, those that Discord ended as if a person had to do something
+	deaf    int             // dials in a row to the session's own address that failed
+	spoiled int             // connections in a row of one session that brought what can't be read
 }
 
-// Gateway makes a gateway that has called nothing yet.
+// Gateway returns a gateway that has called nothing yet.
 func (a *Adapter) Gateway(o GatewayOptions) *Gateway {
 	g := &Gateway{
 		adapter: a, opt: o, log: a.log,
 		link:   intake.Vitals{Log: a.log, Part: "Discord's gateway"},
 		server: intake.Vitals{Log: a.log, Part: "Discord's server"},
-		budget: budget{client: a.client, notes: a.opt.Notes},
+		budget: loginBudget{client: a.client, notes: a.opt.Notes},
 	}
 	g.backfill = newBackfill(g)
 	g.intake = newIntake(g)
@@ -93,7 +93,7 @@ const (
 // decoder reads its events.
 func (g *Gateway) decoder() Decoder { return Decoder{g.opt.Commands} }
 
-// Run takes events in until ctx ends. When Discord doesn't let the bot in for a reason
+// Run takes events in until ctx ends, and blocks until then. When Discord doesn't let the bot in for a reason
 // that only a person can change, it calls seldom, and Health says so.
 func (g *Gateway) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -108,21 +108,21 @@ func (g *Gateway) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			break
 		}
-		rest := g.ended(ctx, err, time.Since(began))
+		rest := g.noteEnding(ctx, err, time.Since(began))
 		_ = intake.Pause(ctx, rest)
 	}
 	return nil
 }
 
-// ended takes note of why a connection ended, or didn't come up, and says how long to
+// noteEnding takes note of why a connection ended, or didn't come up, and says how long to
 // rest before the next.
-func (g *Gateway) ended(ctx context.Context, err error, lived time.Duration) time.Duration {
+func (g *Gateway) noteEnding(ctx context.Context, err error, lived time.Duration) time.Duration {
 	if lived >= calm {
 		g.fails, g.denied, g.spoiled = 0, 0, 0
 	}
 	g.fails++
 	why := err.Error()
-	var end *ending
+	var end *connEnding
 	if errors.As(err, &end) {
 		if end == errFrames && g.session != nil {
 			g.spoiled++
@@ -167,10 +167,10 @@ func (g *Gateway) Health() intake.Health {
 	return g.link.Health().Worse(g.server.Health()).Worse(g.intake.storing.Health()).Worse(g.backfill.reading.Health())
 }
 
-// session is a login that's resumed over connections. Discord sends again what came
+// gatewaySession is a login that's resumed over connections. Discord sends again what came
 // after the event that we name, and we name the last one that's stored: what was lost
 // on the way to the disk comes again.
-type session struct {
+type gatewaySession struct {
 	id  string
 	url string // where it's resumed
 	bot string // the bot's user id
@@ -190,7 +190,7 @@ type readyJSON struct {
 }
 
 // newSession reads the event that begins one.
-func newSession(raw json.RawMessage, secure bool) (*session, error) {
+func newSession(raw json.RawMessage, secure bool) (*gatewaySession, error) {
 	var ready readyJSON
 	if err := readEvent(raw, &ready); err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ func newSession(raw json.RawMessage, secure bool) (*session, error) {
 	if ready.Session == "" || !isID(ready.User.ID) {
 		return nil, errors.New("read an event: READY without session_id or user.id")
 	}
-	s := &session{id: ready.Session, bot: ready.User.ID}
+	s := &gatewaySession{id: ready.Session, bot: ready.User.ID}
 	if ready.URL != "" {
 		var err error
 		if s.url, err = gatewayURL(ready.URL, secure); err != nil {
@@ -265,7 +265,7 @@ func identify(t exchange.Token) identifyJSON {
 	return identifyJSON{Token: t, Intents: intents, Properties: map[string]string{"os": runtime.GOOS, "browser": "panebridge", "device": "panebridge"}}
 }
 
-func (s *session) resume(t exchange.Token) resumeJSON {
+func (s *gatewaySession) resume(t exchange.Token) resumeJSON {
 	return resumeJSON{Token: t, Session: s.id, Seq: s.stored.Load()}
 }
 
@@ -280,8 +280,8 @@ const (
 	noteIdentified = "identified"
 )
 
-// budget says when the bot may log in. It belongs to one goroutine.
-type budget struct {
+// loginBudget says when the bot may log in. It belongs to one goroutine.
+type loginBudget struct {
 	client *client
 	notes  platform.Notes
 }
@@ -303,11 +303,11 @@ func (t tooSoon) Error() string {
 	return fmt.Sprintf("the bot has logged in too often today, and logs in again at %s: end other programs that use its token", t.until.Format(time.TimeOnly))
 }
 
-// ask returns where the gateway is. To log in, wait says how long to wait first, and
+// askGateway returns where the gateway is. To log in, wait says how long to wait first, and
 // then to ask again; 0: it may be done now.
-func (b *budget) ask(ctx context.Context) (url string, wait time.Duration, err error) {
+func (b *loginBudget) askGateway(ctx context.Context) (url string, wait time.Duration, err error) {
 	var g gatewayJSON
-	if err := b.client.raw(ctx, http.MethodGet, "gateway/bot", nil, &g); err != nil {
+	if err := b.client.callPath(ctx, http.MethodGet, "gateway/bot", nil, &g); err != nil {
 		return "", 0, err
 	}
 	said, err := b.notes.Note(ctx, noteIdentified)
@@ -330,13 +330,13 @@ func (b *budget) ask(ctx context.Context) (url string, wait time.Duration, err e
 	return g.URL, wait, nil
 }
 
-// used takes note that the bot logs in now.
-func (b *budget) used(ctx context.Context) error {
+// noteLogin takes note that the bot logs in now.
+func (b *loginBudget) noteLogin(ctx context.Context) error {
 	return b.notes.PutNote(ctx, noteIdentified, time.Now().Format(time.RFC3339Nano))
 }
 
-// ending is why a connection to the gateway ended, and what that means for the next.
-type ending struct {
+// connEnding is why a connection to the gateway ended, and what that means for the next.
+type connEnding struct {
 	text   string        // as a sentence, for people
 	final  bool          // a person must change something, as far as is known
 	early  bool          // of final: before the bot tried to log in
@@ -348,19 +348,19 @@ type ending struct {
 	rest time.Duration
 }
 
-func (e *ending) Error() string { return e.text }
+func (e *connEnding) Error() string { return e.text }
 
 // What ends connections, beside Discord's closing them. Reconnects are asked for
 // several times a day. An invalid session takes 1 to 5 s until the next
 // (docs.discord.com/developers/events/gateway#resuming).
 var (
-	errReconnect = &ending{text: "Discord asked to connect again", asked: true}
-	errInvalid   = &ending{text: "Discord can't resume the session", asked: true, forget: true, rest: time.Second}
-	errNotNow    = &ending{text: "Discord can't resume the session at the moment", asked: true, rest: time.Second}
-	errCaughtUp  = &ending{text: "events waited too long to be stored; they're asked for again", asked: true}
-	errDeaf      = &ending{text: "the gateway is silent: it answered no heartbeat"}
-	errNoWelcome = &ending{text: "the gateway is silent: it didn't let the bot in, nor say why"}
-	errFrames    = &ending{text: "what answers isn't Discord's gateway: check api_url, and the proxy if there's one"}
+	errReconnect = &connEnding{text: "Discord asked to connect again", asked: true}
+	errInvalid   = &connEnding{text: "Discord can't resume the session", asked: true, forget: true, rest: time.Second}
+	errNotNow    = &connEnding{text: "Discord can't resume the session at the moment", asked: true, rest: time.Second}
+	errCaughtUp  = &connEnding{text: "events waited too long to be stored; they're asked for again", asked: true}
+	errDeaf      = &connEnding{text: "the gateway is silent: it answered no heartbeat"}
+	errNoWelcome = &connEnding{text: "the gateway is silent: it didn't let the bot in, nor say why"}
+	errFrames    = &connEnding{text: "what answers isn't Discord's gateway: check api_url, and the proxy if there's one"}
 )
 
 // portal is where a bot's settings are.
@@ -369,20 +369,20 @@ const portal = "https://discord.com/developers/applications"
 // closing are the codes with which Discord closes connections
 // (docs.discord.com/developers/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes).
 // The others are passing.
-func closing(code int) *ending {
+func closing(code int) *connEnding {
 	switch code {
 	case 4004:
-		return &ending{final: true, forget: true, text: "Discord doesn't know the token: take the present one from the page Bot of " + portal + ", put it into token_file, and restart panebridge"}
+		return &connEnding{final: true, forget: true, text: "Discord doesn't know the token: take the present one from the page Bot of " + portal + ", put it into token_file, and restart panebridge"}
 	case 4014:
-		return &ending{final: true, forget: true, text: "the bot may not read messages: turn on the Message Content intent at " + portal + ", on the bot's page Bot"}
+		return &connEnding{final: true, forget: true, text: "the bot may not read messages: turn on the Message Content intent at " + portal + ", on the bot's page Bot"}
 	case 4010, 4011:
-		return &ending{final: true, forget: true, text: "the bot is on too many servers: Discord asks for shards, which panebridge doesn't use; give it a bot of its own"}
+		return &connEnding{final: true, forget: true, text: "the bot is on too many servers: Discord asks for shards, which panebridge doesn't use; give it a bot of its own"}
 	case 4012, 4013:
-		return &ending{final: true, forget: true, text: fmt.Sprintf("Discord doesn't take what panebridge asks for any more (code %d): install a newer version", code)}
+		return &connEnding{final: true, forget: true, text: fmt.Sprintf("Discord doesn't take what panebridge asks for any more (code %d): install a newer version", code)}
 	case 4003, 4007, 4009:
-		return &ending{forget: true, text: fmt.Sprintf("Discord ended the session (code %d)", code)}
+		return &connEnding{forget: true, text: fmt.Sprintf("Discord ended the session (code %d)", code)}
 	default:
-		return &ending{text: fmt.Sprintf("Discord closed the connection (code %d)", code)}
+		return &connEnding{text: fmt.Sprintf("Discord closed the connection (code %d)", code)}
 	}
 }
 
@@ -398,7 +398,7 @@ func broken(err error) error {
 		return errFrames
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrClosedPipe) {
-		return &ending{text: "the connection to Discord broke"}
+		return &connEnding{text: "the connection to Discord broke"}
 	}
-	return &ending{text: "the connection to Discord broke: " + err.Error()}
+	return &connEnding{text: "the connection to Discord broke: " + err.Error()}
 }

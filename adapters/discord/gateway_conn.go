@@ -52,23 +52,23 @@ const (
 	closeKeeps = 4000
 )
 
-// frame is a message of the gateway.
-type frame struct {
+// gatewayFrame is a message of the gateway.
+type gatewayFrame struct {
 	Op   int             `json:"op"`
 	Data json.RawMessage `json:"d"`
 	Seq  int64           `json:"s"`
 	Type string          `json:"t"`
 }
 
-// conn is one connection to the gateway. The goroutine that made it reads, another
+// gatewayConn is one connection to the gateway. The goroutine that made it reads, another
 // keeps it alive; either may end it.
-type conn struct {
+type gatewayConn struct {
 	ws      *websocket.Conn
 	writing sync.Mutex
 	asked   chan struct{} // Discord wants a heartbeat now
 	acked   chan struct{} // a heartbeat was answered
 	alive   func()        // it's well
-	session atomic.Pointer[session]
+	session atomic.Pointer[gatewaySession]
 
 	ending sync.Once
 	cause  error // why we ended it; set before it's closed
@@ -78,7 +78,7 @@ type conn struct {
 // why it did.
 func (g *Gateway) connect(ctx context.Context, children *sync.WaitGroup) error {
 	g.link.Waits("the gateway hasn't let the bot in yet")
-	address, err := g.address(ctx)
+	address, err := g.gatewayAddress(ctx)
 	if err != nil {
 		return err
 	}
@@ -98,39 +98,39 @@ func (g *Gateway) connect(ctx context.Context, children *sync.WaitGroup) error {
 			g.link.Works(ctx)
 		}
 	}
-	stop := context.AfterFunc(ctx, func() { c.end(ctx.Err()) })
+	stop := context.AfterFunc(ctx, func() { c.closeFor(ctx.Err()) })
 	defer stop()
-	defer func() { c.end(io.EOF) }()
+	defer func() { c.closeFor(io.EOF) }()
 
-	interval, err := c.hello()
+	interval, err := c.readHello()
 	if err != nil {
-		return c.why(err)
+		return c.endReason(err)
 	}
-	beating.Go(func() { c.beat(ctx, interval) })
-	welcome := time.AfterFunc(welcomeFor, func() { c.end(errNoWelcome) })
+	beating.Go(func() { c.sendHeartbeats(ctx, interval) })
+	welcome := time.AfterFunc(welcomeFor, func() { c.closeFor(errNoWelcome) })
 	defer welcome.Stop()
 	if err := g.login(ctx, c); err != nil {
-		return c.why(err)
+		return c.endReason(err)
 	}
 	for {
-		f, err := c.read()
+		f, err := c.readFrame()
 		if err == nil {
-			err = g.take(ctx, c, f, welcome, children)
+			err = g.handleFrame(ctx, c, f, welcome, children)
 		}
 		if err != nil {
-			return c.why(err)
+			return c.endReason(err)
 		}
 	}
 }
 
-// address is where to connect: where the session is resumed, if there's one; else,
+// gatewayAddress is where to connect: where the session is resumed, if there's one; else,
 // when the bot may log in again, where the gateway is.
-func (g *Gateway) address(ctx context.Context) (string, error) {
+func (g *Gateway) gatewayAddress(ctx context.Context) (string, error) {
 	if g.session != nil && g.session.url != "" && g.deaf < maxDeaf {
 		return g.session.url, nil
 	}
 	for {
-		address, wait, err := g.budget.ask(ctx)
+		address, wait, err := g.budget.askGateway(ctx)
 		switch {
 		case err != nil:
 			if f, ok := errors.AsType[*failure](err); ok && f.Status == http.StatusUnauthorized {
@@ -157,7 +157,7 @@ func (g *Gateway) address(ctx context.Context) (string, error) {
 // secure says whether the gateway must be reached by TLS.
 func (g *Gateway) secure() bool { return strings.HasPrefix(g.adapter.opt.APIURL, "https:") }
 
-func (g *Gateway) dial(ctx context.Context, address string) (*conn, error) {
+func (g *Gateway) dial(ctx context.Context, address string) (*gatewayConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	d, err := g.dialer(address)
@@ -176,24 +176,24 @@ func (g *Gateway) dial(ctx context.Context, address string) (*conn, error) {
 		return nil, errors.New("connect to the gateway: " + why)
 	}
 	ws.SetReadLimit(maxFrame)
-	return &conn{ws: ws, asked: make(chan struct{}, 1), acked: make(chan struct{}, 1)}, nil
+	return &gatewayConn{ws: ws, asked: make(chan struct{}, 1), acked: make(chan struct{}, 1)}, nil
 }
 
 // login resumes the session, or begins one.
-func (g *Gateway) login(ctx context.Context, c *conn) error {
+func (g *Gateway) login(ctx context.Context, c *gatewayConn) error {
 	if s := g.session; s != nil {
 		c.session.Store(s)
-		return c.send(opResume, s.resume(g.adapter.opt.Token))
+		return c.sendFrame(opResume, s.resume(g.adapter.opt.Token))
 	}
-	if err := g.budget.used(ctx); err != nil {
+	if err := g.budget.noteLogin(ctx); err != nil {
 		return err
 	}
-	return c.send(opIdentify, identify(g.adapter.opt.Token))
+	return c.sendFrame(opIdentify, identify(g.adapter.opt.Token))
 }
 
-// take takes a message in. It returns at once, whatever else is slow: what it says is
+// handleFrame takes a message in. It returns at once, whatever else is slow: what it says is
 // only queued.
-func (g *Gateway) take(ctx context.Context, c *conn, f frame, welcome *time.Timer, children *sync.WaitGroup) error {
+func (g *Gateway) handleFrame(ctx context.Context, c *gatewayConn, f gatewayFrame, welcome *time.Timer, children *sync.WaitGroup) error {
 	switch f.Op {
 	case opDispatch:
 		switch f.Type {
@@ -214,11 +214,11 @@ func (g *Gateway) take(ctx context.Context, c *conn, f frame, welcome *time.Time
 		if s == nil {
 			return nil // nothing is said to who isn't let in
 		}
-		g.intake.put(ctx, c, s, f, children)
+		g.intake.putEvent(ctx, c, s, f, children)
 	case opHeartbeat:
-		poke(c.asked)
+		wakeUp(c.asked)
 	case opHeartbeatAck:
-		poke(c.acked)
+		wakeUp(c.acked)
 	case opReconnect:
 		return errReconnect
 	case opInvalid:
@@ -230,19 +230,19 @@ func (g *Gateway) take(ctx context.Context, c *conn, f frame, welcome *time.Time
 	return nil
 }
 
-func poke(to chan struct{}) {
+func wakeUp(to chan struct{}) {
 	select {
 	case to <- struct{}{}:
 	default:
 	}
 }
 
-// hello reads how often a heartbeat is wanted.
-func (c *conn) hello() (time.Duration, error) {
+// readHello reads how often a heartbeat is wanted.
+func (c *gatewayConn) readHello() (time.Duration, error) {
 	if err := c.ws.SetReadDeadline(time.Now().Add(helloFor)); err != nil {
 		return 0, err
 	}
-	f, err := c.read()
+	f, err := c.readFrame()
 	if err != nil {
 		return 0, err
 	}
@@ -256,7 +256,7 @@ func (c *conn) hello() (time.Duration, error) {
 	return time.Duration(hello.Interval) * time.Millisecond, c.ws.SetReadDeadline(time.Time{})
 }
 
-func (c *conn) read() (f frame, err error) {
+func (c *gatewayConn) readFrame() (f gatewayFrame, err error) {
 	_, raw, err := c.ws.ReadMessage()
 	if err != nil {
 		return f, err
@@ -267,8 +267,8 @@ func (c *conn) read() (f frame, err error) {
 	return f, nil
 }
 
-// send writes a message. It may be called from several goroutines.
-func (c *conn) send(op int, data any) error {
+// sendFrame writes a message. It may be called from several goroutines.
+func (c *gatewayConn) sendFrame(op int, data any) error {
 	raw, err := json.Marshal(map[string]any{"op": op, "d": data})
 	if err != nil {
 		return err
@@ -281,9 +281,9 @@ func (c *conn) send(op int, data any) error {
 	return c.ws.WriteMessage(websocket.TextMessage, raw)
 }
 
-// end closes the connection; the first who does says why. Discord is told, if it still
+// closeFor closes the connection; the first who does says why. Discord is told, if it still
 // listens, whether the session goes on.
-func (c *conn) end(why error) {
+func (c *gatewayConn) closeFor(why error) {
 	c.ending.Do(func() {
 		c.cause = why
 		code := closeKeeps
@@ -295,24 +295,24 @@ func (c *conn) end(why error) {
 	})
 }
 
-// why is why a connection ended that failed with an error, in order: what we did to it,
+// endReason is why a connection ended that failed with an error, in order: what we did to it,
 // else what was wrong.
-func (c *conn) why(err error) error {
-	c.end(err)
+func (c *gatewayConn) endReason(err error) error {
+	c.closeFor(err)
 	if c.cause != err { //nolint:errorlint // whether it's the very same
 		err = c.cause
 	}
-	if e, ok := err.(*ending); ok { //nolint:errorlint // the value itself: nothing wraps it
+	if e, ok := err.(*connEnding); ok { //nolint:errorlint // the value itself: nothing wraps it
 		return e
 	}
 	return broken(err)
 }
 
-// beat sends heartbeats on a connection until ctx ends, and ends the connection when
+// sendHeartbeats sends heartbeats on a connection until ctx ends, and ends the connection when
 // one isn't answered within half an interval: a gateway that has died silently is
 // noticed after one and a half, and Discord's own rule is to look before the next
 // (docs.discord.com/developers/events/gateway#heartbeat-interval-example-heartbeat-ack).
-func (c *conn) beat(ctx context.Context, interval time.Duration) {
+func (c *gatewayConn) sendHeartbeats(ctx context.Context, interval time.Duration) {
 	next := time.NewTimer(rand.N(interval)) // all clients that connect at once don't beat at once
 	defer next.Stop()
 	overdue := time.NewTimer(interval)
@@ -323,8 +323,8 @@ func (c *conn) beat(ctx context.Context, interval time.Duration) {
 		case <-c.acked: // of one before
 		default:
 		}
-		if err := c.send(opHeartbeat, c.heartbeat()); err != nil {
-			c.end(broken(err))
+		if err := c.sendFrame(opHeartbeat, c.heartbeat()); err != nil {
+			c.closeFor(broken(err))
 			return
 		}
 		next.Reset(interval)
@@ -342,7 +342,7 @@ func (c *conn) beat(ctx context.Context, interval time.Duration) {
 			overdue.Stop()
 			c.alive()
 		case <-overdue.C:
-			c.end(errDeaf)
+			c.closeFor(errDeaf)
 			return
 		}
 	}
@@ -350,7 +350,7 @@ func (c *conn) beat(ctx context.Context, interval time.Duration) {
 
 // heartbeat is the number of the last event that's taken care of; nil: none is. What
 // isn't stored hasn't come, so that it's kept for a resume.
-func (c *conn) heartbeat() any {
+func (c *gatewayConn) heartbeat() any {
 	s := c.session.Load()
 	if s == nil || s.stored.Load() == 0 {
 		return nil
@@ -372,7 +372,7 @@ func (g *Gateway) dialer(address string) (*websocket.Dialer, error) {
 		return nil, err
 	case proxy == nil:
 	case proxy.Scheme == "https": // which the library doesn't know
-		d.NetDialContext = tunnel{proxy: proxy}.dial
+		d.NetDialContext = proxyTunnel{proxy: proxy}.dial
 	default:
 		if proxy.Scheme == "socks5h" {
 			proxy.Scheme = "socks5" // the library has the proxy find hosts in any case
@@ -401,14 +401,14 @@ func proxyFor(address string, configured *url.URL) (*url.URL, error) {
 	return &own, nil
 }
 
-// tunnel makes connections through a proxy that's reached by TLS.
-type tunnel struct {
+// proxyTunnel makes connections through a proxy that's reached by TLS.
+type proxyTunnel struct {
 	proxy *url.URL
 	roots *tls.Config // nil: the system's
 }
 
 // dial asks the proxy for a connection to an address (RFC 9110, section 9.3.6).
-func (t tunnel) dial(ctx context.Context, network, address string) (_ net.Conn, err error) {
+func (t proxyTunnel) dial(ctx context.Context, network, address string) (_ net.Conn, err error) {
 	d := tls.Dialer{NetDialer: &net.Dialer{}, Config: t.roots}
 	conn, err := d.DialContext(ctx, network, net.JoinHostPort(t.proxy.Hostname(), cmp.Or(t.proxy.Port(), "443")))
 	if err != nil {

@@ -22,10 +22,10 @@ const (
 	maxBatch = 100
 )
 
-// item is an event that came.
-type item struct {
-	session *session
-	frame
+// arrivedEvent is an event that came.
+type arrivedEvent struct {
+	session *gatewaySession
+	gatewayFrame
 	stored chan struct{} // closed when it's stored; nil: nobody waits for that
 }
 
@@ -37,22 +37,22 @@ type eventIntake struct {
 	wake    chan struct{}
 
 	mu      sync.Mutex
-	waiting []item
+	waiting []arrivedEvent
 	bytes   int
-	lost    *conn // of which events were left out, and nothing more is taken
+	lost    *gatewayConn // of which events were left out, and nothing more is taken
 
 	// What follows belongs to run's goroutine.
-	places  *places
+	places  *threadParents
 	batch   []intake.Update
-	saw     []sight
+	saw     []handledMessage
 	done    []chan struct{}
-	session *session
+	session *gatewaySession
 	seq     int64           // of the last event that was looked at
 	missing map[string]bool // servers that are yet to be described
 }
 
-// sight is a message that was taken care of.
-type sight struct{ channel, id string }
+// handledMessage is a message that was taken care of.
+type handledMessage struct{ channel, id string }
 
 func newIntake(g *Gateway) *eventIntake {
 	return &eventIntake{
@@ -60,8 +60,8 @@ func newIntake(g *Gateway) *eventIntake {
 	}
 }
 
-// read are the events that are looked at; of the others only the number is.
-var read = map[string]bool{ //nolint:gochecknoglobals // a constant table
+// readEvents are the events that are looked at; of the others only the number is.
+var readEvents = map[string]bool{ //nolint:gochecknoglobals // a constant table
 
 	eventReady: true, eventGuild: true, eventGuildGone: true, eventChannel: true, eventChannelGone: true,
 	eventThread: true, eventThreadChanged: true, eventThreadGone: true, eventThreads: true,
@@ -69,15 +69,15 @@ var read = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	eventChannelChanged: true, eventRole: true, eventMember: true,
 }
 
-// put takes an event in. It returns at once.
-func (i *eventIntake) put(ctx context.Context, c *conn, s *session, f frame, children *sync.WaitGroup) {
-	it := item{session: s, frame: f}
-	if !read[f.Type] {
+// putEvent takes an event in. It returns at once.
+func (i *eventIntake) putEvent(ctx context.Context, c *gatewayConn, s *gatewaySession, f gatewayFrame, children *sync.WaitGroup) {
+	it := arrivedEvent{session: s, gatewayFrame: f}
+	if !readEvents[f.Type] {
 		it.Data = nil
 	}
 	if f.Type == eventInteraction {
 		it.stored = make(chan struct{})
-		i.g.owe(ctx, s, it, children)
+		i.g.oweAnswer(ctx, s, it, children)
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -94,7 +94,7 @@ func (i *eventIntake) put(ctx context.Context, c *conn, s *session, f frame, chi
 	}
 	i.waiting = append(i.waiting, it)
 	i.bytes += len(it.Data)
-	poke(i.wake)
+	wakeUp(i.wake)
 }
 
 // run takes care of events until ctx ends.
@@ -106,25 +106,25 @@ func (i *eventIntake) run(ctx context.Context) {
 		case <-i.wake:
 		}
 		for ctx.Err() == nil {
-			list, lost := i.next()
+			list, lost := i.takeBatch()
 			if len(list) == 0 {
 				if lost != nil {
-					lost.end(errCaughtUp)
+					lost.closeFor(errCaughtUp)
 				}
 				break
 			}
 			for _, it := range list {
-				if err := i.look(ctx, it); err != nil {
+				if err := i.handleEvent(ctx, it); err != nil {
 					i.g.log.WarnContext(ctx, "an event can't be read, and was left out", "type", it.Type, "bytes", len(it.Data), "err", err)
 				}
 			}
-			i.flush(ctx)
+			i.storeBatch(ctx)
 		}
 	}
 }
 
-// next takes out what's next, and the connection that lost events.
-func (i *eventIntake) next() ([]item, *conn) {
+// takeBatch takes out what's next, and the connection that lost events.
+func (i *eventIntake) takeBatch() ([]arrivedEvent, *gatewayConn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	n := min(len(i.waiting), maxBatch)
@@ -138,16 +138,16 @@ func (i *eventIntake) next() ([]item, *conn) {
 	return list, i.lost
 }
 
-// flush stores what was collected, and says so. It's tried until it works: what comes
+// storeBatch stores what was collected, and says so. It's tried until it works: what comes
 // meanwhile waits.
-func (i *eventIntake) flush(ctx context.Context) {
+func (i *eventIntake) storeBatch(ctx context.Context) {
 	if len(i.batch) > 0 {
-		if !i.keep(ctx, i.batch) {
+		if !i.keepUpdates(ctx, i.batch) {
 			return
 		}
 	}
 	for _, s := range i.saw {
-		i.g.backfill.sees(s, len(i.batch) > 0)
+		i.g.backfill.noteHandled(s, len(i.batch) > 0)
 	}
 	if i.session != nil {
 		i.session.stored.Store(i.seq)
@@ -158,8 +158,8 @@ func (i *eventIntake) flush(ctx context.Context) {
 	i.batch, i.saw, i.done = nil, nil, nil
 }
 
-// keep stores events, however long that takes; false: ctx has ended.
-func (i *eventIntake) keep(ctx context.Context, updates []intake.Update) bool {
+// keepUpdates stores events, however long that takes; false: ctx has ended.
+func (i *eventIntake) keepUpdates(ctx context.Context, updates []intake.Update) bool {
 	for fails := 1; ; fails++ {
 		err := i.g.opt.Keeper.Keep(ctx, updates)
 		switch {
@@ -174,10 +174,10 @@ func (i *eventIntake) keep(ctx context.Context, updates []intake.Update) bool {
 	}
 }
 
-// look takes one event in. An error says that it can't be read.
-func (i *eventIntake) look(ctx context.Context, it item) error {
+// handleEvent takes one event in. An error says that it can't be read.
+func (i *eventIntake) handleEvent(ctx context.Context, it arrivedEvent) error {
 	if i.session != it.session {
-		i.flush(ctx)
+		i.storeBatch(ctx)
 		i.session, i.seq = it.session, it.session.stored.Load()
 	}
 	if it.stored != nil {
@@ -189,11 +189,11 @@ func (i *eventIntake) look(ctx context.Context, it item) error {
 	i.seq = it.Seq
 	switch it.Type {
 	case eventReady:
-		return i.ready(ctx, it)
+		return i.handleReady(ctx, it)
 	case eventGuild:
-		return i.guild(ctx, it)
+		return i.handleGuild(ctx, it)
 	case eventGuildGone:
-		return i.guildGone(ctx, it)
+		return i.handleGuildGone(ctx, it)
 	case eventThreads:
 		var list struct {
 			Threads []channelJSON `json:"threads"`
@@ -202,108 +202,108 @@ func (i *eventIntake) look(ctx context.Context, it item) error {
 			return err
 		}
 		for _, c := range list.Threads {
-			i.places.learn(c)
+			i.places.learnChannel(c)
 		}
 		return nil
 	case eventChannel, eventChannelChanged, eventChannelGone, eventThread, eventThreadChanged, eventThreadGone:
-		return i.channel(ctx, it)
+		return i.handleChannel(ctx, it)
 	case eventRole, eventMember:
-		return i.rights(it)
+		return i.handleRights(it)
 	case eventMessage, eventEdited:
-		return i.message(ctx, it)
+		return i.handleMessage(ctx, it)
 	case eventInteraction:
-		return i.interaction(ctx, it)
+		return i.handleInteraction(ctx, it)
 	default:
 		return nil
 	}
 }
 
-// ours says whether an event is of the server that's looked after, or of a private chat.
-func (i *eventIntake) ours(guild string) bool {
+// isOurGuild says whether an event is of the server that's looked after, or of a private chat.
+func (i *eventIntake) isOurGuild(guild string) bool {
 	return guild == "" || i.g.adapter.opt.Guild == "" || guild == i.g.adapter.opt.Guild
 }
 
-// knows says whether people may talk to the bot at a place.
-func (i *eventIntake) knows(t adapters.Target) bool {
+// knowsPlace says whether people may talk to the bot at a place.
+func (i *eventIntake) knowsPlace(t adapters.Target) bool {
 	chat := adapters.Target{Adapter: Name, Chat: t.Chat}
 	_, configured := i.g.adapter.channel(t.Chat)
-	return configured || i.g.opt.Knows(chat) || i.g.opt.Uses(chat) || i.g.adapter.private.person(t.Chat) != ""
+	return configured || i.g.opt.Knows(chat) || i.g.opt.Uses(chat) || i.g.adapter.private.personOf(t.Chat) != ""
 }
 
 // placeKey names an event that has no id of its own.
-func (i *eventIntake) placeKey(it item) string {
+func (i *eventIntake) placeKey(it arrivedEvent) string {
 	return fmt.Sprintf("g%s:%d", adapters.Shorten(it.session.id, 100), it.Seq)
 }
 
-// channel takes in what has become of a channel or thread.
-func (i *eventIntake) channel(ctx context.Context, it item) error {
+// handleChannel takes in what has become of a channel or thread.
+func (i *eventIntake) handleChannel(ctx context.Context, it arrivedEvent) error {
 	var c channelJSON
 	if err := readEvent(it.Data, &c); err != nil {
 		return err
 	}
-	if !i.ours(c.Guild) {
+	if !i.isOurGuild(c.Guild) {
 		return nil
 	}
-	i.places.learn(c)
-	t, ok := i.places.of(c.ID)
-	if !ok || !i.knows(t) {
+	i.places.learnChannel(c)
+	t, ok := i.places.placeOf(c.ID)
+	if !ok || !i.knowsPlace(t) {
 		return nil
 	}
 	if it.Type == eventChannelChanged {
 		i.g.opt.RightsChanged()
 	}
 	if it.Type == eventThread && c.Owner == it.session.bot {
-		i.g.adapter.sharing.sees(ctx, t, c.Name)
+		i.g.adapter.sharing.noteThread(ctx, t, c.Name)
 	}
-	i.add(record{Type: it.Type, Key: i.placeKey(it), Bot: it.session.bot, Data: it.Data})
+	i.addRecord(journalRecord{Type: it.Type, Key: i.placeKey(it), Bot: it.session.bot, Data: it.Data})
 	return nil
 }
 
-// add collects an event if there's something to do because of it.
-func (i *eventIntake) add(r record) {
-	if _, ok, err := i.g.decoder().event(r); err != nil || !ok {
+// addRecord collects an event if there's something to do because of it.
+func (i *eventIntake) addRecord(r journalRecord) {
+	if _, ok, err := i.g.decoder().eventOf(r); err != nil || !ok {
 		return
 	}
-	if u, ok, _ := r.update(); ok {
+	if u, ok, _ := r.updateOf(); ok {
 		i.batch = append(i.batch, u)
 	}
 }
 
-// interaction takes in a slash command or a pressed button. They name their place
+// handleInteraction takes in a slash command or a pressed button. They name their place
 // themselves, but on servers that leave out what their channel is.
-func (i *eventIntake) interaction(ctx context.Context, it item) error {
+func (i *eventIntake) handleInteraction(ctx context.Context, it arrivedEvent) error {
 	parent := ""
-	if channel := bareChannel(it.frame); channel != "" && i.ours(guildOf(it.Data)) {
+	if channel := bareChannel(it.gatewayFrame); channel != "" && i.isOurGuild(guildOf(it.Data)) {
 		var ok bool
-		if parent, ok = i.parent(ctx, channel); !ok {
+		if parent, ok = i.parentOf(ctx, channel); !ok {
 			return ctx.Err()
 		}
 	}
-	r, e, err := i.g.readOwed(it.session, it.frame, parent)
-	if err != nil || e.Action == nil || !i.ours(guildOf(it.Data)) {
+	r, e, err := i.g.readOwed(it.session, it.gatewayFrame, parent)
+	if err != nil || e.Action == nil || !i.isOurGuild(guildOf(it.Data)) {
 		return err
 	}
-	i.meets(ctx, e)
+	i.notePrivateChat(ctx, e)
 	if !i.g.adapter.sharing.isOthers(ctx, e.Place, it.session.bot) {
-		i.add(r)
+		i.addRecord(r)
 	}
-	i.saw = append(i.saw, sight{channelOf(e.Place), strings.TrimPrefix(r.Key, replyMark)})
+	i.saw = append(i.saw, handledMessage{channelOf(e.Place), strings.TrimPrefix(r.Key, replyMark)})
 	return nil
 }
 
-// meets takes note of with whom a private chat is, if that's somebody who has access: it
+// notePrivateChat takes note of with whom a private chat is, if that's somebody who has access: it
 // may be bound before the daemon starts anew.
-func (i *eventIntake) meets(ctx context.Context, e intake.Event) {
+func (i *eventIntake) notePrivateChat(ctx context.Context, e intake.Event) {
 	if e.Action = (intake.Said{}); !e.Private || !i.g.opt.Admits(e) { // whatever was said
 		return
 	}
-	if err := i.g.adapter.private.learn(ctx, i.g.adapter.opt.Notes, e.Place.Chat, strings.TrimPrefix(e.Person.ID, Name+":")); err != nil {
+	if err := i.g.adapter.private.learnPerson(ctx, i.g.adapter.opt.Notes, e.Place.Chat, strings.TrimPrefix(e.Person.ID, Name+":")); err != nil {
 		i.g.log.WarnContext(ctx, "noting with whom a private chat is failed", "target", e.Place.String(), "err", err)
 	}
 }
 
-// message takes in a message that's new, or was changed.
-func (i *eventIntake) message(ctx context.Context, it item) error {
+// handleMessage takes in a message that's new, or was changed.
+func (i *eventIntake) handleMessage(ctx context.Context, it arrivedEvent) error {
 	var m messageJSON
 	if err := readEvent(it.Data, &m); err != nil {
 		return err
@@ -311,49 +311,49 @@ func (i *eventIntake) message(ctx context.Context, it item) error {
 	if !isID(m.ID) || !isID(m.Channel) {
 		return errors.New("read an event: id or channel_id is missing")
 	}
-	if !i.ours(m.Guild) {
+	if !i.isOurGuild(m.Guild) {
 		return nil
 	}
-	if t, ok := i.places.of(m.Channel); ok && t.Thread != "" && it.Type == eventMessage && m.Author != nil && m.Author.ID == it.session.bot {
-		i.g.adapter.sharing.hears(ctx, t)
+	if t, ok := i.places.placeOf(m.Channel); ok && t.Thread != "" && it.Type == eventMessage && m.Author != nil && m.Author.ID == it.session.bot {
+		i.g.adapter.sharing.noteSpokenIn(ctx, t)
 	}
-	u, ok, err := i.wanted(ctx, it.session.bot, it.Type, m, it.Data)
+	u, ok, err := i.updateOf(ctx, it.session.bot, it.Type, m, it.Data)
 	if err != nil {
 		return err
 	}
 	if ok && m.Guild == "" {
-		i.meets(ctx, intake.Event{Place: adapters.Target{Adapter: Name, Chat: m.Channel}, Private: true, Person: person(*m.Author, "")})
+		i.notePrivateChat(ctx, intake.Event{Place: adapters.Target{Adapter: Name, Chat: m.Channel}, Private: true, Person: person(*m.Author, "")})
 	}
-	if ok && !i.g.backfill.holds(m.Channel, u) {
+	if ok && !i.g.backfill.holdUpdate(m.Channel, u) {
 		i.batch = append(i.batch, u)
 	}
-	if t, ok := i.places.of(m.Channel); ok && it.Type == eventMessage && i.knows(t) {
-		i.saw = append(i.saw, sight{m.Channel, m.ID})
+	if t, ok := i.places.placeOf(m.Channel); ok && it.Type == eventMessage && i.knowsPlace(t) {
+		i.saw = append(i.saw, handledMessage{m.Channel, m.ID})
 	}
 	return nil
 }
 
-// wanted makes an update of a message, if it's one that somebody wrote to us.
-func (i *eventIntake) wanted(ctx context.Context, bot, kind string, m messageJSON, raw json.RawMessage) (intake.Update, bool, error) {
+// updateOf makes an update of a message, if it's one that somebody wrote to us.
+func (i *eventIntake) updateOf(ctx context.Context, bot, kind string, m messageJSON, raw json.RawMessage) (intake.Update, bool, error) {
 	if !m.isPersons() || m.Author.Bot {
 		return intake.Update{}, false, nil
 	}
 	parent := ""
 	if m.Guild != "" {
 		var ok bool
-		if parent, ok = i.parent(ctx, m.Channel); !ok {
+		if parent, ok = i.parentOf(ctx, m.Channel); !ok {
 			return intake.Update{}, false, ctx.Err()
 		}
-	} else if _, ok := i.places.of(m.Channel); !ok {
-		i.places.learn(channelJSON{ID: m.Channel})
+	} else if _, ok := i.places.placeOf(m.Channel); !ok {
+		i.places.learnChannel(channelJSON{ID: m.Channel})
 	}
-	return i.g.update(ctx, bot, kind, parent, m, raw)
+	return i.g.updateOf(ctx, bot, kind, parent, m, raw)
 }
 
-// parent finds the channel of a thread, however long that takes; false: ctx has ended.
-func (i *eventIntake) parent(ctx context.Context, channel string) (string, bool) {
+// parentOf finds the channel of a thread, however long that takes; false: ctx has ended.
+func (i *eventIntake) parentOf(ctx context.Context, channel string) (string, bool) {
 	for fails := 1; ; fails++ {
-		parent, err := i.places.parent(ctx, channel)
+		parent, err := i.places.parentOf(ctx, channel)
 		switch {
 		case err == nil:
 			return parent, true
@@ -365,32 +365,32 @@ func (i *eventIntake) parent(ctx context.Context, channel string) (string, bool)
 	}
 }
 
-// update makes an update of a message that somebody wrote; false: it's none that
+// updateOf makes an update of a message that somebody wrote; false: it's none that
 // concerns us. Where nobody may talk to the bot, only what looks like a command does:
 // it may be what lets somebody in. What's written in the thread of another program that uses the
 // bot is that one's.
-func (g *Gateway) update(ctx context.Context, bot, kind, parent string, m messageJSON, raw json.RawMessage) (intake.Update, bool, error) {
-	r := record{Type: kind, Key: "m" + m.ID, Bot: bot, Parent: parent, Data: raw}
+func (g *Gateway) updateOf(ctx context.Context, bot, kind, parent string, m messageJSON, raw json.RawMessage) (intake.Update, bool, error) {
+	r := journalRecord{Type: kind, Key: "m" + m.ID, Bot: bot, Parent: parent, Data: raw}
 	if kind == eventEdited {
 		at, _ := time.Parse(time.RFC3339, m.EditedAt) // one that isn't a time is no edit
 		r.Key = fmt.Sprintf("e%s:%d", m.ID, at.UnixMilli())
 	}
-	e, ok, err := g.decoder().event(r)
+	e, ok, err := g.decoder().eventOf(r)
 	if err != nil || !ok {
 		return intake.Update{}, false, err
 	}
 	said, fresh := e.Action.(intake.Said)
-	if !e.Private && !g.intake.knows(e.Place) && (!fresh || !strings.HasPrefix(said.Text, "/")) {
+	if !e.Private && !g.intake.knowsPlace(e.Place) && (!fresh || !strings.HasPrefix(said.Text, "/")) {
 		return intake.Update{}, false, nil
 	}
 	if g.adapter.sharing.isOthers(ctx, e.Place, bot) {
 		return intake.Update{}, false, nil
 	}
-	return r.update()
+	return r.updateOf()
 }
 
-// update is a record as the journal takes it.
-func (r record) update() (intake.Update, bool, error) {
+// updateOf is a record as the journal takes it.
+func (r journalRecord) updateOf() (intake.Update, bool, error) {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return intake.Update{}, false, errors.New("read an event: it isn't JSON")
@@ -398,8 +398,8 @@ func (r record) update() (intake.Update, bool, error) {
 	return intake.Update{Key: r.Key, Raw: raw}, true, nil
 }
 
-// ready begins a session.
-func (i *eventIntake) ready(ctx context.Context, it item) error {
+// handleReady begins a session.
+func (i *eventIntake) handleReady(ctx context.Context, it arrivedEvent) error {
 	var r readyJSON
 	if err := readEvent(it.Data, &r); err != nil {
 		return err
@@ -411,16 +411,16 @@ func (i *eventIntake) ready(ctx context.Context, it item) error {
 	if want := i.g.adapter.opt.Guild; want != "" && !i.missing[want] {
 		i.g.server.Fails(ctx, fmt.Sprintf("the bot isn't on the server %s: invite it, or correct adapters.discord.guild", want))
 	}
-	var list []errand
-	for channel := range i.g.adapter.private.all() {
+	var list []unreadPlace
+	for channel := range i.g.adapter.private.allChats() {
 		t := adapters.Target{Adapter: Name, Chat: channel}
 		if i.g.adapter.knows(t) {
-			i.places.learn(channelJSON{ID: channel})
-			list = append(list, errand{place: t, private: true})
+			i.places.learnChannel(channelJSON{ID: channel})
+			list = append(list, unreadPlace{place: t, private: true})
 		}
 	}
-	i.flush(ctx)
-	i.g.backfill.begin(it.session, "", list)
+	i.storeBatch(ctx)
+	i.g.backfill.beginPlaces(it.session, "", list)
 	return nil
 }
 
@@ -432,22 +432,22 @@ type guildJSON struct {
 	Threads     []json.RawMessage `json:"threads"` // those that aren't archived
 }
 
-// guild takes in how a server is: after a login, after an outage of it, and when the
+// handleGuild takes in how a server is: after a login, after an outage of it, and when the
 // bot has come to it. What was missed is fetched.
-func (i *eventIntake) guild(ctx context.Context, it item) error {
+func (i *eventIntake) handleGuild(ctx context.Context, it arrivedEvent) error {
 	var g guildJSON
 	if err := readEvent(it.Data, &g); err != nil {
 		return err
 	}
 	delete(i.missing, g.ID)
-	if !i.ours(g.ID) || g.Unavailable {
+	if !i.isOurGuild(g.ID) || g.Unavailable {
 		return nil
 	}
 	i.g.server.Works(ctx)
 	known := map[string]channelJSON{}
 	for _, c := range g.Channels {
 		c.Guild = g.ID
-		i.places.learn(c)
+		i.places.learnChannel(c)
 		known[c.ID] = c
 	}
 	states := map[string]json.RawMessage{}
@@ -456,17 +456,17 @@ func (i *eventIntake) guild(ctx context.Context, it item) error {
 		if err := json.Unmarshal(raw, &c); err != nil || !isThread(c.Type) {
 			continue
 		}
-		i.places.learn(c)
+		i.places.learnChannel(c)
 		known[c.ID], states[c.ID] = c, raw
 	}
-	i.eachMirrored(it, g.ID)
-	i.flush(ctx)
-	i.g.backfill.begin(it.session, g.ID, i.errands(g.ID, known, states))
+	i.addForMirrored(it, g.ID)
+	i.storeBatch(ctx)
+	i.g.backfill.beginPlaces(it.session, g.ID, i.unreadPlaces(g.ID, known, states))
 	return nil
 }
 
-// rights takes in that what somebody may do on a server has changed.
-func (i *eventIntake) rights(it item) error {
+// handleRights takes in that what somebody may do on a server has changed.
+func (i *eventIntake) handleRights(it arrivedEvent) error {
 	var r struct {
 		Guild string   `json:"guild_id"`
 		User  userJSON `json:"user"`
@@ -474,33 +474,33 @@ func (i *eventIntake) rights(it item) error {
 	if err := readEvent(it.Data, &r); err != nil {
 		return err
 	}
-	if i.ours(r.Guild) && r.Guild != "" && (it.Type == eventRole || r.User.ID == it.session.bot) {
-		i.eachMirrored(it, r.Guild)
+	if i.isOurGuild(r.Guild) && r.Guild != "" && (it.Type == eventRole || r.User.ID == it.session.bot) {
+		i.addForMirrored(it, r.Guild)
 		i.g.opt.RightsChanged()
 	}
 	return nil
 }
 
-// eachMirrored has an event of a server handled for each of its channels that mirrors a
+// addForMirrored has an event of a server handled for each of its channels that mirrors a
 // session.
-func (i *eventIntake) eachMirrored(it item, guild string) {
+func (i *eventIntake) addForMirrored(it arrivedEvent, guild string) {
 	done := map[string]bool{}
 	for _, t := range i.g.opt.Mirrored() {
 		if t.Adapter == Name && i.places.guilds[t.Chat] == guild && !done[t.Chat] {
 			done[t.Chat] = true
-			i.add(record{Type: it.Type, Key: fmt.Sprintf("%s:%s", i.placeKey(it), t.Chat), Chat: t.Chat, Data: json.RawMessage("{}")})
+			i.addRecord(journalRecord{Type: it.Type, Key: fmt.Sprintf("%s:%s", i.placeKey(it), t.Chat), Chat: t.Chat, Data: json.RawMessage("{}")})
 		}
 	}
 }
 
-// errands are the places of a server where something may have been missed.
-func (i *eventIntake) errands(guild string, known map[string]channelJSON, states map[string]json.RawMessage) []errand {
-	var list []errand
+// unreadPlaces are the places of a server where something may have been missed.
+func (i *eventIntake) unreadPlaces(guild string, known map[string]channelJSON, states map[string]json.RawMessage) []unreadPlace {
+	var list []unreadPlace
 	taken := map[string]bool{}
 	add := func(t adapters.Target, c channelJSON, mirrored, private bool) {
 		if id := channelOf(t); !taken[id] && hasMessages(c.Type) {
 			taken[id] = true
-			list = append(list, errand{place: t, last: later(c.ID, c.Last), state: states[id], mirrored: mirrored, private: private})
+			list = append(list, unreadPlace{place: t, last: laterID(c.ID, c.Last), state: states[id], mirrored: mirrored, private: private})
 		}
 	}
 	for _, t := range i.g.opt.Mirrored() {
@@ -511,28 +511,28 @@ func (i *eventIntake) errands(guild string, known map[string]channelJSON, states
 		case described, here: // a thread that's not described is archived, or gone
 			add(t, c, true, false)
 			if t.Thread != "" {
-				i.places.learn(channelJSON{ID: t.Thread, Type: channelPublicThread, Parent: t.Chat})
+				i.places.learnChannel(channelJSON{ID: t.Thread, Type: channelPublicThread, Parent: t.Chat})
 			}
-		case i.g.adapter.private.person(t.Chat) != "" && i.g.adapter.knows(t): // it's read already
+		case i.g.adapter.private.personOf(t.Chat) != "" && i.g.adapter.knows(t): // it's read already
 		case len(i.missing) == 0 && i.places.guilds[t.Chat] == "": // on no server: a private chat
 			add(t, channelJSON{}, true, true)
 		}
 	}
 	for id, c := range known {
-		if t, ok := i.places.of(id); ok && i.knows(t) {
+		if t, ok := i.places.placeOf(id); ok && i.knowsPlace(t) {
 			add(t, c, false, false)
 		}
 	}
 	return list
 }
 
-// guildGone takes in that a server can't be reached, or that the bot was removed.
-func (i *eventIntake) guildGone(ctx context.Context, it item) error {
+// handleGuildGone takes in that a server can't be reached, or that the bot was removed.
+func (i *eventIntake) handleGuildGone(ctx context.Context, it arrivedEvent) error {
 	var g guildJSON
 	if err := readEvent(it.Data, &g); err != nil {
 		return err
 	}
-	if !i.ours(g.ID) || g.ID == "" {
+	if !i.isOurGuild(g.ID) || g.ID == "" {
 		return nil
 	}
 	if g.Unavailable {
@@ -540,7 +540,7 @@ func (i *eventIntake) guildGone(ctx context.Context, it item) error {
 		return nil
 	}
 	i.g.server.Fails(ctx, "the bot was removed from the server "+g.ID+": invite it again")
-	i.eachMirrored(it, g.ID)
+	i.addForMirrored(it, g.ID)
 	return nil
 }
 

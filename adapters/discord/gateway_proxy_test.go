@@ -77,7 +77,7 @@ func TestTunnel(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	u.User = url.UserPassword("ada", "secret")
-	conn, err := tunnel{proxy: u, roots: roots}.dial(ctx, "tcp", address)
+	conn, err := proxyTunnel{proxy: u, roots: roots}.dial(ctx, "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +90,12 @@ func TestTunnel(t *testing.T) {
 		t.Errorf("read %q, %v", got, err)
 	}
 	u.User = url.UserPassword("ada", "wrong")
-	if _, err := (tunnel{proxy: u, roots: roots}).dial(ctx, "tcp", address); err == nil || strings.Contains(err.Error(), "wrong") || !strings.Contains(err.Error(), "407") {
+	if _, err := (proxyTunnel{proxy: u, roots: roots}).dial(ctx, "tcp", address); err == nil || strings.Contains(err.Error(), "wrong") || !strings.Contains(err.Error(), "407") {
 		t.Errorf("the error is %v", err)
 	}
 	ended, end := context.WithCancel(ctx)
 	end()
-	if _, err := (tunnel{proxy: u, roots: roots}).dial(ended, "tcp", address); err == nil {
+	if _, err := (proxyTunnel{proxy: u, roots: roots}).dial(ended, "tcp", address); err == nil {
 		t.Error("no error after the end")
 	}
 }

@@ -56,7 +56,7 @@ func TestChannelsThatNobodyNamed(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
 		e := w.ear()
 		kept := 0
-		e.wrap = func(k intake.Keeper) intake.Keeper {
+		e.wrap = func(k intake.UpdateKeeper) intake.UpdateKeeper {
 			return keeper(func(ctx context.Context, list []intake.Update) error {
 				kept += len(list)
 				return k.Keep(ctx, list)
@@ -311,7 +311,7 @@ func TestSlowDisk(t *testing.T) {
 		e := w.ear()
 		var full atomic.Bool
 		full.Store(true)
-		e.wrap = func(k intake.Keeper) intake.Keeper {
+		e.wrap = func(k intake.UpdateKeeper) intake.UpdateKeeper {
 			return keeper(func(ctx context.Context, list []intake.Update) error {
 				if full.Load() {
 					return errors.New("disk full")

@@ -48,9 +48,9 @@ type ear struct {
 	notes  *notes
 	opts   discord.GatewayOptions // but for Keeper; what's nil in it is everybody's, and nobody is told
 	change func(o *discord.Options)
-	wrap   func(k intake.Keeper) intake.Keeper // what stands before the queue; nil: nothing
-	handle func(e intake.Event) error          // nil: it's only written down
-	own    bool                                // another ear has the same bot: it takes what's its own
+	wrap   func(k intake.UpdateKeeper) intake.UpdateKeeper // what stands before the queue; nil: nothing
+	handle func(e intake.Event) error                      // nil: it's only written down
+	own    bool                                            // another ear has the same bot: it takes what's its own
 
 	bot     *discord.Adapter
 	gateway *discord.Gateway

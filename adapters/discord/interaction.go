@@ -53,17 +53,17 @@ const (
 // It's safe for concurrent use.
 type interactions struct {
 	client  *client
-	sharing *sharing
+	sharing *botSharing
 	log     *slog.Logger
 
 	mu    sync.Mutex
 	had   []string               // the interactions that were taken up last: Discord may bring one twice
-	owed  map[string]*owed       // by the interaction's id
+	owed  map[string]*owedAnswer // by the interaction's id
 	shown map[string]*answerable // the same, of slash commands that were answered
 }
 
-// owed is an interaction that's being answered.
-type owed struct {
+// owedAnswer is an interaction that's being answered.
+type owedAnswer struct {
 	id, app, token string
 	channel        string
 	at             time.Time
@@ -72,14 +72,14 @@ type owed struct {
 	answered       chan struct{} // closed when it was given, or not taken
 }
 
-func newInteractions(c *client, s *sharing, log *slog.Logger) *interactions {
-	return &interactions{client: c, sharing: s, log: log, owed: map[string]*owed{}, shown: map[string]*answerable{}}
+func newInteractions(c *client, s *botSharing, log *slog.Logger) *interactions {
+	return &interactions{client: c, sharing: s, log: log, owed: map[string]*owedAnswer{}, shown: map[string]*answerable{}}
 }
 
 // bareChannel is the channel of an interaction that doesn't say what it is, as other servers
 // leave it out that speak Discord's gateway: it may be a thread, whose channel has to be asked
 // for. "": it says so.
-func bareChannel(f frame) string {
+func bareChannel(f gatewayFrame) string {
 	var i interactionJSON
 	if err := json.Unmarshal(f.Data, &i); err != nil || i.Where.ID != "" || i.Guild == "" || !isID(i.Channel) {
 		return ""
@@ -89,25 +89,25 @@ func bareChannel(f frame) string {
 
 // readOwed reads an interaction that's to be stored. parent is the channel of its thread, if it
 // doesn't say so itself. The event has no action if it's none that we know.
-func (g *Gateway) readOwed(s *session, f frame, parent string) (record, intake.Event, error) {
+func (g *Gateway) readOwed(s *gatewaySession, f gatewayFrame, parent string) (journalRecord, intake.Event, error) {
 	var i struct {
 		ID string `json:"id"`
 	}
 	if err := readEvent(f.Data, &i); err != nil {
-		return record{}, intake.Event{}, err
+		return journalRecord{}, intake.Event{}, err
 	}
-	r := record{Type: f.Type, Key: replyMark + i.ID, Bot: s.bot, Parent: parent, Data: f.Data}
-	e, _, err := g.decoder().event(r)
+	r := journalRecord{Type: f.Type, Key: replyMark + i.ID, Bot: s.bot, Parent: parent, Data: f.Data}
+	e, _, err := g.decoder().eventOf(r)
 	return r, e, err
 }
 
-// owe has an interaction answered in time, whatever else is going on. Who isn't let in
+// oweAnswer has an interaction answered in time, whatever else is going on. Who isn't let in
 // gets no answer: Discord shows them, and nobody else, that the application didn't
 // respond, as it does when nobody is there.
-func (g *Gateway) owe(ctx context.Context, s *session, it item, children *sync.WaitGroup) {
-	channel := bareChannel(it.frame)
+func (g *Gateway) oweAnswer(ctx context.Context, s *gatewaySession, it arrivedEvent, children *sync.WaitGroup) {
+	channel := bareChannel(it.gatewayFrame)
 	if channel == "" {
-		g.oweAt(ctx, s, it, "", children)
+		g.oweAnswerAt(ctx, s, it, "", children)
 		return
 	}
 	children.Go(func() {
@@ -118,41 +118,41 @@ func (g *Gateway) owe(ctx context.Context, s *session, it item, children *sync.W
 			if err != nil || !isThread(c.Type) {
 				c.Parent = ""
 			}
-			g.oweAt(ctx, s, it, c.Parent, children)
+			g.oweAnswerAt(ctx, s, it, c.Parent, children)
 		})
 	})
 }
 
-// oweAt is owe where it's known which channel a thread is in.
-func (g *Gateway) oweAt(ctx context.Context, s *session, it item, parent string, children *sync.WaitGroup) {
+// oweAnswerAt is oweAnswer where it's known which channel a thread is in.
+func (g *Gateway) oweAnswerAt(ctx context.Context, s *gatewaySession, it arrivedEvent, parent string, children *sync.WaitGroup) {
 	var i interactionJSON
-	r := record{Type: it.Type, Key: replyMark, Bot: s.bot, Parent: parent, Data: it.Data}
+	r := journalRecord{Type: it.Type, Key: replyMark, Bot: s.bot, Parent: parent, Data: it.Data}
 	e := intake.Event{}
 	i, err := r.readInteraction(&e)
-	if err != nil || e.Person.ID == "" || !g.intake.ours(i.Guild) {
+	if err != nil || e.Person.ID == "" || !g.intake.isOurGuild(i.Guild) {
 		return
 	}
 	if i.Type == interactionComplete {
 		if o, ok := i.focused(); ok {
-			children.Go(func() { g.containPanic(func() { g.complete(ctx, s.bot, i, e, o) }) })
+			children.Go(func() { g.containPanic(func() { g.offerCompletions(ctx, s.bot, i, e, o) }) })
 		}
 		return
 	}
-	_, e, err = g.readOwed(s, it.frame, parent)
+	_, e, err = g.readOwed(s, it.gatewayFrame, parent)
 	if err != nil || e.Action == nil || !g.opt.Admits(e) {
 		return
 	}
-	g.adapter.sharing.describes(i.Where)
-	o := &owed{id: i.ID, app: i.App, token: i.Token, channel: channelOf(e.Place), at: time.Now(), answered: make(chan struct{})}
+	g.adapter.sharing.noteOwner(i.Where)
+	o := &owedAnswer{id: i.ID, app: i.App, token: i.Token, channel: channelOf(e.Place), at: time.Now(), answered: make(chan struct{})}
 	o.answer, o.line = firstAnswer(e, i.Data.Name)
-	if !g.adapter.interactions.add(o) {
+	if !g.adapter.interactions.addOwed(o) {
 		return
 	}
 	children.Go(func() {
 		defer close(o.answered)
 		g.containPanic(func() {
-			defer g.adapter.interactions.drop(o.id)
-			if g.answers(ctx, s.bot, o, e) {
+			defer g.adapter.interactions.dropOwed(o.id)
+			if g.mayAnswer(ctx, s.bot, o, e) {
 				g.adapter.interactions.acknowledge(ctx, o, it.stored)
 			}
 		})
@@ -180,7 +180,7 @@ func firstAnswer(e intake.Event, command string) (body any, line string) {
 		return map[string]any{"type": answerLater}, ""
 	}
 	message := func(content string, flags discordgo.MessageFlags) any {
-		return map[string]any{"type": answerMessage, "data": create{Content: content, Flags: flags, Mentions: nobody()}}
+		return map[string]any{"type": answerMessage, "data": newMessage{Content: content, Flags: flags, Mentions: nobody()}}
 	}
 	if command == "pair" {
 		return message(shownLine("/"+command), discordgo.MessageFlagsEphemeral), ""
@@ -189,8 +189,8 @@ func firstAnswer(e intake.Event, command string) (body any, line string) {
 	return message(line, discordgo.MessageFlagsSuppressNotifications|discordgo.MessageFlagsSuppressEmbeds), line
 }
 
-// add takes an interaction; false: it came before, or there are too many.
-func (is *interactions) add(o *owed) bool {
+// addOwed takes an interaction; false: it came before, or there are too many.
+func (is *interactions) addOwed(o *owedAnswer) bool {
 	is.mu.Lock()
 	defer is.mu.Unlock()
 	if len(is.owed) >= maxOwed || slices.Contains(is.had, o.id) {
@@ -205,7 +205,7 @@ func (is *interactions) add(o *owed) bool {
 
 // acknowledge gives the first answer: when the interaction is stored, or when it can't
 // wait any longer.
-func (is *interactions) acknowledge(ctx context.Context, o *owed, stored <-chan struct{}) {
+func (is *interactions) acknowledge(ctx context.Context, o *owedAnswer, stored <-chan struct{}) {
 	ctx, cancel := context.WithDeadline(ctx, o.at.Add(answerWithin))
 	defer cancel()
 	timer := time.NewTimer(time.Until(o.at.Add(storeFor)))
@@ -215,26 +215,26 @@ func (is *interactions) acknowledge(ctx context.Context, o *owed, stored <-chan 
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	is.sharing.speaks(o.channel)
-	claimed, err := is.callback(ctx, o.id, o.token, o.answer)
+	is.sharing.noteSpeaking(o.channel)
+	claimed, err := is.giveAnswer(ctx, o.id, o.token, o.answer)
 	if claimed != claimOpen {
-		is.sharing.claimed(context.WithoutCancel(ctx), o.id, claimed)
+		is.sharing.noteClaim(context.WithoutCancel(ctx), o.id, claimed)
 	}
 	if err != nil {
 		is.log.WarnContext(ctx, "an interaction wasn't acknowledged in time", "interaction", o.id, "err", err)
 		return
 	}
 	if o.line != "" && claimed == claimWon {
-		is.opens(o)
+		is.openReply(o)
 	}
 }
 
-// callback gives an interaction's first answer, and says whose it was. It's tried as long as
+// giveAnswer gives an interaction's first answer, and says whose it was. It's tried as long as
 // there's time: Discord takes one only. That one was given counts as this daemon's if a call before
 // may have given it.
-func (is *interactions) callback(ctx context.Context, id, token string, body any) (claim, error) {
+func (is *interactions) giveAnswer(ctx context.Context, id, token string, body any) (answerClaim, error) {
 	for unsure := false; ; {
-		err := is.client.raw(ctx, http.MethodPost, "interactions/"+id+"/"+token+"/callback", body, nil)
+		err := is.client.callPath(ctx, http.MethodPost, "interactions/"+id+"/"+token+"/callback", body, nil)
 		f, failed := errors.AsType[*failure](err)
 		switch {
 		case err == nil, failed && f.Code == codeAcknowledged && unsure:
@@ -255,16 +255,16 @@ func (is *interactions) callback(ctx context.Context, id, token string, body any
 // codeAcknowledged: "Interaction has already been acknowledged".
 const codeAcknowledged = 40060
 
-// drop forgets an interaction.
-func (is *interactions) drop(id string) {
+// dropOwed forgets an interaction.
+func (is *interactions) dropOwed(id string) {
 	is.mu.Lock()
 	defer is.mu.Unlock()
 	delete(is.owed, id)
 }
 
-// answeredFor waits until the first answer was given to an interaction; then it can be
+// awaitAnswer waits until the first answer was given to an interaction; then it can be
 // followed by others.
-func (is *interactions) answeredFor(ctx context.Context, id string) {
+func (is *interactions) awaitAnswer(ctx context.Context, id string) {
 	is.mu.Lock()
 	o := is.owed[id]
 	is.mu.Unlock()
@@ -292,12 +292,12 @@ const (
 	maxChoice  = 100
 )
 
-// complete offers what may be meant by an argument that's being written. Nobody waits
+// offerCompletions offers what may be meant by an argument that's being written. Nobody waits
 // for it longer than for an answer.
-func (g *Gateway) complete(ctx context.Context, bot string, i interactionJSON, e intake.Event, o optionJSON) {
+func (g *Gateway) offerCompletions(ctx context.Context, bot string, i interactionJSON, e intake.Event, o optionJSON) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	g.adapter.sharing.describes(i.Where)
+	g.adapter.sharing.noteOwner(i.Where)
 	if e.Action = (intake.Said{Text: "/" + i.Data.Name}); !g.opt.Admits(e) || g.adapter.sharing.isOthers(ctx, e.Place, bot) {
 		return
 	}
@@ -308,7 +308,7 @@ func (g *Gateway) complete(ctx context.Context, bot string, i interactionJSON, e
 		}
 	}
 	body := map[string]any{"type": answerChoices, "data": map[string]any{"choices": choices}}
-	if _, err := g.adapter.interactions.callback(ctx, i.ID, i.Token, body); err != nil {
+	if _, err := g.adapter.interactions.giveAnswer(ctx, i.ID, i.Token, body); err != nil {
 		g.log.DebugContext(ctx, "what could be meant wasn't offered in time", "err", err)
 	}
 }
@@ -334,8 +334,8 @@ type answerable struct {
 // maxAnswerable bounds the commands whose reply may still come.
 const maxAnswerable = 500
 
-// opens keeps that a command is shown by a message that can become its reply.
-func (is *interactions) opens(o *owed) {
+// openReply keeps that a command is shown by a message that can become its reply.
+func (is *interactions) openReply(o *owedAnswer) {
 	is.mu.Lock()
 	defer is.mu.Unlock()
 	for id, a := range is.shown {
@@ -348,12 +348,12 @@ func (is *interactions) opens(o *owed) {
 	}
 }
 
-// replyTo returns the message of a slash command that a post can become, which is the first post
+// claimReply returns the message of a slash command that a post can become, which is the first post
 // that answers it. It waits until the command is shown. ok is false if there's none any more.
-func (is *interactions) replyTo(ctx context.Context, id, key string) (_ answerable, ok bool) {
+func (is *interactions) claimReply(ctx context.Context, id, key string) (_ answerable, ok bool) {
 	waiting, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	is.answeredFor(waiting, id)
+	is.awaitAnswer(waiting, id)
 	is.mu.Lock()
 	defer is.mu.Unlock()
 	a := is.shown[id]
@@ -364,8 +364,8 @@ func (is *interactions) replyTo(ctx context.Context, id, key string) (_ answerab
 	return *a, true
 }
 
-// closes keeps that nothing more becomes part of a command's message.
-func (is *interactions) closes(id string) {
+// closeReply keeps that nothing more becomes part of a command's message.
+func (is *interactions) closeReply(id string) {
 	is.mu.Lock()
 	defer is.mu.Unlock()
 	if a := is.shown[id]; a != nil {
@@ -382,8 +382,8 @@ func (is *interactions) mayStand(id, key string) bool {
 	return a != nil && a.unsure && a.key == key
 }
 
-// doubts keeps that a command's reply may be part of its message.
-func (is *interactions) doubts(id string) {
+// doubtReply keeps that a command's reply may be part of its message.
+func (is *interactions) doubtReply(id string) {
 	is.mu.Lock()
 	defer is.mu.Unlock()
 	if a := is.shown[id]; a != nil {
@@ -391,21 +391,21 @@ func (is *interactions) doubts(id string) {
 	}
 }
 
-// answer has a slash command's message become its reply, below the command's line if there's room
+// answerInCommand has a slash command's message become its reply, below the command's line if there's room
 // for both (docs.discord.com/developers/interactions/receiving-and-responding#edit-original-interaction-response).
 // The same call may be made twice. ok is false if the reply has to be a message of its own: edits
 // ring nobody; unsure then says that it may stand there all the same.
-func (a *Adapter) answer(ctx context.Context, command, key string, m message) (_ adapters.Reply, ok, unsure bool) {
+func (a *Adapter) answerInCommand(ctx context.Context, command, key string, m message) (_ adapters.Reply, ok, unsure bool) {
 	id := strings.TrimPrefix(command, replyMark)
 	if m.ring {
-		a.interactions.closes(id)
+		a.interactions.closeReply(id)
 		return adapters.Reply{}, false, a.interactions.mayStand(id, key)
 	}
-	shown, ok := a.interactions.replyTo(ctx, id, key)
+	shown, ok := a.interactions.claimReply(ctx, id, key)
 	if !ok {
 		return adapters.Reply{}, false, a.interactions.mayStand(id, key)
 	}
-	body := change{Content: shown.line, Mentions: nobody(), Rows: m.rows}
+	body := messageEdit{Content: shown.line, Mentions: nobody(), Rows: m.rows}
 	switch both := shown.line + "\n" + m.content; {
 	case m.content == "":
 	case adapters.UTF16Len(both) <= maxText:
@@ -417,12 +417,12 @@ func (a *Adapter) answer(ctx context.Context, command, key string, m message) (_
 		body.Rows = []discordgo.MessageComponent{}
 	}
 	path := "webhooks/" + shown.app + "/" + shown.token + "/messages/@original"
-	var got made
+	var got madeThing
 	var err error
 	if files := m.files(); len(files) > 0 {
-		err = a.client.upload(ctx, http.MethodPatch, path, body, files, &got)
+		err = a.client.callWithFiles(ctx, http.MethodPatch, path, body, files, &got)
 	} else {
-		err = a.client.raw(ctx, http.MethodPatch, path, body, &got)
+		err = a.client.callPath(ctx, http.MethodPatch, path, body, &got)
 	}
 	f, failed := errors.AsType[*failure](err)
 	switch {
@@ -430,11 +430,11 @@ func (a *Adapter) answer(ctx context.Context, command, key string, m message) (_
 		return adapters.Reply{Outcome: qos.Delivered, ID: got.ID}, true, false
 	case failed && !f.local && (f.Outcome == qos.Rejected || f.Status == http.StatusUnauthorized && f.Code != 0):
 		// Its token isn't good any more (404, or 401 with a code of its own), or the message is gone.
-		a.interactions.closes(id)
+		a.interactions.closeReply(id)
 		return adapters.Reply{}, false, a.interactions.mayStand(id, key)
 	default:
 		if !failed || f.Outcome == qos.Uncertain {
-			a.interactions.doubts(id)
+			a.interactions.doubtReply(id)
 		}
 		return only(outcome(err, m.at)), true, false
 	}

@@ -119,7 +119,7 @@ func TestAcknowledgedInTime(t *testing.T) {
 	}{
 		{"nothing else", func(*world, *ear) {}, nil},
 		{"the disk hangs", func(w *world, e *ear) {
-			e.wrap = func(intake.Keeper) intake.Keeper {
+			e.wrap = func(intake.UpdateKeeper) intake.UpdateKeeper {
 				return keeper(func(ctx context.Context, _ []intake.Update) error {
 					<-ctx.Done()
 					return ctx.Err()
@@ -127,7 +127,7 @@ func TestAcknowledgedInTime(t *testing.T) {
 			}
 		}, nil},
 		{"much waits to be stored", func(w *world, e *ear) {
-			e.wrap = func(intake.Keeper) intake.Keeper {
+			e.wrap = func(intake.UpdateKeeper) intake.UpdateKeeper {
 				return keeper(func(context.Context, []intake.Update) error {
 					for range 100 {
 						w.must(w.ada.Say(w.plain, "flood"))

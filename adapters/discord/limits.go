@@ -41,13 +41,13 @@ const (
 	manyBuckets = 1000
 )
 
-// limits are what Discord's answers have said about what may be called. A bucket is
+// rateLimits are what Discord's answers have said about what may be called. A bucket is
 // known by its hash and the top-level resource of the call; which hash a call has is
 // known once it was answered.
 //
 // What's here refuses, and never waits: who is to wait is decided in qos, which is
 // told the same.
-type limits struct {
+type rateLimits struct {
 	mu      sync.Mutex
 	hashes  map[string]string // by call.route
 	buckets map[string]*bucket
@@ -60,7 +60,7 @@ type limits struct {
 	proxied int       // how often a proxy refused calls meanwhile
 	denied  time.Time // the token wasn't taken: not called until
 	denials int       // how often it wasn't, in a row
-	invalid invalid
+	invalid invalidRequests
 }
 
 // bucket is a limit as the newest answer has it.
@@ -72,22 +72,22 @@ type bucket struct {
 	silent    time.Time // ordered by a 429
 }
 
-func newLimits() *limits {
-	return &limits{hashes: map[string]string{}, buckets: map[string]*bucket{}, scopes: map[qos.Scope][]*bucket{}}
+func newLimits() *rateLimits {
+	return &rateLimits{hashes: map[string]string{}, buckets: map[string]*bucket{}, scopes: map[qos.Scope][]*bucket{}}
 }
 
-// call is a request as limits see it.
-type call struct {
+// limitedCall is a request as limits see it.
+type limitedCall struct {
 	route   string // "POST channels/{id}/messages"
 	major   string // the top-level resource: "channels/1"; may have a secret in it
 	outside bool   // of an interaction or a webhook: the bot's own limits don't count it
 }
 
 // callOf reads a call's path, which is without its version.
-func callOf(method, path string) call {
+func callOf(method, path string) limitedCall {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(strings.Trim(path, "/"), "/")
-	var c call
+	var c limitedCall
 	majors := 0
 	switch parts[0] {
 	case "channels", "guilds":
@@ -114,8 +114,8 @@ func callOf(method, path string) call {
 // routeOf names a call in errors.
 func routeOf(method, path string) string { return callOf(method, path).route }
 
-// of is the bucket of a call. mu is held.
-func (l *limits) of(c call) *bucket {
+// bucketOf is the bucket of a call. mu is held.
+func (l *rateLimits) bucketOf(c limitedCall) *bucket {
 	hash, ok := l.hashes[c.route]
 	if !ok {
 		hash = c.route
@@ -129,29 +129,29 @@ func (l *limits) of(c call) *bucket {
 	return b
 }
 
-// begin says why a call would surely be refused; nil: it may be made, and end must
+// beginCall says why a call would surely be refused; nil: it may be made, and end must
 // follow, with the bucket that it's counted in.
-func (l *limits) begin(now time.Time, c call, p purpose) (*bucket, *failure) {
+func (l *rateLimits) beginCall(now time.Time, c limitedCall, p callPurpose) (*bucket, *failure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.prune(now)
-	b := l.of(c)
-	f := l.refusal(now, c, p, b)
+	l.forgetBuckets(now)
+	b := l.bucketOf(c)
+	f := l.refusalOf(now, c, p, b)
 	if f == nil {
 		b.inFlight++
 	}
 	return b, f
 }
 
-// end says that a call is over, whatever came of it.
-func (l *limits) end(b *bucket) {
+// endCall says that a call is over, whatever came of it.
+func (l *rateLimits) endCall(b *bucket) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b.inFlight--
 }
 
-// refusal is why a call would surely be refused. mu is held.
-func (l *limits) refusal(now time.Time, c call, p purpose, b *bucket) *failure {
+// refusalOf is why a call would surely be refused. mu is held.
+func (l *rateLimits) refusalOf(now time.Time, c limitedCall, p callPurpose, b *bucket) *failure {
 	no := func(outcome qos.CallOutcome, until time.Time, text string) *failure {
 		return &failure{local: true, Failure: exchange.Failure{
 			Platform: "Discord", Call: c.route, Deed: deeds[c.route], Outcome: outcome, RetryAfter: until.Sub(now), Text: text,
@@ -193,13 +193,13 @@ func laterOf(a, b time.Time) time.Time {
 	return b
 }
 
-// answered takes in the headers of an answer. What it returns is the tightest of the
+// learnHeaders takes in the headers of an answer. What it returns is the tightest of the
 // buckets that calls with this scope fall into; ok is false if there's nothing to say.
-func (l *limits) answered(now time.Time, c call, scope qos.Scope, h http.Header) (_ qos.Learned, ok bool) {
+func (l *rateLimits) learnHeaders(now time.Time, c limitedCall, scope qos.Scope, h http.Header) (_ qos.Learned, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.learnHash(c, h.Get(headerBucket))
-	b := l.of(c)
+	b := l.bucketOf(c)
 	after, err := strconv.ParseFloat(h.Get(headerResetAfter), 64)
 	remaining, err2 := strconv.Atoi(h.Get(headerRemaining))
 	if err == nil && err2 == nil {
@@ -215,25 +215,25 @@ func (l *limits) answered(now time.Time, c call, scope qos.Scope, h http.Header)
 	if scope == (qos.Scope{}) {
 		return qos.Learned{}, false
 	}
-	return l.tightest(now, scope, b)
+	return l.tightestBucket(now, scope, b)
 }
 
 // sameWindow is by how much two answers may differ about when their window ends.
 const sameWindow = 500 * time.Millisecond
 
 // learnHash takes in which bucket a call falls into. mu is held.
-func (l *limits) learnHash(c call, hash string) {
+func (l *rateLimits) learnHash(c limitedCall, hash string) {
 	if hash == "" || l.hashes[c.route] == hash {
 		return
 	}
-	silent := l.of(c).silent
+	silent := l.bucketOf(c).silent
 	l.hashes[c.route] = hash
-	b := l.of(c)
+	b := l.bucketOf(c)
 	b.silent = laterOf(b.silent, silent)
 }
 
-// tightest is what's known of a scope, to which a bucket belongs. mu is held.
-func (l *limits) tightest(now time.Time, scope qos.Scope, b *bucket) (learned qos.Learned, ok bool) {
+// tightestBucket is what's known of a scope, to which a bucket belongs. mu is held.
+func (l *rateLimits) tightestBucket(now time.Time, scope qos.Scope, b *bucket) (learned qos.Learned, ok bool) {
 	known := false
 	for _, o := range l.scopes[scope] {
 		known = known || o == b
@@ -252,15 +252,15 @@ func (l *limits) tightest(now time.Time, scope qos.Scope, b *bucket) (learned qo
 	return learned, ok
 }
 
-// accepted takes in that Discord did as it was told.
-func (l *limits) accepted() {
+// noteAccepted takes in that Discord did as it was told.
+func (l *rateLimits) noteAccepted() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.strikes, l.proxied, l.denied, l.denials = 0, 0, time.Time{}, 0
 }
 
-// refused takes in that Discord refused a call. It may prolong the order of silence.
-func (l *limits) refused(now time.Time, c call, f *failure, h http.Header) {
+// noteRefused takes in that Discord refused a call. It may prolong the order of silence.
+func (l *rateLimits) noteRefused(now time.Time, c limitedCall, f *failure, h http.Header) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	shared := h.Get(headerScope) == scopeShared
@@ -302,13 +302,13 @@ func (l *limits) refused(now time.Time, c call, f *failure, h http.Header) {
 	case f.Global:
 		until = &l.global
 	default:
-		until = &l.of(c).silent
+		until = &l.bucketOf(c).silent
 	}
 	*until = laterOf(*until, now.Add(f.RetryAfter))
 }
 
-// prune forgets buckets that say nothing any more, if there are many. mu is held.
-func (l *limits) prune(now time.Time) {
+// forgetBuckets forgets buckets that say nothing any more, if there are many. mu is held.
+func (l *rateLimits) forgetBuckets(now time.Time) {
 	if len(l.buckets) < manyBuckets {
 		return
 	}
@@ -357,15 +357,15 @@ const (
 	invalidStep = 10 * time.Second
 )
 
-// invalid counts the invalid requests of the last ten minutes, and a step more.
-type invalid struct {
+// invalidRequests counts the invalid requests of the last ten minutes, and a step more.
+type invalidRequests struct {
 	steps [invalidWindow/invalidStep + 1]int
 	at    int64 // the newest step: its number since 1970
 	total int
 }
 
-// turn forgets what's too old.
-func (v *invalid) turn(now time.Time) {
+// forgetOld forgets what's too old.
+func (v *invalidRequests) forgetOld(now time.Time) {
 	at := now.UnixNano() / int64(invalidStep)
 	for range min(at-v.at, int64(len(v.steps))) {
 		v.at++
@@ -376,18 +376,18 @@ func (v *invalid) turn(now time.Time) {
 	v.at = max(v.at, at)
 }
 
-func (v *invalid) index(at int64) int {
+func (v *invalidRequests) index(at int64) int {
 	n := int64(len(v.steps))
 	return int((at%n + n) % n)
 }
 
-func (v *invalid) add(now time.Time) {
-	v.turn(now)
+func (v *invalidRequests) add(now time.Time) {
+	v.forgetOld(now)
 	v.steps[v.index(v.at)]++
 	v.total++
 }
 
-func (v *invalid) count(now time.Time) int {
-	v.turn(now)
+func (v *invalidRequests) count(now time.Time) int {
+	v.forgetOld(now)
 	return v.total
 }

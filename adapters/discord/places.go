@@ -13,11 +13,11 @@ import (
 	"github.com/panebridge/panebridge/qos"
 )
 
-// places know in which channel threads are: events in a thread don't say. It's for one
+// threadParents know in which channel threads are: events in a thread don't say. It's for one
 // goroutine.
-type places struct {
+type threadParents struct {
 	client  *client
-	sharing *sharing // hears who made threads
+	sharing *botSharing // hears who made threads
 	// parents are the channels of threads, by their ids; of what isn't a thread "".
 	parents map[string]string
 	guilds  map[string]string // the servers of channels, by their ids
@@ -26,12 +26,12 @@ type places struct {
 // manyPlaces is from how many on they're forgotten. They can be asked for.
 const manyPlaces = 50_000
 
-func newPlaces(c *client, s *sharing) *places {
-	return &places{client: c, sharing: s, parents: map[string]string{}, guilds: map[string]string{}}
+func newPlaces(c *client, s *botSharing) *threadParents {
+	return &threadParents{client: c, sharing: s, parents: map[string]string{}, guilds: map[string]string{}}
 }
 
-// learn takes in what an event says about a channel or thread.
-func (p *places) learn(c channelJSON) {
+// learnChannel takes in what an event says about a channel or thread.
+func (p *threadParents) learnChannel(c channelJSON) {
 	if !isID(c.ID) || isThread(c.Type) && !isID(c.Parent) {
 		return
 	}
@@ -39,7 +39,7 @@ func (p *places) learn(c channelJSON) {
 		clear(p.parents)
 		clear(p.guilds)
 	}
-	p.sharing.describes(c)
+	p.sharing.noteOwner(c)
 	p.parents[c.ID] = ""
 	if isThread(c.Type) {
 		p.parents[c.ID] = c.Parent
@@ -48,9 +48,9 @@ func (p *places) learn(c channelJSON) {
 	}
 }
 
-// parent returns the channel of a thread; "" of what isn't one. What isn't known is
+// parentOf returns the channel of a thread; "" of what isn't one. What isn't known is
 // asked for.
-func (p *places) parent(ctx context.Context, id string) (string, error) {
+func (p *threadParents) parentOf(ctx context.Context, id string) (string, error) {
 	if parent, ok := p.parents[id]; ok {
 		return parent, nil
 	}
@@ -60,17 +60,17 @@ func (p *places) parent(ctx context.Context, id string) (string, error) {
 	c, err := askChannel(ctx, p.client, id)
 	switch {
 	case isGone(err):
-		p.learn(channelJSON{ID: id}) // the bot may not see it
+		p.learnChannel(channelJSON{ID: id}) // the bot may not see it
 		return "", nil
 	case err != nil:
 		return "", err
 	}
-	p.learn(c)
+	p.learnChannel(c)
 	return p.parents[id], nil
 }
 
-// of is the place of a channel or thread that's known; ok is false if it isn't.
-func (p *places) of(id string) (adapters.Target, bool) {
+// placeOf is the place of a channel or thread that's known; ok is false if it isn't.
+func (p *threadParents) placeOf(id string) (adapters.Target, bool) {
 	parent, ok := p.parents[id]
 	if !ok {
 		return adapters.Target{}, false
@@ -82,7 +82,7 @@ func (p *places) of(id string) (adapters.Target, bool) {
 // askChannel asks how a channel or thread is.
 func askChannel(ctx context.Context, cl *client, id string) (channelJSON, error) {
 	c := askedChannel{want: id}
-	err := cl.raw(ctx, http.MethodGet, "channels/"+id, nil, &c)
+	err := cl.callPath(ctx, http.MethodGet, "channels/"+id, nil, &c)
 	return c.channelJSON, err
 }
 
@@ -116,9 +116,9 @@ const (
 	manyPrivate = 1000
 )
 
-// private knows with whom private chats are: unlike elsewhere their ids say nothing, and
+// privateChats knows with whom private chats are: unlike elsewhere their ids say nothing, and
 // only who writes there does. It's safe for concurrent use.
-type private struct {
+type privateChats struct {
 	mu     sync.Mutex
 	people map[string]string // id of the person, by that of the channel
 }
@@ -139,23 +139,23 @@ func (a *Adapter) loadPrivate(ctx context.Context) error {
 	return nil
 }
 
-// person is whom a private chat is with; "": it's none, or not known.
-func (p *private) person(channel string) string {
+// personOf is whom a private chat is with; "": it's none, or not known.
+func (p *privateChats) personOf(channel string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.people[channel]
 }
 
-// all are the private chats that are known.
-func (p *private) all() map[string]string {
+// allChats are the private chats that are known.
+func (p *privateChats) allChats() map[string]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.people)
 }
 
-// learn takes in with whom a private chat is, and notes it. If that fails it's for this
+// learnPerson takes in with whom a private chat is, and notes it. If that fails it's for this
 // run alone.
-func (p *private) learn(ctx context.Context, notes platform.Notes, channel, person string) error {
+func (p *privateChats) learnPerson(ctx context.Context, notes platform.Notes, channel, person string) error {
 	if !isID(channel) || !isID(person) {
 		return nil
 	}
@@ -179,7 +179,7 @@ func (p *private) learn(ctx context.Context, notes platform.Notes, channel, pers
 // knows says whether a channel that isn't configured may be sent to. A private chat is
 // asked about by its person.
 func (a *Adapter) knows(t adapters.Target) bool {
-	if person := a.private.person(t.Chat); person != "" {
+	if person := a.private.personOf(t.Chat); person != "" {
 		t = adapters.Target{Adapter: Name, Chat: person}
 	}
 	return a.opt.Knows != nil && a.opt.Knows(t)

@@ -45,13 +45,13 @@ func (a *Adapter) Member(ctx context.Context, group adapters.Target, person stri
 	var channel struct {
 		Guild string `json:"guild_id"`
 	}
-	if err := a.client.raw(ctx, http.MethodGet, "channels/"+group.Chat, nil, &channel); err != nil {
+	if err := a.client.callPath(ctx, http.MethodGet, "channels/"+group.Chat, nil, &channel); err != nil {
 		return false, err
 	}
 	if !isID(channel.Guild) {
 		return false, fmt.Errorf("look for %s in %s: it's on no server", person, group)
 	}
-	err := a.client.raw(ctx, http.MethodGet, "guilds/"+channel.Guild+"/members/"+user, nil, &guildMember{User: same{want: user}})
+	err := a.client.callPath(ctx, http.MethodGet, "guilds/"+channel.Guild+"/members/"+user, nil, &guildMember{User: sameThing{want: user}})
 	if f, ok := errors.AsType[*failure](err); ok && f.Code == unknownMember {
 		return false, nil
 	}
@@ -60,7 +60,7 @@ func (a *Adapter) Member(ctx context.Context, group adapters.Target, person stri
 
 // guildMember is somebody on a server (docs.discord.com/developers/resources/guild#guild-member-object).
 type guildMember struct {
-	User same `json:"user"`
+	User sameThing `json:"user"`
 }
 
 func (m *guildMember) Check() error { return m.User.Check() }
@@ -82,12 +82,12 @@ func (a *Adapter) Answer(ctx context.Context, press intake.Event, text string) e
 		return nil
 	}
 	waiting, cancel := context.WithTimeout(ctx, answerWithin)
-	a.interactions.answeredFor(waiting, id)
+	a.interactions.awaitAnswer(waiting, id)
 	cancel()
 	body := map[string]any{
 		"content": plainText(adapters.Shorten(text, maxAnswerText)), "flags": flagEphemeral, "allowed_mentions": map[string]any{"parse": []string{}},
 	}
-	err := a.client.raw(ctx, http.MethodPost, "webhooks/"+app+"/"+token, body, nil)
+	err := a.client.callPath(ctx, http.MethodPost, "webhooks/"+app+"/"+token, body, nil)
 	if f, ok := errors.AsType[*failure](err); ok && f.Status == http.StatusNotFound {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (a *Adapter) Fetch(ctx context.Context, f intake.Attachment, limit int64, w
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchFor)
 	defer cancel()
-	err := a.download(ctx, parts[3], limit, w)
+	err := a.downloadFile(ctx, parts[3], limit, w)
 	if !errors.Is(err, errExpired) {
 		return err
 	}
@@ -120,7 +120,7 @@ func (a *Adapter) Fetch(ctx context.Context, f intake.Attachment, limit int64, w
 	if err != nil {
 		return err
 	}
-	return a.download(ctx, fresh, limit, w)
+	return a.downloadFile(ctx, fresh, limit, w)
 }
 
 // errExpired says that an address isn't good any more.
@@ -129,7 +129,7 @@ var errExpired = errors.New("fetch a file: it isn't there any more")
 // freshAddress asks where a message's file is now.
 func (a *Adapter) freshAddress(ctx context.Context, channel, message, file string) (string, error) {
 	var m messageJSON
-	err := a.client.raw(ctx, http.MethodGet, "channels/"+channel+"/messages/"+message, nil, &m)
+	err := a.client.callPath(ctx, http.MethodGet, "channels/"+channel+"/messages/"+message, nil, &m)
 	if err != nil {
 		return "", exchange.Passing(err)
 	}
@@ -163,9 +163,9 @@ func (a *Adapter) fileURL(address string) (string, error) {
 // maxAddress bounds an address, in bytes: those seen have some 300.
 const maxAddress = 4096
 
-// download reads a file, and stops at the limit whatever its length was said to be. It
+// downloadFile reads a file, and stops at the limit whatever its length was said to be. It
 // gives nobody the token, and follows nobody elsewhere.
-func (a *Adapter) download(ctx context.Context, address string, limit int64, w io.Writer) error {
+func (a *Adapter) downloadFile(ctx context.Context, address string, limit int64, w io.Writer) error {
 	const what = "the download of a file"
 	x := a.client.exchange
 	failed := func(err error) error { return exchange.Passing(&failure{Failure: x.Failed(what, qos.NotSent, err)}) }
@@ -186,7 +186,7 @@ func (a *Adapter) download(ctx context.Context, address string, limit int64, w i
 	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusForbidden, resp.StatusCode == http.StatusGone:
 		return errExpired
 	case resp.StatusCode != http.StatusOK:
-		f := &failure{Failure: x.Refused(what, exchange.Answer{Status: resp.StatusCode})}
+		f := &failure{Failure: x.Refused(what, exchange.Response{Status: resp.StatusCode})}
 		f.Text, f.Outcome = "it can't be had", qos.Failed
 		return exchange.Passing(f)
 	case resp.ContentLength > limit:
@@ -271,12 +271,12 @@ func (a *Adapter) SetCommands(ctx context.Context, commands []intake.CommandInfo
 		var app struct {
 			ID string `json:"id"`
 		}
-		if err := a.client.raw(ctx, http.MethodGet, "applications/@me", nil, &app); err != nil {
+		if err := a.client.callPath(ctx, http.MethodGet, "applications/@me", nil, &app); err != nil {
 			return err
 		}
 		if !isID(app.ID) {
 			return errors.New("set the commands: Discord doesn't say which application the bot is of")
 		}
-		return a.client.raw(ctx, http.MethodPut, "applications/"+app.ID+"/commands", list, new([]json.RawMessage))
+		return a.client.callPath(ctx, http.MethodPut, "applications/"+app.ID+"/commands", list, new([]json.RawMessage))
 	})
 }

@@ -53,7 +53,7 @@ func (p *Probe) Bot(ctx context.Context) (Bot, error) {
 		Flags int             `json:"flags"`
 		Bot   *discordgo.User `json:"bot"`
 	}
-	if err := p.client.raw(ctx, http.MethodGet, "applications/@me", nil, &app); err != nil {
+	if err := p.client.callPath(ctx, http.MethodGet, "applications/@me", nil, &app); err != nil {
 		return Bot{}, err
 	}
 	b := Bot{ID: app.ID, App: app.ID, Name: printable(app.Name), Content: app.Flags&(flagContent|flagContentLimited) != 0}
@@ -67,7 +67,7 @@ func (p *Probe) Bot(ctx context.Context) (Bot, error) {
 // all that it needs there.
 func (b Bot) Invite() string {
 	var all int64
-	for _, n := range needs {
+	for _, n := range neededRights {
 		all |= n.permission
 	}
 	q := url.Values{"client_id": {b.App}, "scope": {"bot applications.commands"}, "permissions": {strconv.FormatInt(all, 10)}}
@@ -76,7 +76,7 @@ func (b Bot) Invite() string {
 
 // IsOn asks whether the bot is on a server.
 func (p *Probe) IsOn(ctx context.Context, guild string) (bool, error) {
-	err := p.client.raw(ctx, http.MethodGet, "guilds/"+guild, nil, &same{want: guild})
+	err := p.client.callPath(ctx, http.MethodGet, "guilds/"+guild, nil, &sameThing{want: guild})
 	if isGone(err) {
 		return false, nil
 	}
@@ -86,33 +86,33 @@ func (p *Probe) IsOn(ctx context.Context, guild string) (bool, error) {
 // printable is a name as a terminal may show it.
 func printable(s string) string { return adapters.Shorten(adapters.Printable(s), maxTitle) }
 
-// Place is what kind of channel one is.
-type Place string
+// ChannelKind is what kind of channel one is.
+type ChannelKind string
 
 // The kinds of channel.
 const (
-	PlaceText  Place = "text"  // for messages and threads
-	PlaceForum Place = "forum" // for posts only
-	PlaceOther Place = "other" // for neither: voice, a category, a thread
+	KindText  ChannelKind = "text"  // for messages and threads
+	KindForum ChannelKind = "forum" // for posts only
+	KindOther ChannelKind = "other" // for neither: voice, a category, a thread
 )
 
-func placeOf(t discordgo.ChannelType) Place {
+func placeOf(t discordgo.ChannelType) ChannelKind {
 	switch t {
 	case discordgo.ChannelTypeGuildText, discordgo.ChannelTypeGuildNews:
-		return PlaceText
+		return KindText
 	case discordgo.ChannelTypeGuildForum, discordgo.ChannelTypeGuildMedia:
-		return PlaceForum
+		return KindForum
 	default:
-		return PlaceOther
+		return KindOther
 	}
 }
 
-// Seen is a channel, and what the bot may do there.
-type Seen struct {
+// ProbedChannel is a channel, and what the bot may do there.
+type ProbedChannel struct {
 	ID    string
 	Title string
 	Guild string // the server's id
-	Kind  Place
+	Kind  ChannelKind
 	// May are the bot's permissions there
 	// (docs.discord.com/developers/topics/permissions).
 	May int64
@@ -129,8 +129,8 @@ type Lack struct {
 // permissionPin is what the library has no name for.
 const permissionPin = 1 << 51
 
-// need is a permission, and what it's for.
-type need struct {
+// neededRight is a permission, and what it's for.
+type neededRight struct {
 	permission int64
 	name       string // as Discord's settings call it
 	not        string // what the bot can't do without it
@@ -138,7 +138,7 @@ type need struct {
 	slight     bool
 }
 
-var needs = []need{ //nolint:gochecknoglobals // a constant table
+var neededRights = []neededRight{ //nolint:gochecknoglobals // a constant table
 	{permission: discordgo.PermissionViewChannel, name: "View Channel", not: "doesn't see the channel"},
 	{permission: discordgo.PermissionSendMessages, name: "Send Messages", not: "may not write there"},
 	{permission: discordgo.PermissionReadMessageHistory, name: "Read Message History", not: "may not read what was written while it was away, nor reply, react or pin"},
@@ -151,16 +151,16 @@ var needs = []need{ //nolint:gochecknoglobals // a constant table
 }
 
 // Channel looks at a channel, and at what the bot may do there.
-func (p *Probe) Channel(ctx context.Context, bot Bot, id string) (Seen, error) {
+func (p *Probe) Channel(ctx context.Context, bot Bot, id string) (ProbedChannel, error) {
 	var c discordgo.Channel
-	if err := p.client.raw(ctx, http.MethodGet, "channels/"+id, nil, &c); err != nil {
-		return Seen{ID: id}, err
+	if err := p.client.callPath(ctx, http.MethodGet, "channels/"+id, nil, &c); err != nil {
+		return ProbedChannel{ID: id}, err
 	}
-	seen := Seen{ID: c.ID, Title: printable(c.Name), Guild: c.GuildID, Kind: placeOf(c.Type)}
+	seen := ProbedChannel{ID: c.ID, Title: printable(c.Name), Guild: c.GuildID, Kind: placeOf(c.Type)}
 	if c.GuildID == "" {
 		return seen, nil // a chat with a person
 	}
-	err := p.client.do(ctx, func(s *discordgo.Session, options ...discordgo.RequestOption) error {
+	err := p.client.callLibrary(ctx, func(s *discordgo.Session, options ...discordgo.RequestOption) error {
 		var err error
 		seen.May, err = s.UserChannelPermissions(bot.ID, id, options...)
 		return err
@@ -168,21 +168,21 @@ func (p *Probe) Channel(ctx context.Context, bot Bot, id string) (Seen, error) {
 	return seen, err
 }
 
-// Lacks are what stands in the way of a channel as it's configured. guild is the
+// Lacks returns what stands in the way of a channel as it's configured. guild is the
 // configured server's id; "": any.
-func (s Seen) Lacks(as Channel, guild string) []Lack {
+func (s ProbedChannel) Lacks(as Channel, guild string) []Lack {
 	switch {
 	case s.Guild == "" || guild != "" && s.Guild != guild:
 		return []Lack{{Detail: "the channel isn't on the configured server", Fix: "Check the ids of server and channel: " + copyID + "."}}
-	case s.Kind == PlaceOther:
+	case s.Kind == KindOther:
 		return []Lack{{Detail: "it's neither a text nor a forum channel", Fix: "Take the id of one: " + copyID + "."}}
 	}
 	var all []Lack
-	if s.Kind == PlaceForum && !as.Threads {
+	if s.Kind == KindForum && !as.Threads {
 		all = append(all, Lack{Detail: "it's a forum channel, where nothing but posts can be written", Fix: "Say threads: true for the channel."})
 	}
-	for _, n := range needs {
-		if n.threads && !as.Threads || s.Kind == PlaceForum && n.permission == discordgo.PermissionCreatePublicThreads {
+	for _, n := range neededRights {
+		if n.threads && !as.Threads || s.Kind == KindForum && n.permission == discordgo.PermissionCreatePublicThreads {
 			continue // to write in a forum channel is to make posts
 		}
 		if s.May&(n.permission|discordgo.PermissionAdministrator) != 0 {

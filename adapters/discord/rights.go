@@ -26,10 +26,10 @@ const (
 	maxLacks = 3
 )
 
-// Rights looks at what the bot may do in the channels that mirror sessions. The lack of some rights
+// RightsWatcher looks at what the bot may do in the channels that mirror sessions. The lack of some rights
 // shows in no call until it has done harm: what was written during an outage can't be read then.
 // It's made by Adapter.Rights.
-type Rights struct {
+type RightsWatcher struct {
 	probe    *Probe
 	adapter  *Adapter
 	mirrored func() []adapters.Target
@@ -45,16 +45,16 @@ type Rights struct {
 	order []string          // channels with lacks, as they were found
 }
 
-// Rights makes one that has called nothing yet. mirrored are the places that mirror sessions now.
-func (a *Adapter) Rights(mirrored func() []adapters.Target) *Rights {
-	return &Rights{probe: &Probe{client: a.client}, adapter: a, mirrored: mirrored, next: map[string]time.Time{}, lacks: map[string]string{}}
+// RightsWatcher returns a watcher that has called nothing yet. mirrored returns the places that mirror sessions now.
+func (a *Adapter) RightsWatcher(mirrored func() []adapters.Target) *RightsWatcher {
+	return &RightsWatcher{probe: &Probe{client: a.client}, adapter: a, mirrored: mirrored, next: map[string]time.Time{}, lacks: map[string]string{}}
 }
 
-// Run looks until ctx ends.
-func (r *Rights) Run(ctx context.Context) error {
+// Run looks at channels until ctx ends, and blocks until then.
+func (r *RightsWatcher) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		rest := rightsTick
-		if err := r.look(ctx); err != nil && ctx.Err() == nil {
+		if err := r.lookAtDue(ctx); err != nil && ctx.Err() == nil {
 			r.adapter.log.InfoContext(ctx, "what the bot may do couldn't be seen; it's tried again", "err", err)
 			rest = max(rightsLackingEvery, exchange.RetryAfter(err))
 		}
@@ -63,12 +63,12 @@ func (r *Rights) Run(ctx context.Context) error {
 	return nil
 }
 
-// LookAgain has all channels be looked at within ten seconds, and once a minute at most: somebody has changed what
-// somebody may do. It returns at once.
-func (r *Rights) LookAgain() { r.changed.Store(true) }
+// LookAgain makes Run look at all channels within ten seconds, once a minute at most. It's called when somebody has
+// changed what somebody may do, and returns at once.
+func (r *RightsWatcher) LookAgain() { r.changed.Store(true) }
 
-// look looks at the channels that are due.
-func (r *Rights) look(ctx context.Context) error {
+// lookAtDue looks at the channels that are due.
+func (r *RightsWatcher) lookAtDue(ctx context.Context) error {
 	now := time.Now()
 	if !r.lookAt.After(now) && r.changed.Swap(false) {
 		r.lookAt = now.Add(rightsLackingEvery)
@@ -78,7 +78,7 @@ func (r *Rights) look(ctx context.Context) error {
 	}
 	there := map[string]bool{}
 	for _, t := range r.mirrored() {
-		if t.Adapter != Name || !isID(t.Chat) || there[t.Chat] || r.adapter.private.person(t.Chat) != "" {
+		if t.Adapter != Name || !isID(t.Chat) || there[t.Chat] || r.adapter.private.personOf(t.Chat) != "" {
 			continue
 		}
 		there[t.Chat] = true
@@ -92,7 +92,7 @@ func (r *Rights) look(ctx context.Context) error {
 			}
 			r.bot = bot
 		}
-		text, err := r.lacking(ctx, t.Chat)
+		text, err := r.describeLacks(ctx, t.Chat)
 		if err != nil {
 			return err
 		}
@@ -100,19 +100,19 @@ func (r *Rights) look(ctx context.Context) error {
 		if text != "" {
 			r.next[t.Chat] = now.Add(rightsLackingEvery)
 		}
-		r.say(ctx, t.Chat, text)
+		r.noteLacks(ctx, t.Chat, text)
 	}
 	for id := range r.next {
 		if !there[id] {
 			delete(r.next, id)
-			r.say(ctx, id, "")
+			r.noteLacks(ctx, id, "")
 		}
 	}
 	return nil
 }
 
-// lacking is what the bot can't do in a channel, and what to grant; "": nothing lacks.
-func (r *Rights) lacking(ctx context.Context, id string) (string, error) {
+// describeLacks is what the bot can't do in a channel, and what to grant; "": nothing lacks.
+func (r *RightsWatcher) describeLacks(ctx context.Context, id string) (string, error) {
 	seen, err := r.probe.Channel(ctx, r.bot, id)
 	switch {
 	case isGone(err):
@@ -141,8 +141,8 @@ func (r *Rights) lacking(ctx context.Context, id string) (string, error) {
 	return "#" + seen.Title + ": " + strings.Join(parts, " "), nil
 }
 
-// say takes in what lacks in a channel.
-func (r *Rights) say(ctx context.Context, id, text string) {
+// noteLacks takes in what lacks in a channel.
+func (r *RightsWatcher) noteLacks(ctx context.Context, id, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.lacks[id] == text {
@@ -159,7 +159,7 @@ func (r *Rights) say(ctx context.Context, id, text string) {
 }
 
 // Health is Degraded while something lacks. It may be called at any time.
-func (r *Rights) Health() intake.Health {
+func (r *RightsWatcher) Health() intake.Health {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.order) == 0 {

@@ -79,7 +79,7 @@ func TestEachMissingRightIsSaidAndHasItsEffect(t *testing.T) {
 				w.noErr(w.ada.Archive(p.locked))
 				p.message = w.done(a, send(target(w.agents, ""), "begins"))
 
-				r := a.Rights(func() []adapters.Target { return []adapters.Target{target(w.agents, p.thread), target(w.agents, "")} })
+				r := a.RightsWatcher(func() []adapters.Target { return []adapters.Target{target(w.agents, p.thread), target(w.agents, "")} })
 				ctx, cancel := context.WithCancel(w.Context())
 				ended := make(chan error, 1)
 				go func() { ended <- r.Run(ctx) }()

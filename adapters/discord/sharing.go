@@ -38,31 +38,31 @@ const (
 	noteTried  = "answered"
 )
 
-// sharing tells the places of this daemon from those of others that run with the same bot:
+// botSharing tells the places of this daemon from those of others that run with the same bot:
 // Discord brings every event to each of them. A thread is this daemon's if it made it, or mirrors
 // a session in it. It's another's if the bot made it or speaks in it, and this daemon doesn't.
 // It's safe for concurrent use.
-type sharing struct {
+type botSharing struct {
 	notes platform.Notes             // nil: others are not looked for
 	bound func(adapters.Target) bool // whether a place mirrors a session of this daemon's
 
 	noting sync.Mutex // held while it's noted which threads are being made
 
 	mu     sync.Mutex
-	made   map[string]bool      // threads: whether this daemon made them, as far as it was looked up
-	spoke  map[string]bool      // channels and threads where this process said something
-	theirs map[string]bool      // threads where another program did
-	owners map[string]string    // who made threads, as far as it's known
-	making map[thread]time.Time // threads that are being made, and when that ended without an answer; zero: it hasn't
-	seen   time.Time            // when another program was seen last
-	noted  time.Time            // the same, as the note has it
-	claims map[string]claim     // of interactions, by id
-	order  []string             // the same, the oldest first
-	tried  []string             // interactions that this daemon has begun to answer, or had before it was killed
+	made   map[string]bool          // threads: whether this daemon made them, as far as it was looked up
+	spoke  map[string]bool          // channels and threads where this process said something
+	theirs map[string]bool          // threads where another program did
+	owners map[string]string        // who made threads, as far as it's known
+	making map[threadName]time.Time // threads that are being made, and when that ended without an answer; zero: it hasn't
+	seen   time.Time                // when another program was seen last
+	noted  time.Time                // the same, as the note has it
+	claims map[string]answerClaim   // of interactions, by id
+	order  []string                 // the same, the oldest first
+	tried  []string                 // interactions that this daemon has begun to answer, or had before it was killed
 }
 
-// thread names a thread before it has an id.
-type thread struct{ channel, name string }
+// threadName names a thread before it has an id.
+type threadName struct{ channel, name string }
 
 // threadJSON is one that was being made when the daemon ended, as it's noted.
 type threadJSON struct {
@@ -70,26 +70,26 @@ type threadJSON struct {
 	Name    string `json:"name"`
 }
 
-// claim says who answered an interaction first: Discord takes one answer.
-type claim int
+// answerClaim says who answered an interaction first: Discord takes one answer.
+type answerClaim int
 
 const (
-	claimOpen  claim = iota // that's not known
-	claimWon                // this daemon
-	claimLost               // another program with the same bot
-	claimOther              // it was left to another, in whose place it is
+	claimOpen  answerClaim = iota // that's not known
+	claimWon                      // this daemon
+	claimLost                     // another program with the same bot
+	claimOther                    // it was left to another, in whose place it is
 )
 
-func newSharing(opt Options) *sharing {
-	return &sharing{
+func newSharing(opt Options) *botSharing {
+	return &botSharing{
 		notes: opt.Notes, bound: opt.Shows,
 		made: map[string]bool{}, spoke: map[string]bool{}, theirs: map[string]bool{}, owners: map[string]string{},
-		making: map[thread]time.Time{}, claims: map[string]claim{},
+		making: map[threadName]time.Time{}, claims: map[string]answerClaim{},
 	}
 }
 
 // load reads what's known of others that use the bot.
-func (s *sharing) load(ctx context.Context) error {
+func (s *botSharing) load(ctx context.Context) error {
 	noted := map[string]string{}
 	for _, key := range []string{noteShared, noteTried, noteMaking} {
 		var err error
@@ -107,22 +107,22 @@ func (s *sharing) load(ctx context.Context) error {
 	var left []threadJSON
 	if json.Unmarshal([]byte(noted[noteMaking]), &left) == nil {
 		for _, t := range left {
-			s.making[thread{t.Channel, t.Name}] = time.Now() // a call of the process before may arrive yet
+			s.making[threadName{t.Channel, t.Name}] = time.Now() // a call of the process before may arrive yet
 		}
 	}
 	return nil
 }
 
 // shared reports whether another program uses the bot, as far as is known.
-func (s *sharing) shared() bool {
+func (s *botSharing) shared() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.seen.IsZero() && time.Since(s.seen) < sharedFor
 }
 
-// meets takes note of another program that uses the bot. If that can't be written down it's for
+// noteOtherProgram takes note of another program that uses the bot. If that can't be written down it's for
 // this run alone.
-func (s *sharing) meets(ctx context.Context) {
+func (s *botSharing) noteOtherProgram(ctx context.Context) {
 	if s.notes == nil {
 		return
 	}
@@ -141,17 +141,17 @@ func (s *sharing) meets(ctx context.Context) {
 	}
 }
 
-// begins takes in that a thread is about to be made, and notes it, so that it's known after a crash.
+// beginThread takes in that a thread is about to be made, and notes it, so that it's known after a crash.
 // ended says what came of it: its id; "" and whether it may have been made all the same.
-func (s *sharing) begins(ctx context.Context, channel, name string) (ended func(ctx context.Context, id string, unsure bool) error) {
-	t := thread{channel, name}
+func (s *botSharing) beginThread(ctx context.Context, channel, name string) (ended func(ctx context.Context, id string, unsure bool) error) {
+	t := threadName{channel, name}
 	s.mu.Lock()
 	before := s.making[t] // a call that wasn't answered may make one yet, whatever comes of this one
 	s.making[t] = time.Time{}
 	s.mu.Unlock()
 	_ = s.noteMaking(ctx) // without it the bot may count as shared after a crash
 	return func(ctx context.Context, id string, unsure bool) error {
-		err := s.makes(ctx, id)
+		err := s.noteMade(ctx, id)
 		s.mu.Lock()
 		for other, at := range s.making {
 			if !mayAppear(at) {
@@ -172,7 +172,7 @@ func (s *sharing) begins(ctx context.Context, channel, name string) (ended func(
 }
 
 // noteMaking notes which threads are being made.
-func (s *sharing) noteMaking(ctx context.Context) error {
+func (s *botSharing) noteMaking(ctx context.Context) error {
 	if s.notes == nil {
 		return nil
 	}
@@ -191,9 +191,9 @@ func (s *sharing) noteMaking(ctx context.Context) error {
 	return s.notes.PutNote(ctx, noteMaking, string(text))
 }
 
-// makes notes that this daemon made a thread. If that can't be written down it's known for this
+// noteMade notes that this daemon made a thread. If that can't be written down it's known for this
 // run alone.
-func (s *sharing) makes(ctx context.Context, id string) error {
+func (s *botSharing) noteMade(ctx context.Context, id string) error {
 	if id == "" {
 		return nil
 	}
@@ -213,16 +213,16 @@ func makeRoom[V any](m map[string]V) {
 	}
 }
 
-// speaks takes in that this process is about to say something in a channel or thread.
-func (s *sharing) speaks(channel string) {
+// noteSpeaking takes in that this process is about to say something in a channel or thread.
+func (s *botSharing) noteSpeaking(channel string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	makeRoom(s.spoke)
 	s.spoke[channel] = true
 }
 
-// describes takes in who made a thread.
-func (s *sharing) describes(c channelJSON) {
+// noteOwner takes in who made a thread.
+func (s *botSharing) noteOwner(c channelJSON) {
 	if !isThread(c.Type) || !isID(c.ID) || !isID(c.Owner) {
 		return
 	}
@@ -234,7 +234,7 @@ func (s *sharing) describes(c channelJSON) {
 
 // isMine reports whether a place is this daemon's: it shows a session there, or made the thread.
 // It may read a note.
-func (s *sharing) isMine(ctx context.Context, t adapters.Target) bool {
+func (s *botSharing) isMine(ctx context.Context, t adapters.Target) bool {
 	if s.bound(t) {
 		return true
 	}
@@ -259,14 +259,14 @@ func (s *sharing) isMine(ctx context.Context, t adapters.Target) bool {
 }
 
 // isOfBot reports whether the bot made a thread, whichever program did.
-func (s *sharing) isOfBot(thread, bot string) bool {
+func (s *botSharing) isOfBot(thread, bot string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return bot != "" && s.owners[thread] == bot
 }
 
 // isOthers reports whether a place is another program's, which uses the same bot.
-func (s *sharing) isOthers(ctx context.Context, t adapters.Target, bot string) bool {
+func (s *botSharing) isOthers(ctx context.Context, t adapters.Target, bot string) bool {
 	if t.Thread == "" || !s.shared() {
 		return false
 	}
@@ -278,24 +278,24 @@ func (s *sharing) isOthers(ctx context.Context, t adapters.Target, bot string) b
 
 // isCommon reports whether a place is of none of those who share the bot: each of them gets what's
 // written there.
-func (s *sharing) isCommon(ctx context.Context, t adapters.Target) bool {
+func (s *botSharing) isCommon(ctx context.Context, t adapters.Target) bool {
 	return s.shared() && !s.isMine(ctx, t)
 }
 
-// sees takes in that the bot made a thread, as an event says: who doesn't know of it meets another
+// noteThread takes in that the bot made a thread, as an event says: who doesn't know of it meets another
 // program.
-func (s *sharing) sees(ctx context.Context, t adapters.Target, name string) {
+func (s *botSharing) noteThread(ctx context.Context, t adapters.Target, name string) {
 	s.mu.Lock()
-	_, making := s.making[thread{t.Chat, name}]
+	_, making := s.making[threadName{t.Chat, name}]
 	s.mu.Unlock()
 	if !making && !s.isMine(ctx, t) {
-		s.meets(ctx)
+		s.noteOtherProgram(ctx)
 	}
 }
 
-// hears takes in that the bot said something in a thread. Where nobody knows what came of a thread that this daemon
+// noteSpokenIn takes in that the bot said something in a thread. Where nobody knows what came of a thread that this daemon
 // was making in the channel, it may be that one, and the process before may have said it.
-func (s *sharing) hears(ctx context.Context, t adapters.Target) {
+func (s *botSharing) noteSpokenIn(ctx context.Context, t adapters.Target) {
 	s.mu.Lock()
 	mine := s.spoke[t.Thread] || s.makesIn(t.Chat)
 	s.mu.Unlock()
@@ -306,11 +306,11 @@ func (s *sharing) hears(ctx context.Context, t adapters.Target) {
 	makeRoom(s.theirs)
 	s.theirs[t.Thread] = true
 	s.mu.Unlock()
-	s.meets(ctx)
+	s.noteOtherProgram(ctx)
 }
 
 // makesIn reports whether a thread is being made in a channel, or was without an answer a while ago. mu is held.
-func (s *sharing) makesIn(channel string) bool {
+func (s *botSharing) makesIn(channel string) bool {
 	for t, ended := range s.making {
 		if t.channel == channel && mayAppear(ended) {
 			return true
@@ -322,19 +322,19 @@ func (s *sharing) makesIn(channel string) bool {
 // mayAppear reports whether a thread may appear yet whose making ended without an answer at a time; zero: it hasn't.
 func mayAppear(ended time.Time) bool { return ended.IsZero() || time.Since(ended) <= makingFor }
 
-// tries notes that an interaction is about to be answered, so that after a crash it's known that
+// noteAnswering notes that an interaction is about to be answered, so that after a crash it's known that
 // it may have been this daemon that did.
-func (s *sharing) tries(ctx context.Context, id string) error {
+func (s *botSharing) noteAnswering(ctx context.Context, id string) error {
 	s.mu.Lock()
 	s.tried = append(s.tried, id)
 	if n := len(s.tried) - maxClaims; n > 0 {
 		s.tried = s.tried[n:]
 	}
 	s.mu.Unlock()
-	return s.noteTries(ctx)
+	return s.writeAnswering(ctx)
 }
 
-func (s *sharing) noteTries(ctx context.Context) error {
+func (s *botSharing) writeAnswering(ctx context.Context) error {
 	s.mu.Lock()
 	text, err := json.Marshal(s.tried)
 	s.mu.Unlock()
@@ -344,8 +344,8 @@ func (s *sharing) noteTries(ctx context.Context) error {
 	return s.notes.PutNote(ctx, noteTried, string(text))
 }
 
-// claimed takes in who answered an interaction.
-func (s *sharing) claimed(ctx context.Context, id string, c claim) {
+// noteClaim takes in who answered an interaction.
+func (s *botSharing) noteClaim(ctx context.Context, id string, c answerClaim) {
 	s.mu.Lock()
 	if s.claims[id] == claimOpen {
 		s.order = append(s.order, id)
@@ -362,16 +362,16 @@ func (s *sharing) claimed(ctx context.Context, id string, c claim) {
 	changed := len(s.tried) != was
 	s.mu.Unlock()
 	if changed {
-		_ = s.noteTries(ctx) // else it may be done twice after a crash
+		_ = s.writeAnswering(ctx) // else it may be done twice after a crash
 	}
 	if c == claimLost {
-		s.meets(ctx)
+		s.noteOtherProgram(ctx)
 	}
 }
 
 // claimOf is who answered an interaction, and whether this daemon has begun to, maybe before it
 // was killed.
-func (s *sharing) claimOf(id string) (c claim, tried bool) {
+func (s *botSharing) claimOf(id string) (c answerClaim, tried bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.claims[id], slices.Contains(s.tried, id)
@@ -381,14 +381,14 @@ func (s *sharing) claimOf(id string) (c claim, tried bool) {
 // with the same bot: Discord takes the first that comes.
 const letOthers = 700 * time.Millisecond
 
-// answers reports whether an interaction is answered here, and waits where another program with
+// mayAnswer reports whether an interaction is answered here, and waits where another program with
 // the same bot should come first. What isn't is noted.
-func (g *Gateway) answers(ctx context.Context, bot string, o *owed, e intake.Event) bool {
+func (g *Gateway) mayAnswer(ctx context.Context, bot string, o *owedAnswer, e intake.Event) bool {
 	s := g.adapter.sharing
 	pressed, press := e.Action.(intake.Pressed)
 	switch {
 	case s.isOthers(ctx, e.Place, bot), press && s.isCommon(ctx, e.Place) && !g.opt.Offered(ctx, pressed.Data):
-		s.claimed(ctx, o.id, claimOther)
+		s.noteClaim(ctx, o.id, claimOther)
 		return false
 	case s.isMine(ctx, e.Place), press:
 	case isPairing(e): // whose code it is, is seen by who knows it
@@ -396,7 +396,7 @@ func (g *Gateway) answers(ctx context.Context, bot string, o *owed, e intake.Eve
 		_ = intake.Pause(ctx, letOthers)
 	}
 	if s.shared() {
-		if err := s.tries(ctx, o.id); err != nil {
+		if err := s.noteAnswering(ctx, o.id); err != nil {
 			g.log.WarnContext(ctx, "noting that an interaction is answered failed", "interaction", o.id, "err", err)
 		}
 	}
@@ -415,9 +415,10 @@ func namesSomething(e intake.Event) bool {
 	return ok && len(strings.Fields(said.Text)) > 1
 }
 
-// HandleOwn makes a handler of those events that are this daemon's to handle, where others use the
-// bot, too: a slash command in a place of nobody's is of who answered it first, a button of who
-// made it. What's written in such a place is Event.Common.
+// HandleOwn returns a handler that passes on to handle only the events that are this daemon's, where
+// others use the bot, too: a slash command in a place of nobody's belongs to who answered it first, a
+// button to who made it. What's written in such a place is Event.Common. It may block until it's known
+// who answered.
 func (g *Gateway) HandleOwn(handle func(ctx context.Context, e intake.Event) error) func(ctx context.Context, e intake.Event) error {
 	return func(ctx context.Context, e intake.Event) error {
 		switch a := e.Action.(type) {
@@ -463,9 +464,9 @@ func (g *Gateway) isOwnPress(ctx context.Context, e intake.Event, p intake.Press
 }
 
 // awaitClaim waits until it's known who answered an interaction first, as long as that can take.
-func (g *Gateway) awaitClaim(ctx context.Context, id string) (_ claim, tried bool) {
+func (g *Gateway) awaitClaim(ctx context.Context, id string) (_ answerClaim, tried bool) {
 	waiting, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	g.adapter.interactions.answeredFor(waiting, id)
+	g.adapter.interactions.awaitAnswer(waiting, id)
 	return g.adapter.sharing.claimOf(id)
 }

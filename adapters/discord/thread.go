@@ -33,7 +33,7 @@ const nameless = "session"
 
 // nameFor is a title that the server takes, as far as is known.
 func (a *Adapter) nameFor(text string) string {
-	if t := title(text); !a.titles.has(t) {
+	if t := title(text); !a.titles.contains(t) {
 		return t
 	}
 	return nameless
@@ -43,7 +43,7 @@ func (a *Adapter) nameFor(text string) string {
 // made again with another, in a slot of its own.
 func (a *Adapter) aboutTitle(err error, at adapters.Target, name string) adapters.Reply {
 	if f, ok := errors.AsType[*failure](err); ok && f.Code == codeTitle && name != nameless {
-		a.titles.note(name)
+		a.titles.add(name)
 		return adapters.Reply{Outcome: qos.Failed, Err: f}
 	}
 	return aboutThreads(err, at)
@@ -52,20 +52,20 @@ func (a *Adapter) aboutTitle(err error, at adapters.Target, name string) adapter
 // maxTitles is how many titles are remembered that were refused.
 const maxTitles = 1000
 
-// titles are those that AutoMod has refused. They're forgotten at a restart, and when there are
+// refusedTitles are those that AutoMod has refused. They're forgotten at a restart, and when there are
 // too many, which costs a refusal more.
-type titles struct {
+type refusedTitles struct {
 	mu      sync.Mutex
 	refused map[string]bool
 }
 
-func (t *titles) has(name string) bool {
+func (t *refusedTitles) contains(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.refused[name]
 }
 
-func (t *titles) note(name string) {
+func (t *refusedTitles) add(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.refused == nil || len(t.refused) >= maxTitles {
@@ -81,7 +81,7 @@ func (a *Adapter) makeThread(ctx context.Context, op adapters.Op) adapters.Reply
 	at, name := op.Target, a.nameFor(op.Text)
 	if op.Again && a.opt.Guild != "" {
 		if id, err := a.madeThread(ctx, at.Chat, name); err != nil || id != "" {
-			a.made(ctx, id, a.sharing.begins(ctx, at.Chat, name))
+			a.noteThread(ctx, id, a.sharing.beginThread(ctx, at.Chat, name))
 			return existed(id, err, at)
 		}
 	}
@@ -91,26 +91,26 @@ func (a *Adapter) makeThread(ctx context.Context, op adapters.Op) adapters.Reply
 	}
 	body := any(discordgo.ThreadStart{Name: name, AutoArchiveDuration: archiveAfter, Type: discordgo.ChannelTypeGuildPublicThread})
 	if forum {
-		body = post{Name: name, AutoArchiveDuration: archiveAfter, Message: create{
+		body = newForumPost{Name: name, AutoArchiveDuration: archiveAfter, Message: newMessage{
 			Content: postText("**" + escape(name) + "**"), Mentions: nobody(), Flags: discordgo.MessageFlagsSuppressEmbeds | discordgo.MessageFlagsSuppressNotifications,
 		}}
 	}
-	ctx = withPurpose(ctx, purpose{scope: qos.Scope{Chat: a.Threads(at), Family: qos.FamilyMessage}})
-	var got made
+	ctx = withPurpose(ctx, callPurpose{scope: qos.Scope{Chat: a.Threads(at), Family: qos.FamilyMessage}})
+	var got madeThing
 	path := "channels/" + at.Chat + "/threads"
-	ended := a.sharing.begins(ctx, at.Chat, name)
-	err = a.client.raw(ctx, http.MethodPost, path, body, &got)
+	ended := a.sharing.beginThread(ctx, at.Chat, name)
+	err = a.client.callPath(ctx, http.MethodPost, path, body, &got)
 	if f, failed := errors.AsType[*failure](err); err != nil {
 		_ = ended(ctx, "", !failed || f.Outcome == qos.Uncertain) // what it was is noted
 		return a.aboutTitle(err, at, name)
 	}
-	a.made(ctx, got.ID, ended)
+	a.noteThread(ctx, got.ID, ended)
 	return adapters.Reply{Outcome: qos.Delivered, ID: got.ID}
 }
 
-// made has it noted that this daemon made a thread. A note that can't be written is as good as
+// noteThread has it noted that this daemon made a thread. A note that can't be written is as good as
 // none: its session is shown there, as long as it's shown anywhere.
-func (a *Adapter) made(ctx context.Context, id string, ended func(context.Context, string, bool) error) {
+func (a *Adapter) noteThread(ctx context.Context, id string, ended func(context.Context, string, bool) error) {
 	if err := ended(ctx, id, true); err != nil {
 		a.log.WarnContext(ctx, "noting that a thread was made failed", "thread", id, "err", err)
 	}
@@ -119,12 +119,12 @@ func (a *Adapter) made(ctx context.Context, id string, ended func(context.Contex
 // madeThread finds a thread of ours by its name in which nothing was said as yet, the
 // oldest; "": there's none. One that was made a moment ago isn't archived.
 func (a *Adapter) madeThread(ctx context.Context, channel, name string) (id string, err error) {
-	var bot made
+	var bot madeThing
 	var active activeThreads
-	if err := a.look(ctx, "users/@me", &bot); err != nil {
+	if err := a.askFor(ctx, "users/@me", &bot); err != nil {
 		return "", err
 	}
-	if err := a.look(ctx, "guilds/"+a.opt.Guild+"/threads/active", &active); err != nil {
+	if err := a.askFor(ctx, "guilds/"+a.opt.Guild+"/threads/active", &active); err != nil {
 		return "", err
 	}
 	for _, t := range active.Threads {
@@ -156,10 +156,10 @@ func existed(id string, err error, at adapters.Target) adapters.Reply {
 	return adapters.Reply{Outcome: qos.Delivered, ID: id, Existed: true}
 }
 
-// look asks for something. Whatever becomes of that, nothing was to be done yet. It
+// askFor asks for something. Whatever becomes of that, nothing was to be done yet. It
 // takes no slot: looking has limits of its own.
-func (a *Adapter) look(ctx context.Context, path string, into any) error {
-	err := a.client.raw(ctx, http.MethodGet, path, nil, into)
+func (a *Adapter) askFor(ctx context.Context, path string, into any) error {
+	err := a.client.callPath(ctx, http.MethodGet, path, nil, into)
 	if f, ok := errors.AsType[*failure](err); ok && f.Outcome == qos.Uncertain {
 		f.Outcome = qos.NotSent
 	}
@@ -174,12 +174,12 @@ func aboutThreads(err error, at adapters.Target) adapters.Reply {
 	return only(failed(err, at))
 }
 
-// post is what makes a post in a forum channel
+// newForumPost is what makes a post in a forum channel
 // (docs.discord.com/developers/resources/channel#start-thread-in-forum-or-media-channel).
-type post struct {
-	Name                string `json:"name"`
-	AutoArchiveDuration int    `json:"auto_archive_duration"`
-	Message             create `json:"message"`
+type newForumPost struct {
+	Name                string     `json:"name"`
+	AutoArchiveDuration int        `json:"auto_archive_duration"`
+	Message             newMessage `json:"message"`
 }
 
 // escape has a text read as it is in Markdown.
@@ -199,7 +199,7 @@ func escape(s string) string {
 func (a *Adapter) openThread(ctx context.Context, at adapters.Target) adapters.Reply {
 	to := discordgo.ChannelEdit{Archived: new(false)}
 	now := askedChannel{want: channelOf(at)}
-	if err := a.look(ctx, "channels/"+channelOf(at), &now); err != nil {
+	if err := a.askFor(ctx, "channels/"+channelOf(at), &now); err != nil {
 		return aboutThreads(err, at)
 	}
 	if now.Thread != nil && now.Thread.Locked {
@@ -213,7 +213,7 @@ func (a *Adapter) setThread(ctx context.Context, at adapters.Target, family qos.
 	if at.Thread == "" {
 		return rejected(errors.New("it's no thread"))
 	}
-	if err := a.client.raw(a.within(ctx, at, family), http.MethodPatch, "channels/"+at.Thread, to, &same{want: at.Thread}); err != nil {
+	if err := a.client.callPath(a.withScope(ctx, at, family), http.MethodPatch, "channels/"+at.Thread, to, &sameThing{want: at.Thread}); err != nil {
 		return aboutThreads(err, at)
 	}
 	return adapters.Reply{Outcome: qos.Delivered}
@@ -229,14 +229,14 @@ func (a *Adapter) renameThread(ctx context.Context, at adapters.Target, text str
 	return r
 }
 
-// forums remembers which channels are forum channels: that never changes.
-type forums struct {
+// forumChannels remembers which channels are forum channels: that never changes.
+type forumChannels struct {
 	mu    sync.Mutex
 	known map[string]bool
 }
 
-// has says whether a channel is known to be a forum channel.
-func (f *forums) has(channel string) bool {
+// contains says whether a channel is known to be a forum channel.
+func (f *forumChannels) contains(channel string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.known[channel]
@@ -244,7 +244,7 @@ func (f *forums) has(channel string) bool {
 
 // kindOfChannel is of what kind a channel is.
 type kindOfChannel struct {
-	same
+	sameThing
 	Type *discordgo.ChannelType `json:"type"`
 }
 
@@ -252,7 +252,7 @@ func (k *kindOfChannel) Check() error {
 	if k.Type == nil {
 		return errors.New("it doesn't say of what kind the channel is")
 	}
-	return k.same.Check()
+	return k.sameThing.Check()
 }
 
 // isForum says whether posts are made in a channel, not threads. It's asked once for
@@ -264,8 +264,8 @@ func (a *Adapter) isForum(ctx context.Context, channel string) (bool, error) {
 	if ok {
 		return forum, nil
 	}
-	got := kindOfChannel{same: same{want: channel}}
-	if err := a.look(ctx, "channels/"+channel, &got); err != nil {
+	got := kindOfChannel{sameThing: sameThing{want: channel}}
+	if err := a.askFor(ctx, "channels/"+channel, &got); err != nil {
 		return false, err
 	}
 	forum = *got.Type == discordgo.ChannelTypeGuildForum || *got.Type == discordgo.ChannelTypeGuildMedia

@@ -71,7 +71,9 @@ func answering(t *testing.T) (*client, *canned, *[]told) {
 
 var slotOf1 = qos.Scope{Chat: "1", Family: qos.FamilyMessage}
 
-func inSlot(ctx context.Context) context.Context { return withPurpose(ctx, purpose{scope: slotOf1}) }
+func inSlot(ctx context.Context) context.Context {
+	return withPurpose(ctx, callPurpose{scope: slotOf1})
+}
 
 // failureOf is the failure of a call that must have failed.
 func failureOf(t *testing.T, err error) *failure {
@@ -85,7 +87,7 @@ func failureOf(t *testing.T, err error) *failure {
 
 func TestCallsGoWhereTheAPIIs(t *testing.T) {
 	c, next, _ := answering(t)
-	if err := c.raw(t.Context(), http.MethodPut, "channels/1/messages/2/reactions/%F0%9F%91%80/@me?x=1", nil, nil); err != nil {
+	if err := c.callPath(t.Context(), http.MethodPut, "channels/1/messages/2/reactions/%F0%9F%91%80/@me?x=1", nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	r := next.asked[0]
@@ -119,7 +121,7 @@ func TestLimitsAreReadAndStripped(t *testing.T) {
 			t.Errorf("a call without a slot told the scheduler %+v", *all)
 		}
 		next.header[headerBucket] = "def"
-		err = c.raw(inSlot(t.Context()), http.MethodPost, "channels/1/messages", nil, nil)
+		err = c.callPath(inSlot(t.Context()), http.MethodPost, "channels/1/messages", nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +139,7 @@ func TestTheTightestBucketIsTold(t *testing.T) {
 		say := func(method, bucket, remaining, after string) qos.Learned {
 			t.Helper()
 			next.header = map[string]string{headerLimit: "5", headerRemaining: remaining, headerResetAfter: after, headerBucket: bucket}
-			if err := c.raw(inSlot(t.Context()), method, "channels/1/messages", nil, nil); err != nil {
+			if err := c.callPath(inSlot(t.Context()), method, "channels/1/messages", nil, nil); err != nil {
 				t.Fatal(err)
 			}
 			return (*all)[len(*all)-1].learned
@@ -160,7 +162,7 @@ func TestUsedUpIsRefusedHere(t *testing.T) {
 		c, next, _ := answering(t)
 		next.header = map[string]string{headerLimit: "1", headerRemaining: "0", headerResetAfter: "3", headerBucket: "b"}
 		call := func(channel string) error {
-			return c.raw(t.Context(), http.MethodGet, "channels/"+channel+"/messages", nil, nil)
+			return c.callPath(t.Context(), http.MethodGet, "channels/"+channel+"/messages", nil, nil)
 		}
 		if err := call("1"); err != nil {
 			t.Fatal(err)
@@ -202,7 +204,7 @@ func TestOrdersOfSilence(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c, next, _ := answering(t)
 				next.status, next.header, next.body = http.StatusTooManyRequests, tc.header, tc.body
-				call := func(path string) error { return c.raw(inSlot(t.Context()), http.MethodPost, path, nil, nil) }
+				call := func(path string) error { return c.callPath(inSlot(t.Context()), http.MethodPost, path, nil, nil) }
 				f := failureOf(t, call("channels/1/messages"))
 				if f.Outcome != qos.Throttled || f.RetryAfter != tc.want || f.Global != tc.global || f.local {
 					t.Fatalf("the answer means %+v", f)
@@ -236,7 +238,7 @@ func TestTheGuardsSilenceGrows(t *testing.T) {
 			next.status, next.body = status, "error code: 1015"
 			for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
 				for _, local := range []bool{false, true} {
-					f := failureOf(t, c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil))
+					f := failureOf(t, c.callPath(t.Context(), http.MethodGet, "users/@me", nil, nil))
 					if f.local != local || f.Outcome != outcome || f.RetryAfter != want*time.Minute {
 						t.Fatalf("%d: it's %+v, want %d min", status, f, want)
 					}
@@ -244,7 +246,7 @@ func TestTheGuardsSilenceGrows(t *testing.T) {
 				time.Sleep(want * time.Minute)
 			}
 			next.status, next.body = http.StatusOK, "{}"
-			if err := c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil); err != nil {
+			if err := c.callPath(t.Context(), http.MethodGet, "users/@me", nil, nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -257,11 +259,11 @@ func TestAProxysRefusalIsTriedAgainSoon(t *testing.T) {
 		c, next, _ := answering(t)
 		next.status, next.body = http.StatusForbidden, "<html>no</html>"
 		for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 40, 40} {
-			f := failureOf(t, c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil))
+			f := failureOf(t, c.callPath(t.Context(), http.MethodGet, "users/@me", nil, nil))
 			if f.local || f.Outcome != qos.Failed || f.RetryAfter != want*time.Second {
 				t.Fatalf("it's %+v, want %d s", f, want)
 			}
-			f = failureOf(t, c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil))
+			f = failureOf(t, c.callPath(t.Context(), http.MethodGet, "users/@me", nil, nil))
 			if !f.local || f.Outcome != qos.NotSent || f.RetryAfter != want*time.Second {
 				t.Fatalf("a call meanwhile is %+v, want to wait for %d s", f, want)
 			}
@@ -273,11 +275,11 @@ func TestAProxysRefusalIsTriedAgainSoon(t *testing.T) {
 // A proxy's refusals don't make the silence of the guard longer, nor do calls that were under way
 // when it was ordered.
 func TestTheGuardsFirstSilenceIsAMinute(t *testing.T) {
-	l, c := newLimits(), call{}
+	l, c := newLimits(), limitedCall{}
 	now := time.Unix(0, 0)
 	refuse := func(f failure) time.Duration {
 		f.guard = true
-		l.refused(now, c, &f, http.Header{})
+		l.noteRefused(now, c, &f, http.Header{})
 		return f.RetryAfter
 	}
 	for _, want := range []time.Duration{1, 2, 4} {
@@ -298,14 +300,14 @@ func TestInteractionsGoOnWhenTheBotIsSilenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, next, _ := answering(t)
 		next.status, next.body = http.StatusTooManyRequests, `{"message":"x","retry_after":30,"global":true}`
-		if f := failureOf(t, c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil)); !f.Global {
+		if f := failureOf(t, c.callPath(t.Context(), http.MethodGet, "users/@me", nil, nil)); !f.Global {
 			t.Fatalf("the order is %+v", f)
 		}
 		next.status, next.body = http.StatusNoContent, ""
-		if err := c.raw(t.Context(), http.MethodPost, "interactions/1/a-token-of-one/callback", nil, nil); err != nil {
+		if err := c.callPath(t.Context(), http.MethodPost, "interactions/1/a-token-of-one/callback", nil, nil); err != nil {
 			t.Error(err)
 		}
-		if err := c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil); err == nil {
+		if err := c.callPath(t.Context(), http.MethodGet, "users/@me", nil, nil); err == nil {
 			t.Error("the bot called")
 		}
 	})
@@ -317,9 +319,9 @@ func TestInvalidRequestsHaveABudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, next, _ := answering(t)
 		next.status, next.body = http.StatusForbidden, `{"message":"Missing Access","code":50001}`
-		spare := withPurpose(t.Context(), purpose{spare: true})
+		spare := withPurpose(t.Context(), callPurpose{spare: true})
 		refused := func(ctx context.Context) bool {
-			return failureOf(t, c.raw(ctx, http.MethodGet, "channels/1", nil, nil)).local
+			return failureOf(t, c.callPath(ctx, http.MethodGet, "channels/1", nil, nil)).local
 		}
 		first := 0
 		for n := range 12_000 {
@@ -345,7 +347,7 @@ func TestInvalidRequestsHaveABudget(t *testing.T) {
 		next.status, next.header = http.StatusTooManyRequests, map[string]string{headerScope: scopeShared}
 		next.body = `{"message":"x","retry_after":0.001}`
 		for range 20_000 {
-			if f := failureOf(t, c.raw(t.Context(), http.MethodGet, "channels/1", nil, nil)); f.local {
+			if f := failureOf(t, c.callPath(t.Context(), http.MethodGet, "channels/1", nil, nil)); f.local {
 				t.Fatal("shared limits are counted")
 			}
 			time.Sleep(time.Millisecond)
@@ -360,7 +362,7 @@ func TestAWrongTokenIsTriedSeldom(t *testing.T) {
 		c, next, _ := answering(t)
 		next.status, next.body = http.StatusUnauthorized, `{"message":"401: Unauthorized","code":0}`
 		for range 600 {
-			f := failureOf(t, c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil))
+			f := failureOf(t, c.callPath(t.Context(), http.MethodGet, "users/@me", nil, nil))
 			if f.Outcome != map[bool]qos.CallOutcome{false: qos.Failed, true: qos.NotSent}[f.local] || f.Status != http.StatusUnauthorized || f.Text != adviceToken {
 				t.Fatalf("it's %+v", f)
 			}
@@ -371,7 +373,7 @@ func TestAWrongTokenIsTriedSeldom(t *testing.T) {
 		}
 		next.status, next.body = http.StatusOK, "{}"
 		time.Sleep(time.Minute)
-		if err := c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil); err != nil {
+		if err := c.callPath(t.Context(), http.MethodGet, "users/@me", nil, nil); err != nil {
 			t.Error(err)
 		}
 	})
@@ -397,7 +399,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, next, _ := answering(t)
 			*next = tc.answer
-			f := failureOf(t, c.raw(t.Context(), http.MethodPost, "channels/1/messages", nil, &made{}))
+			f := failureOf(t, c.callPath(t.Context(), http.MethodPost, "channels/1/messages", nil, &madeThing{}))
 			if f.Outcome != tc.want || len(next.asked) != 1 {
 				t.Errorf("it's %+v, after %d calls", f, len(next.asked))
 			}
@@ -417,7 +419,7 @@ func TestErrorsHoldNoSecret(t *testing.T) {
 	} {
 		c, next, _ := answering(t)
 		*next = answer
-		err := c.raw(t.Context(), http.MethodPost, "webhooks/1/"+interaction+"/messages/@original", nil, &made{})
+		err := c.callPath(t.Context(), http.MethodPost, "webhooks/1/"+interaction+"/messages/@original", nil, &madeThing{})
 		for _, text := range []string{fmt.Sprint(err), fmt.Sprintf("%+v", err), fmt.Sprintf("%#v", err)} {
 			if strings.Contains(text, interaction) || strings.Contains(text, "a-secret-that-nobody") {
 				t.Errorf("the error is %s", text)
@@ -431,7 +433,7 @@ func TestErrorsHoldNoSecret(t *testing.T) {
 }
 
 func TestRoutes(t *testing.T) {
-	for path, want := range map[string]call{
+	for path, want := range map[string]limitedCall{
 		"channels/12/messages?limit=5":                 {route: "GET channels/{id}/messages", major: "channels/12"},
 		"/channels/12/messages/34":                     {route: "GET channels/{id}/messages/{id}", major: "channels/12"},
 		"channels/12/messages/34/reactions/%F0%9F/@me": {route: "GET channels/{id}/messages/{id}/reactions/{emoji}/@me", major: "channels/12"},
@@ -453,8 +455,8 @@ func TestBucketsAreForgotten(t *testing.T) {
 		c, next, _ := answering(t)
 		next.header = map[string]string{headerLimit: "5", headerRemaining: "4", headerResetAfter: "1", headerBucket: "b"}
 		for i := range 5 * manyBuckets {
-			ctx := withPurpose(t.Context(), purpose{scope: qos.Scope{Chat: qos.ChatKey(fmt.Sprint(i))}})
-			if err := c.raw(ctx, http.MethodPost, fmt.Sprintf("channels/%d/messages", i+1), nil, nil); err != nil {
+			ctx := withPurpose(t.Context(), callPurpose{scope: qos.Scope{Chat: qos.ChatKey(fmt.Sprint(i))}})
+			if err := c.callPath(ctx, http.MethodPost, fmt.Sprintf("channels/%d/messages", i+1), nil, nil); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -479,7 +481,7 @@ func FuzzAnswers(f *testing.F) {
 		next.header = map[string]string{
 			headerRemaining: remaining, headerLimit: remaining, headerResetAfter: after, headerBucket: hash, headerScope: scope, "Retry-After": after,
 		}
-		err := c.raw(inSlot(t.Context()), http.MethodPost, "channels/1/messages", nil, nil)
+		err := c.callPath(inSlot(t.Context()), http.MethodPost, "channels/1/messages", nil, nil)
 		for _, l := range *all {
 			if until := time.Until(l.learned.Reset); until > 2*366*24*time.Hour || l.scope != slotOf1 {
 				t.Errorf("the scheduler was told %+v", l)
@@ -492,7 +494,7 @@ func FuzzAnswers(f *testing.F) {
 		if r := failure.reply(adapters.Target{Chat: "1"}); r.Outcome == qos.OutcomeUnknown || r.Outcome == qos.Delivered || r.RetryAfter < 0 || r.RetryAfter > 366*24*time.Hour {
 			t.Errorf("%d %q means %+v", next.status, body, r)
 		}
-		if again := c.raw(inSlot(t.Context()), http.MethodPost, "channels/1/messages", nil, nil); failure.RetryAfter > time.Minute && again == nil {
+		if again := c.callPath(inSlot(t.Context()), http.MethodPost, "channels/1/messages", nil, nil); failure.RetryAfter > time.Minute && again == nil {
 			t.Errorf("silence was ordered for %v, and it was called", failure.RetryAfter)
 		}
 	})

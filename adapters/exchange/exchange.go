@@ -52,8 +52,8 @@ func New(platform string, deeds map[string]string, secret, proxy string, transpo
 	return x
 }
 
-// Answer is what came back.
-type Answer struct {
+// Response is what a platform answered to a request.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
@@ -63,10 +63,10 @@ type Answer struct {
 // Do makes a request. Its body is read first, so that it has a length, and net/http may use another
 // connection if nothing was written to the first one. It follows no redirect: that would hand the
 // token to somebody else. It blocks until the answer is there, or the request's context ends.
-func (x *Exchange) Do(call string, r *http.Request) (Answer, *Failure) {
-	fails := func(outcome qos.CallOutcome, err error) (Answer, *Failure) {
+func (x *Exchange) Do(call string, r *http.Request) (Response, *Failure) {
+	fails := func(outcome qos.CallOutcome, err error) (Response, *Failure) {
 		f := x.Failed(call, outcome, err)
-		return Answer{}, &f
+		return Response{}, &f
 	}
 	body, err := readAll(r.Body)
 	if err != nil {
@@ -95,10 +95,10 @@ func (x *Exchange) Do(call string, r *http.Request) (Answer, *Failure) {
 	default:
 		f := x.Failed(call, qos.Uncertain, err)
 		f.Over = r.Context().Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded)
-		return Answer{}, &f
+		return Response{}, &f
 	}
 	defer resp.Body.Close()
-	a := Answer{Status: resp.StatusCode, Header: resp.Header}
+	a := Response{Status: resp.StatusCode, Header: resp.Header}
 	a.Body, a.Err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if a.Err == nil && len(a.Body) > maxAnswer {
 		a.Err = fmt.Errorf("the answer is larger than %d bytes", maxAnswer)
@@ -131,24 +131,25 @@ func (Token) LogValue() slog.Value { return slog.StringValue(masked) }
 // MarshalText implements encoding.TextMarshaler.
 func (Token) MarshalText() ([]byte, error) { return []byte(masked), nil }
 
-// Client returns a client for what's no call: downloads. It follows no redirect.
+// Client returns a client for downloads. It follows no redirect.
 func (x *Exchange) Client() *http.Client {
 	return &http.Client{Transport: x.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Checked is a result that knows what it must have.
-type Checked interface {
+// CheckedResult is a result that knows what it must have.
+type CheckedResult interface {
 	// Check says why it can't be what was asked for.
 	Check() error
 }
 
-// Decode reads a result into a pointer; nil: all is well. null is none, and what's Checked is asked.
+// Decode reads a result into a pointer, and returns nil if all is well. null is no result; a CheckedResult is
+// asked whether it can be right.
 func (x *Exchange) Decode(call string, result []byte, into any) *Failure {
 	err := json.Unmarshal(result, into)
 	if err == nil && string(bytes.TrimSpace(result)) == "null" {
 		err = errors.New("it's null")
 	}
-	if r, ok := into.(Checked); ok && err == nil {
+	if r, ok := into.(CheckedResult); ok && err == nil {
 		err = r.Check()
 	}
 	if err == nil {
@@ -158,7 +159,7 @@ func (x *Exchange) Decode(call string, result []byte, into any) *Failure {
 	return &f
 }
 
-// WithTimeout bounds a call whose context has no deadline.
+// WithTimeout gives a call 20 s if its context has no deadline.
 func WithTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return ctx, func() {}
@@ -179,7 +180,7 @@ func Passwords(proxy string) []string {
 	return []string{password, url.QueryEscape(password)}
 }
 
-// Clean takes secrets out of a text.
+// Clean returns a text with *** in place of the secrets.
 func (x *Exchange) Clean(text string) string {
 	for _, secret := range x.Secrets {
 		text = strings.ReplaceAll(text, secret, masked)

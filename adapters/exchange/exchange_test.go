@@ -117,7 +117,7 @@ func TestForeignAnswers(t *testing.T) {
 	for status, want := range map[int]qos.CallOutcome{
 		200: qos.Uncertain, 302: qos.Failed, 403: qos.Failed, 429: qos.Throttled, 502: qos.Uncertain,
 	} {
-		if f := x.Foreign("post", exchange.Answer{Status: status}); f.Outcome != want || f.Over != (want == qos.Uncertain) || !strings.Contains(f.Text, "no answer of Chat's") {
+		if f := x.Foreign("post", exchange.Response{Status: status}); f.Outcome != want || f.Over != (want == qos.Uncertain) || !strings.Contains(f.Text, "no answer of Chat's") {
 			t.Errorf("%d: %+v", status, f)
 		}
 	}
@@ -146,7 +146,7 @@ func (m *made) Check() error {
 func TestWhatMayPass(t *testing.T) {
 	x := exchangeOver(nil)
 	for status, passes := range map[int]bool{0: true, 404: false, 429: true, 500: true} {
-		f := x.Refused("post", exchange.Answer{Status: status})
+		f := x.Refused("post", exchange.Response{Status: status})
 		f.RetryAfter = time.Minute
 		err := exchange.Passing(&f)
 		if errors.Is(err, sessions.ErrUnavailable) != passes || exchange.RetryAfter(err) != time.Minute {

@@ -59,7 +59,7 @@ func (f *Failure) Reply() adapters.Reply {
 
 func (f *Failure) base() *Failure { return f }
 
-// Of finds the failure in an error, also of a type that embeds it.
+// Of finds the Failure in an error, also one that another type embeds.
 func Of(err error) (f *Failure, ok bool) {
 	found, ok := errors.AsType[interface {
 		error
@@ -77,7 +77,7 @@ func IsUnauthorized(err error) bool {
 	return ok && f.Status == http.StatusUnauthorized
 }
 
-// RetryAfter is how long to make no call after an error, as the platform has ordered; 0: it hasn't.
+// RetryAfter is for how long the platform has ordered to make no call; 0: the error has no such order.
 func RetryAfter(err error) time.Duration {
 	if f, ok := Of(err); ok {
 		return f.RetryAfter
@@ -85,7 +85,7 @@ func RetryAfter(err error) time.Duration {
 	return 0
 }
 
-// Passing marks a failure that may pass with sessions.ErrUnavailable: the platform couldn't be reached,
+// Passing wraps a failure that may pass by itself into sessions.ErrUnavailable: the platform couldn't be reached,
 // or not now.
 func Passing(err error) error {
 	f, ok := Of(err)
@@ -96,14 +96,14 @@ func Passing(err error) error {
 }
 
 // Refused is the failure of a call that was answered with an error; the adapter says what that means.
-func (x *Exchange) Refused(call string, a Answer) Failure {
+func (x *Exchange) Refused(call string, a Response) Failure {
 	return Failure{Platform: x.Platform, Call: call, Deed: x.Deeds[call], Status: a.Status, Outcome: qos.Rejected}
 }
 
 // Foreign is the failure of an answer that isn't the platform's: somebody in between gave it. Only
 // status and headers are of use; the page may quote what was asked. RetryAfter is the adapter's to
 // read.
-func (x *Exchange) Foreign(call string, a Answer) Failure {
+func (x *Exchange) Foreign(call string, a Response) Failure {
 	f := x.Refused(call, a)
 	f.Text = "no answer of " + x.Platform + "'s: check api_url, and the proxy if there's one"
 	switch {

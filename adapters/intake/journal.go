@@ -55,8 +55,8 @@ type Journal interface {
 	Forget(ctx context.Context, before time.Time, most int) error
 }
 
-// Keeper stores updates durably and sees to it that they're handled; Queue is one.
-type Keeper interface {
+// UpdateKeeper stores updates durably and sees to it that they're handled; Queue is one.
+type UpdateKeeper interface {
 	// Keep returns nil when the platform may forget the updates. It may be called again with the same ones, and
 	// several times at once. It blocks while it writes to the journal.
 	Keep(ctx context.Context, updates []Update) error

@@ -52,19 +52,19 @@ type Platform interface {
 	Inbound() intake.Platform
 }
 
-// Runner takes in what people do.
-type Runner interface {
+// BackgroundRunner is a platform that does something all the time, such as taking in what people do.
+type BackgroundRunner interface {
 	// Run blocks until ctx ends, and returns when all that it started has ended.
 	Run(ctx context.Context) error
 }
 
-// Reloader follows changes of its section while it runs.
+// Reloader is a platform whose section may change while it runs.
 type Reloader interface {
 	// Reload takes in what may change. It returns at once, and may be called before Run.
 	Reload(section config.Section)
 }
 
-// HealthTeller knows how well updates come in.
+// HealthTeller is a platform that knows how well updates come in.
 type HealthTeller interface {
 	// Health may be called at any time, and returns at once.
 	Health() intake.Health
@@ -121,8 +121,9 @@ type Notes interface {
 	PutNote(ctx context.Context, key, value string) error
 }
 
-// Token is a bot's token, wherever it stands; platform is its name.
-func Token(inline config.Secret, file, platform string) (string, error) {
+// ReadToken returns a bot's token, from the configuration or from the file that it names. platform is its name
+// there. It reads the disk.
+func ReadToken(inline config.Secret, file, platform string) (string, error) {
 	if file == "" {
 		return strings.TrimSpace(inline.Reveal()), nil
 	}
@@ -150,7 +151,8 @@ type CommandMenu struct {
 	SentNote, SilenceNote string
 }
 
-// Send has send make the call, unless owner has this list already. An order to be silent is kept.
+// Send calls send, unless owner has this list already or the platform has ordered silence. Such an order is noted.
+// The notes are on disk.
 func (m CommandMenu) Send(ctx context.Context, owner string, list any, send func() error) error {
 	body, err := json.Marshal(list)
 	if err != nil {
@@ -179,7 +181,7 @@ func (m CommandMenu) Send(ctx context.Context, owner string, list any, send func
 	return m.Notes.PutNote(ctx, m.SentNote, want)
 }
 
-// OfferCommands has a platform offer the commands, again until it works or ctx ends.
+// OfferCommands sets the platform's commands, again and again until that works or ctx ends. It blocks until then.
 func (h Host) OfferCommands(ctx context.Context, p intake.Platform) {
 	for rest := time.Second; p.SetCommands(ctx, h.Commands) != nil; rest = min(2*rest, 5*time.Minute) {
 		if intake.Pause(ctx, rest) != nil {

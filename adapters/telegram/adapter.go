@@ -33,8 +33,8 @@ type Adapter struct {
 	opt    Options
 	chats  atomic.Pointer[map[int64]Chat] // as they were configured last
 	client *client
-	drafts drafts
-	plain  plain
+	drafts draftRefusals
+	plain  plainMessages
 	log    *slog.Logger
 }
 
@@ -120,15 +120,15 @@ func (a *Adapter) Shape(t adapters.Target) adapters.Shape {
 	return s
 }
 
-// place is a target in Telegram's numbers.
-type place struct {
+// numberedPlace is a target in Telegram's numbers.
+type numberedPlace struct {
 	chat   int64
 	thread int // 0: none
 }
 
 // placeOf reads a target.
-func placeOf(t adapters.Target) (place, error) {
-	var p place
+func placeOf(t adapters.Target) (numberedPlace, error) {
+	var p numberedPlace
 	var err error
 	if p.chat, err = strconv.ParseInt(t.Chat, 10, 64); err != nil || p.chat == 0 || strconv.FormatInt(p.chat, 10) != t.Chat {
 		return p, fmt.Errorf("%q is not a chat's number; groups have negative ones, as in -1001234567890", t.Chat)
@@ -148,7 +148,7 @@ func placeOf(t adapters.Target) (place, error) {
 const generalTopic = 1
 
 // messageThread is the topic's number as messages carry it.
-func (p place) messageThread() int {
+func (p numberedPlace) messageThread() int {
 	if p.thread == generalTopic {
 		return 0
 	}

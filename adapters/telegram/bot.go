@@ -29,8 +29,8 @@ func Descriptor() platform.Descriptor {
 	}
 }
 
-// running is the bot on Telegram: its adapter, and how its updates come in.
-type running struct {
+// runningBot is the bot on Telegram: its adapter, and how its updates come in.
+type runningBot struct {
 	adapter  *Adapter
 	identity *Identity
 	queue    *intake.Queue
@@ -40,10 +40,10 @@ type running struct {
 }
 
 var (
-	_ platform.Runner       = (*running)(nil)
-	_ platform.Reloader     = (*running)(nil)
-	_ platform.HealthTeller = (*running)(nil)
-	_ platform.Sharer       = (*running)(nil)
+	_ platform.BackgroundRunner = (*runningBot)(nil)
+	_ platform.Reloader         = (*runningBot)(nil)
+	_ platform.HealthTeller     = (*runningBot)(nil)
+	_ platform.Sharer           = (*runningBot)(nil)
 )
 
 // updateReader brings updates to the queue: Poller or Webhook.
@@ -64,7 +64,7 @@ func newBot(_ context.Context, section config.Section, host platform.Host) (plat
 	if err != nil {
 		return nil, err
 	}
-	r := &running{adapter: a, identity: a.Identity(), listen: cfg.Webhook.Listen, host: host}
+	r := &runningBot{adapter: a, identity: a.Identity(), listen: cfg.Webhook.Listen, host: host}
 	r.queue = intake.NewQueue(intake.QueueOptions{
 		Journal: host.Journal, Handle: host.Handle, GaveUp: host.GaveUp, Logger: host.Logger, Bot: botOf(opt.Token), Decode: r.identity.Decode,
 	})
@@ -79,24 +79,24 @@ func newBot(_ context.Context, section config.Section, host platform.Host) (plat
 
 // options are the adapter's, as far as the configuration has them.
 func (t *Config) options() (Options, error) {
-	token, err := platform.Token(t.Token, t.TokenFile, Name)
+	token, err := platform.ReadToken(t.Token, t.TokenFile, Name)
 	return Options{Token: exchange.Token(token), APIURL: t.APIURL, Proxy: t.Proxy, Chats: t.Chats}, err
 }
 
 // Outbound implements platform.Platform.
-func (r *running) Outbound() adapters.Adapter { return r.adapter }
+func (r *runningBot) Outbound() adapters.Adapter { return r.adapter }
 
 // Inbound implements platform.Platform.
-func (r *running) Inbound() intake.Platform { return r.adapter }
+func (r *runningBot) Inbound() intake.Platform { return r.adapter }
 
 // Reload implements platform.Reloader.
-func (r *running) Reload(section config.Section) {
+func (r *runningBot) Reload(section config.Section) {
 	r.adapter.SetChats(section.(*Config).Chats) //nolint:forcetypeassert // Form makes it
 }
 
 // Run implements platform.Runner.
-func (r *running) Run(ctx context.Context) error {
-	if !r.identity.Ask(ctx) {
+func (r *runningBot) Run(ctx context.Context) error {
+	if !r.identity.AskUntilKnown(ctx) {
 		return nil
 	}
 	g, ctx := errgroup.WithContext(ctx)
@@ -110,7 +110,7 @@ func (r *running) Run(ctx context.Context) error {
 }
 
 // serve is the webhook's door.
-func (r *running) serve(ctx context.Context, handler http.Handler) error {
+func (r *runningBot) serve(ctx context.Context, handler http.Handler) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", r.listen)
 	if err != nil {
@@ -126,7 +126,7 @@ func (r *running) serve(ctx context.Context, handler http.Handler) error {
 }
 
 // Health implements platform.HealthTeller.
-func (r *running) Health() intake.Health {
+func (r *runningBot) Health() intake.Health {
 	if r.identity.Known() {
 		return r.reader.Health()
 	}
@@ -134,7 +134,7 @@ func (r *running) Health() intake.Health {
 }
 
 // SharedWith implements platform.Sharer: Telegram hands each update to one reader.
-func (r *running) SharedWith() string {
+func (r *runningBot) SharedWith() string {
 	if others := r.host.SharedWith(); others != "" {
 		return others
 	}
@@ -230,19 +230,19 @@ type Identity struct {
 // askFor bounds one call of getMe.
 const askFor = 15 * time.Second
 
-// Identity makes one that hasn't asked yet.
+// Identity returns one that has called nothing yet.
 func (a *Adapter) Identity() *Identity {
 	return &Identity{
 		client: a.client, notes: a.opt.Notes, bot: botOf(a.opt.Token), vitals: intake.Vitals{Log: a.log, Part: "asking Telegram who the bot is"},
 	}
 }
 
-// Ask asks until it's known who the bot is; false: ctx has ended before. When Telegram
-// doesn't say, the name it had the last time counts: what waits can be handled. When
-// there's none and Telegram doesn't take the token, it's asked seldom.
-func (i *Identity) Ask(ctx context.Context) bool {
-	for fails := (failures{}); ctx.Err() == nil; {
-		d, err := i.ask(ctx)
+// AskUntilKnown calls getMe until Telegram says who the bot is; it returns false if ctx ends before. While
+// Telegram doesn't say, the user name that was noted last counts, so that what waits can be handled.
+// It blocks, and rests after a failure: for longer if Telegram doesn't take the token.
+func (i *Identity) AskUntilKnown(ctx context.Context) bool {
+	for fails := (failedCalls{}); ctx.Err() == nil; {
+		d, err := i.askOnce(ctx)
 		switch {
 		case err == nil:
 			i.decoder.Store(&d)
@@ -250,19 +250,19 @@ func (i *Identity) Ask(ctx context.Context) bool {
 			return true
 		case ctx.Err() != nil:
 		default:
-			_ = intake.Pause(ctx, fails.rest(ctx, &i.vitals, err))
+			_ = intake.Pause(ctx, fails.noteFailure(ctx, &i.vitals, err))
 		}
 	}
 	return false
 }
 
-// Known says whether Ask has found out.
+// Known says whether AskUntilKnown has found out.
 func (i *Identity) Known() bool { return i.decoder.Load() != nil }
 
-// Health says how asking goes. It may be called at any time.
+// Health says how well the calls of AskUntilKnown go. It may be called at any time.
 func (i *Identity) Health() intake.Health { return i.vitals.Health() }
 
-// Decode is Decoder.Decode; an error before it's known who the bot is.
+// Decode reads an update as Decoder.Decode does. Until it's known who the bot is it returns an error.
 func (i *Identity) Decode(raw []byte) (intake.Event, bool, error) {
 	d := i.decoder.Load()
 	if d == nil {
@@ -274,7 +274,7 @@ func (i *Identity) Decode(raw []byte) (intake.Event, bool, error) {
 // noteUser is the key under which the bot's user name is remembered, with its number.
 const noteUser = "bot user name "
 
-func (i *Identity) ask(ctx context.Context) (Decoder, error) {
+func (i *Identity) askOnce(ctx context.Context) (Decoder, error) {
 	number, err := strconv.ParseInt(i.bot, 10, 64)
 	if err != nil {
 		return Decoder{}, errors.New("read the bot's number: the token has none")
@@ -282,7 +282,7 @@ func (i *Identity) ask(ctx context.Context) (Decoder, error) {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
 	var me Bot
-	err = ask(ctx, i.client, &me, (*bot.Bot).GetMe)
+	err = callWithoutParams(ctx, i.client, &me, (*bot.Bot).GetMe)
 	if err == nil && me.ID != number {
 		err = &failure{Failure: i.client.exchange.Unreadable("getMe", errors.New("it says who another bot is"))}
 	}

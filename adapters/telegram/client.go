@@ -48,20 +48,20 @@ func newClient(opt Options) *client {
 	}
 }
 
-// call makes a call of the library's, and decodes its result into `into`; nil: it must be
+// callLibrary makes a call of the library's, and decodes its result into `into`; nil: it must be
 // true. What the library makes of the answer isn't used: an answer with
 // something it doesn't know is an error to it, though the call was done. So each call
 // has the library to itself, and its result is that of the one request.
-func call[P, R any](ctx context.Context, c *client, into any, method func(*bot.Bot, context.Context, P) (R, error), params P) error {
+func callLibrary[P, R any](ctx context.Context, c *client, into any, method func(*bot.Bot, context.Context, P) (R, error), params P) error {
 	ctx, cancel := exchange.WithTimeout(ctx)
 	defer cancel()
-	one := &oneCall{exchange: c.exchange}
+	one := &libraryCall{exchange: c.exchange}
 	b, err := bot.New(string(c.token), slices.Concat(c.options, []bot.Option{bot.WithHTTPClient(0, one)})...)
 	if err == nil {
 		_, err = method(b, ctx, params)
 	}
 	if one.result != nil {
-		return c.decode(one.method, one.result, into)
+		return c.decodeResult(one.method, one.result, into)
 	}
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -72,13 +72,13 @@ func call[P, R any](ctx context.Context, c *client, into any, method func(*bot.B
 	return &failure{Failure: c.exchange.Unreadable(one.method, err)}
 }
 
-// ask makes a call of the library's that takes nothing.
-func ask[R any](ctx context.Context, c *client, into any, method func(*bot.Bot, context.Context) (R, error)) error {
-	return call(ctx, c, into, func(b *bot.Bot, ctx context.Context, _ struct{}) (R, error) { return method(b, ctx) }, struct{}{})
+// callWithoutParams makes a call of the library's that takes nothing.
+func callWithoutParams[R any](ctx context.Context, c *client, into any, method func(*bot.Bot, context.Context) (R, error)) error {
+	return callLibrary(ctx, c, into, func(b *bot.Bot, ctx context.Context, _ struct{}) (R, error) { return method(b, ctx) }, struct{}{})
 }
 
-// raw makes a call that the library doesn't offer. params become a JSON object. into is as call's.
-func (c *client) raw(ctx context.Context, method string, params, into any) error {
+// callMethod makes a call that the library doesn't offer. params become a JSON object. into is as call's.
+func (c *client) callMethod(ctx context.Context, method string, params, into any) error {
 	ctx, cancel := exchange.WithTimeout(ctx)
 	defer cancel()
 	body, err := json.Marshal(params)
@@ -94,15 +94,15 @@ func (c *client) raw(ctx context.Context, method string, params, into any) error
 	if f != nil {
 		return &failure{Failure: *f}
 	}
-	result, err := read(c.exchange, method, got)
+	result, err := readAnswer(c.exchange, method, got)
 	if err != nil {
 		return err
 	}
-	return c.decode(method, result, into)
+	return c.decodeResult(method, result, into)
 }
 
-// decode reads a result. nil wants the plain true of calls that return nothing.
-func (c *client) decode(method string, result json.RawMessage, into any) error {
+// decodeResult reads a result. nil wants the plain true of calls that return nothing.
+func (c *client) decodeResult(method string, result json.RawMessage, into any) error {
 	if into == nil {
 		into = new(done)
 	}
@@ -123,33 +123,33 @@ func (d done) Check() error {
 	return nil
 }
 
-// answer is what the Bot API answers (core.telegram.org/bots/api#making-requests).
-type answer struct {
+// apiAnswer is what the Bot API answers (core.telegram.org/bots/api#making-requests).
+type apiAnswer struct {
 	OK          *bool           `json:"ok"`
 	Result      json.RawMessage `json:"result"`
 	Code        int             `json:"error_code"`
 	Description string          `json:"description"`
 	Parameters  struct {
-		RetryAfter order `json:"retry_after"`
-		MigratedTo int64 `json:"migrate_to_chat_id"`
+		RetryAfter silenceOrder `json:"retry_after"`
+		MigratedTo int64        `json:"migrate_to_chat_id"`
 	} `json:"parameters"`
 }
 
-// oneCall is what the library makes one call through (bot.HttpClient), and keeps what came of it.
-type oneCall struct {
+// libraryCall is what the library makes one call through (bot.HttpClient), and keeps what came of it.
+type libraryCall struct {
 	exchange *exchange.Exchange
 	method   string          // once it's known
 	result   json.RawMessage // nil: it wasn't accepted
 }
 
 // Do makes a request. The error is a *failure: whatever isn't an accepted call is one.
-func (c *oneCall) Do(r *http.Request) (*http.Response, error) {
+func (c *libraryCall) Do(r *http.Request) (*http.Response, error) {
 	c.method = r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 	got, f := c.exchange.Do(c.method, r)
 	if f != nil {
 		return nil, &failure{Failure: *f}
 	}
-	result, err := read(c.exchange, c.method, got)
+	result, err := readAnswer(c.exchange, c.method, got)
 	if err != nil {
 		return nil, err
 	}
@@ -157,12 +157,12 @@ func (c *oneCall) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: got.Status, Header: got.Header, Body: io.NopCloser(bytes.NewReader(got.Body))}, nil
 }
 
-// read takes an answer in, and returns the result of an accepted call.
-func read(x *exchange.Exchange, method string, got exchange.Answer) (json.RawMessage, error) {
+// readAnswer takes an answer in, and returns the result of an accepted call.
+func readAnswer(x *exchange.Exchange, method string, got exchange.Response) (json.RawMessage, error) {
 	if got.Err != nil {
 		return nil, &failure{Failure: x.Unreadable(method, got.Err)}
 	}
-	var a answer
+	var a apiAnswer
 	if err := json.Unmarshal(got.Body, &a); err != nil || a.OK == nil {
 		return nil, foreign(x, method, got)
 	}
@@ -173,7 +173,7 @@ func read(x *exchange.Exchange, method string, got exchange.Answer) (json.RawMes
 }
 
 // foreign is the failure of an answer that isn't Telegram's.
-func foreign(x *exchange.Exchange, method string, got exchange.Answer) *failure {
+func foreign(x *exchange.Exchange, method string, got exchange.Response) *failure {
 	f := &failure{Failure: x.Foreign(method, got)}
 	f.Text = fmt.Sprintf("status %d, and %s", got.Status, f.Text)
 	if f.Outcome == qos.Throttled {
@@ -208,12 +208,12 @@ func (f *failure) reply() adapters.Reply {
 	return r
 }
 
-// order is for how long a 429 orders silence, in whatever form. What can't be read is none.
-type order time.Duration
+// silenceOrder is for how long a 429 orders silence, in whatever form. What can't be read is none.
+type silenceOrder time.Duration
 
 // UnmarshalJSON implements json.Unmarshaler: 3, 3.5 and "3" are seconds.
-func (o *order) UnmarshalJSON(raw []byte) error {
-	*o = order(orderOf(strings.Trim(string(raw), `"`)))
+func (o *silenceOrder) UnmarshalJSON(raw []byte) error {
+	*o = silenceOrder(orderOf(strings.Trim(string(raw), `"`)))
 	return nil
 }
 
@@ -232,7 +232,7 @@ func orderOf(text string) time.Duration {
 var inWords = regexp.MustCompile(`retry after (\d+)`)
 
 // refusal is the failure of a call that Telegram has answered with an error.
-func refusal(x *exchange.Exchange, method string, got exchange.Answer, a answer) *failure {
+func refusal(x *exchange.Exchange, method string, got exchange.Response, a apiAnswer) *failure {
 	f := &failure{Failure: x.Refused(method, got)}
 	f.Status, f.Text = cmp.Or(a.Code, got.Status), x.Clean(harmless(a.Description))
 	switch {
@@ -254,9 +254,9 @@ func refusal(x *exchange.Exchange, method string, got exchange.Answer, a answer)
 	return f
 }
 
-// known is a refusal that's known by its words: clients have nothing else to tell
+// knownRefusal is a refusal that's known by its words: clients have nothing else to tell
 // one 400 from another.
-type known struct {
+type knownRefusal struct {
 	code    int    // 0: any
 	words   string // part of the description, in small letters
 	outcome qos.CallOutcome
@@ -272,9 +272,9 @@ const (
 	adviceTell = "the bot may not manage topics: make it an administrator who may"
 )
 
-// refusals are what Telegram says, from the Bot API server's source
+// knownRefusals are what Telegram says, from the Bot API server's source
 // (github.com/tdlib/telegram-bot-api) and reports; the first that fits counts.
-var refusals = []known{ //nolint:gochecknoglobals // a constant table
+var knownRefusals = []knownRefusal{ //nolint:gochecknoglobals // a constant table
 	{code: http.StatusBadRequest, words: "message is not modified", outcome: qos.Delivered},
 	{code: http.StatusBadRequest, words: "topic_not_modified", outcome: qos.Delivered},
 
@@ -319,7 +319,7 @@ var refusals = []known{ //nolint:gochecknoglobals // a constant table
 // shown: entities that can't be parsed are refused in many words.
 func (f *failure) explain(description string) {
 	said := strings.ToLower(description)
-	for _, k := range refusals {
+	for _, k := range knownRefusals {
 		if (k.code == 0 || k.code == f.Status) && strings.Contains(said, k.words) {
 			f.Outcome, f.missing, f.content = k.outcome, k.missing, k.content
 			if k.advice != "" {

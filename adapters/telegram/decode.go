@@ -131,15 +131,15 @@ func (d Decoder) Decode(raw []byte) (intake.Event, bool, error) {
 	var err error
 	switch {
 	case u.Message != nil:
-		err = d.message(&e, u.Message)
+		err = d.readMessage(&e, u.Message)
 	case u.Edited != nil:
-		err = d.edited(&e, u.Edited)
+		err = d.readEdit(&e, u.Edited)
 	case u.Callback != nil:
-		err = d.pressed(&e, u.Callback)
+		err = d.readPress(&e, u.Callback)
 	case u.Member != nil:
-		err = d.member(&e, u.Member)
+		err = d.readOwnMembership(&e, u.Member)
 	case u.Other != nil:
-		err = d.other(&e, u.Other)
+		err = d.readMembership(&e, u.Other)
 	}
 	if err != nil || e.Action == nil {
 		return intake.Event{}, false, err
@@ -147,9 +147,9 @@ func (d Decoder) Decode(raw []byte) (intake.Event, bool, error) {
 	return e, true, nil
 }
 
-// message reads a new message.
-func (d Decoder) message(e *intake.Event, m *messageJSON) error {
-	if err := d.frame(e, m); err != nil {
+// readMessage reads a new message.
+func (d Decoder) readMessage(e *intake.Event, m *messageJSON) error {
+	if err := d.readFrame(e, m); err != nil {
 		return err
 	}
 	switch {
@@ -176,35 +176,35 @@ func (d Decoder) message(e *intake.Event, m *messageJSON) error {
 	}
 	said := intake.Said{ReplyTo: m.replyTo(), Files: m.files(), Album: m.Album}
 	var ours bool
-	said.Text, ours = d.text(m)
+	said.Text, ours = d.readText(m)
 	if e.Person.ID != "" && ours && (said.Text != "" || len(said.Files) > 0) {
 		e.Action = said
 	}
 	return nil
 }
 
-// edited reads a message that was changed. A location that moves is one too.
-func (d Decoder) edited(e *intake.Event, m *messageJSON) error {
-	if err := d.frame(e, m); err != nil {
+// readEdit reads a message that was changed. A location that moves is one too.
+func (d Decoder) readEdit(e *intake.Event, m *messageJSON) error {
+	if err := d.readFrame(e, m); err != nil {
 		return err
 	}
 	if m.EditDate > 0 {
 		e.At = timeOf(m.EditDate)
 	}
-	text, ours := d.text(m)
+	text, ours := d.readText(m)
 	if e.Person.ID != "" && ours && text != "" {
 		e.Action = intake.Edited{Text: text}
 	}
 	return nil
 }
 
-// pressed reads a button that was pressed. When isn't told. If the message isn't
+// readPress reads a button that was pressed. When isn't told. If the message isn't
 // accessible any more, neither is its topic.
-func (d Decoder) pressed(e *intake.Event, c *callbackJSON) error {
+func (d Decoder) readPress(e *intake.Event, c *callbackJSON) error {
 	if c.Message == nil || c.Data == "" {
 		return nil // below an inline message, which we have none of, or of a game
 	}
-	if err := d.frame(e, c.Message); err != nil {
+	if err := d.readFrame(e, c.Message); err != nil {
 		return err
 	}
 	e.At, e.Person = time.Time{}, person(&c.From)
@@ -217,9 +217,9 @@ func (d Decoder) pressed(e *intake.Event, c *callbackJSON) error {
 	return nil
 }
 
-// member reads what has become of the bot in a chat.
-func (d Decoder) member(e *intake.Event, m *memberJSON) error {
-	if err := d.place(e, m.Chat); err != nil {
+// readOwnMembership reads what has become of the bot in a chat.
+func (d Decoder) readOwnMembership(e *intake.Event, m *memberJSON) error {
+	if err := d.readPlace(e, m.Chat); err != nil {
 		return err
 	}
 	e.At, e.Person = timeOf(m.Date), person(&m.From)
@@ -239,9 +239,9 @@ func (d Decoder) member(e *intake.Event, m *memberJSON) error {
 	return nil
 }
 
-// other reads what became of somebody else in a group.
-func (d Decoder) other(e *intake.Event, m *memberJSON) error {
-	if err := d.place(e, m.Chat); err != nil {
+// readMembership reads what became of somebody else in a group.
+func (d Decoder) readMembership(e *intake.Event, m *memberJSON) error {
+	if err := d.readPlace(e, m.Chat); err != nil {
 		return err
 	}
 	e.At, e.Person = timeOf(m.Date), person(&m.From)
@@ -263,11 +263,11 @@ func isMember(status string, restrictedIn bool) bool {
 	return false
 }
 
-// frame reads where, when, by whom and which message. Messages have a topic only if
+// readFrame reads where, when, by whom and which message. Messages have a topic only if
 // they say so: outside of forums message_thread_id is the message that a thread of
 // answers began with. General, and chats without topics, are no thread.
-func (d Decoder) frame(e *intake.Event, m *messageJSON) error {
-	if err := d.place(e, m.Chat); err != nil {
+func (d Decoder) readFrame(e *intake.Event, m *messageJSON) error {
+	if err := d.readPlace(e, m.Chat); err != nil {
 		return err
 	}
 	if m.ID <= 0 {
@@ -292,7 +292,7 @@ func timeOf(unix int64) time.Time {
 	return time.Unix(unix, 0)
 }
 
-func (d Decoder) place(e *intake.Event, c chatJSON) error {
+func (d Decoder) readPlace(e *intake.Event, c chatJSON) error {
 	if c.ID == 0 {
 		return errors.New("read an update: chat.id is missing")
 	}
@@ -310,9 +310,9 @@ func person(u *userJSON) intake.Person {
 	return p
 }
 
-// text is what was written. The bot's name is taken out of "/cmd@bot"; false: the
+// readText is what was written. The bot's name is taken out of "/cmd@bot"; false: the
 // command is another bot's.
-func (d Decoder) text(m *messageJSON) (string, bool) {
+func (d Decoder) readText(m *messageJSON) (string, bool) {
 	text, entities := m.Text, m.Entities
 	if text == "" {
 		text, entities = m.Caption, m.CaptionEntities

@@ -31,7 +31,7 @@ func (a *Adapter) Call(ctx context.Context, op adapters.Op) adapters.Reply {
 	switch op.Kind {
 	case adapters.KindSend, adapters.KindEdit, adapters.KindFile:
 		m.text, m.key = formatted(op.Page), startOf(op)
-		return a.put(ctx, m)
+		return a.putMessage(ctx, m)
 	case adapters.KindThread:
 		return a.createTopic(ctx, at, op.Text)
 	case adapters.KindClose:
@@ -57,7 +57,7 @@ func startOf(op adapters.Op) string {
 
 // message is a message to be sent, or edited if it has an id.
 type message struct {
-	at      place
+	at      numberedPlace
 	id      string
 	key     string // names it among those that have no id yet
 	text    entities.FormattedText
@@ -71,87 +71,87 @@ type message struct {
 // plainKey is the message's name in the memory of those that go plain.
 func (m message) plainKey() string { return plainKey(m.at, m.id, m.key) }
 
-func plainKey(at place, id, key string) string {
+func plainKey(at numberedPlace, id, key string) string {
 	if id != "" {
 		return fmt.Sprintf("%d#%s", at.chat, id)
 	}
 	return fmt.Sprintf("%d/%d:%s", at.chat, at.thread, key)
 }
 
-// put makes the one call of a message.
-func (a *Adapter) put(ctx context.Context, m message) adapters.Reply {
+// putMessage makes the one call of a message.
+func (a *Adapter) putMessage(ctx context.Context, m message) adapters.Reply {
 	key := m.plainKey()
-	if a.plain.has(key) {
+	if a.plain.contains(key) {
 		m.text = withoutEntities(m.text)
 	}
 	var r adapters.Reply
 	if m.id != "" {
-		r = a.edit(ctx, m)
+		r = a.editMessage(ctx, m)
 	} else {
-		r = a.send(ctx, m)
+		r = a.sendMessage(ctx, m)
 	}
 	if f, ok := errors.AsType[*failure](r.Err); ok && f.content && f.Status == http.StatusBadRequest && len(m.text.Entities) > 0 {
 		// The same text goes plain, with a slot of its own.
 		a.log.WarnContext(ctx, "Telegram refused a message, which goes without formatting now", "target", m.at.chat, "err", f)
-		a.plain.note(key)
+		a.plain.add(key)
 		return adapters.Reply{Outcome: qos.Failed, Err: f}
 	}
-	if r.Outcome == qos.Delivered && m.id == "" && a.plain.has(key) {
-		a.plain.note(plainKey(m.at, r.ID, ""))
+	if r.Outcome == qos.Delivered && m.id == "" && a.plain.contains(key) {
+		a.plain.add(plainKey(m.at, r.ID, ""))
 	}
 	return r
 }
 
-// sent is what matters of a message that was sent
+// sentMessage is what matters of a message that was sent
 // (core.telegram.org/bots/api#message).
-type sent struct {
+type sentMessage struct {
 	ID     int `json:"message_id"`
 	Thread int `json:"message_thread_id"`
 }
 
-func (s *sent) Check() error {
+func (s *sentMessage) Check() error {
 	if s.ID <= 0 {
 		return errors.New("the new message has no number")
 	}
 	return nil
 }
 
-// edited is what matters of a message that was edited.
-type edited struct {
+// editedMessage is what matters of a message that was edited.
+type editedMessage struct {
 	ID   int `json:"message_id"`
 	want int
 }
 
-func (e *edited) Check() error {
+func (e *editedMessage) Check() error {
 	if e.ID != e.want {
 		return errors.New("it's about another message")
 	}
 	return nil
 }
 
-// send makes a new message.
-func (a *Adapter) send(ctx context.Context, m message) adapters.Reply {
+// sendMessage makes a new message.
+func (a *Adapter) sendMessage(ctx context.Context, m message) adapters.Reply {
 	reply, err := replyTo(m.replyTo)
 	if err != nil {
 		return rejected(err)
 	}
 	chat, thread, markup := m.at.chat, m.at.messageThread(), keyboard(m.buttons)
-	var got sent
+	var got sentMessage
 	switch {
 	case m.picture != nil:
-		err = call(ctx, a.client, &got, (*bot.Bot).SendPhoto, &bot.SendPhotoParams{
+		err = callLibrary(ctx, a.client, &got, (*bot.Bot).SendPhoto, &bot.SendPhotoParams{
 			ChatID: chat, MessageThreadID: thread, Photo: upload("screen.png", m.picture),
 			Caption: m.text.Text, CaptionEntities: wire(m.text.Entities),
 			DisableNotification: !m.ring, ReplyParameters: reply, ReplyMarkup: markup,
 		})
 	case m.file != nil:
-		err = call(ctx, a.client, &got, (*bot.Bot).SendDocument, &bot.SendDocumentParams{
+		err = callLibrary(ctx, a.client, &got, (*bot.Bot).SendDocument, &bot.SendDocumentParams{
 			ChatID: chat, MessageThreadID: thread, Document: upload(m.file.Name, m.file.Data),
 			Caption: m.text.Text, CaptionEntities: wire(m.text.Entities), DisableContentTypeDetection: true,
 			DisableNotification: !m.ring, ReplyParameters: reply, ReplyMarkup: markup,
 		})
 	default:
-		err = call(ctx, a.client, &got, (*bot.Bot).SendMessage, &bot.SendMessageParams{
+		err = callLibrary(ctx, a.client, &got, (*bot.Bot).SendMessage, &bot.SendMessageParams{
 			ChatID: chat, MessageThreadID: thread, Text: m.text.Text, Entities: wire(m.text.Entities),
 			LinkPreviewOptions: noPreview(), DisableNotification: !m.ring, ReplyParameters: reply, ReplyMarkup: markup,
 		})
@@ -166,20 +166,20 @@ func (a *Adapter) send(ctx context.Context, m message) adapters.Reply {
 	}
 }
 
-// edit replaces text and buttons of a message: without reply_markup, Telegram takes
+// editMessage replaces text and buttons of a message: without reply_markup, Telegram takes
 // the buttons away.
-func (a *Adapter) edit(ctx context.Context, m message) adapters.Reply {
+func (a *Adapter) editMessage(ctx context.Context, m message) adapters.Reply {
 	id, err := strconv.Atoi(m.id)
 	if err != nil {
 		return rejected(fmt.Errorf("%q is not a message's number", m.id))
 	}
 	markup := keyboard(m.buttons)
 	if m.picture != nil || m.file != nil {
-		return outcome(call(ctx, a.client, &edited{want: id}, (*bot.Bot).EditMessageCaption, &bot.EditMessageCaptionParams{
+		return outcome(callLibrary(ctx, a.client, &editedMessage{want: id}, (*bot.Bot).EditMessageCaption, &bot.EditMessageCaptionParams{
 			ChatID: m.at.chat, MessageID: id, Caption: m.text.Text, CaptionEntities: wire(m.text.Entities), ReplyMarkup: markup,
 		}))
 	}
-	return outcome(call(ctx, a.client, &edited{want: id}, (*bot.Bot).EditMessageText, &bot.EditMessageTextParams{
+	return outcome(callLibrary(ctx, a.client, &editedMessage{want: id}, (*bot.Bot).EditMessageText, &bot.EditMessageTextParams{
 		ChatID: m.at.chat, MessageID: id, Text: m.text.Text, Entities: wire(m.text.Entities),
 		LinkPreviewOptions: noPreview(), ReplyMarkup: markup,
 	}))
@@ -260,10 +260,10 @@ func (a *Adapter) Post(ctx context.Context, p adapters.Post, id string) adapters
 		return rejected(err)
 	}
 	if p.Reaction != "" {
-		return a.react(ctx, at, p.ReplyTo, p.Reaction)
+		return a.setReaction(ctx, at, p.ReplyTo, p.Reaction)
 	}
 	if p.Pin != "" {
-		return a.pin(ctx, at, p.Pin)
+		return a.pinMessage(ctx, at, p.Pin)
 	}
 	m := message{
 		at: at, id: id, key: p.Key, file: p.File, picture: p.Picture, replyTo: p.ReplyTo, buttons: p.Buttons, ring: p.Ring,
@@ -273,16 +273,16 @@ func (a *Adapter) Post(ctx context.Context, p adapters.Post, id string) adapters
 	} else if p.Text != "" {
 		m.text = postText(p.Text, maxCaption)
 	}
-	r := a.put(ctx, m)
+	r := a.putMessage(ctx, m)
 	if r.Missing == adapters.MissingThread && r.ID != "" {
 		return adapters.Reply{Outcome: qos.Delivered, ID: r.ID} // people see it, wherever it landed
 	}
 	return r
 }
 
-// react puts an emoji to a message. Bots may use those of
+// setReaction puts an emoji to a message. Bots may use those of
 // core.telegram.org/bots/api#reactiontypeemoji, one per message.
-func (a *Adapter) react(ctx context.Context, at place, id, emoji string) adapters.Reply {
+func (a *Adapter) setReaction(ctx context.Context, at numberedPlace, id, emoji string) adapters.Reply {
 	if id == "" {
 		return rejected(errors.New("a reaction needs the message that it's for"))
 	}
@@ -290,33 +290,33 @@ func (a *Adapter) react(ctx context.Context, at place, id, emoji string) adapter
 	if err != nil {
 		return rejected(fmt.Errorf("%q is not a message's number", id))
 	}
-	return outcome(call(ctx, a.client, nil, (*bot.Bot).SetMessageReaction, &bot.SetMessageReactionParams{
+	return outcome(callLibrary(ctx, a.client, nil, (*bot.Bot).SetMessageReaction, &bot.SetMessageReactionParams{
 		ChatID: at.chat, MessageID: n, Reaction: []models.ReactionType{{
 			Type: models.ReactionTypeTypeEmoji, ReactionTypeEmoji: &models.ReactionTypeEmoji{Emoji: emoji},
 		}},
 	}))
 }
 
-// pin pins a message, and nobody's phone rings
+// pinMessage pins a message, and nobody's phone rings
 // (core.telegram.org/bots/api#pinchatmessage). One that's pinned already is as good.
-func (a *Adapter) pin(ctx context.Context, at place, id string) adapters.Reply {
+func (a *Adapter) pinMessage(ctx context.Context, at numberedPlace, id string) adapters.Reply {
 	n, err := strconv.Atoi(id)
 	if err != nil {
 		return rejected(fmt.Errorf("%q is not a message's number", id))
 	}
-	return outcome(call(ctx, a.client, nil, (*bot.Bot).PinChatMessage, &bot.PinChatMessageParams{ChatID: at.chat, MessageID: n, DisableNotification: true}))
+	return outcome(callLibrary(ctx, a.client, nil, (*bot.Bot).PinChatMessage, &bot.PinChatMessageParams{ChatID: at.chat, MessageID: n, DisableNotification: true}))
 }
 
 // maxTitle is how long a topic's name may be, in characters
 // (core.telegram.org/bots/api#createforumtopic).
 const maxTitle = 128
 
-// topic is what matters of a topic that was made.
-type topic struct {
+// newTopic is what matters of a topic that was made.
+type newTopic struct {
 	Thread int `json:"message_thread_id"`
 }
 
-func (t *topic) Check() error {
+func (t *newTopic) Check() error {
 	if t.Thread <= 0 {
 		return errors.New("the new topic has no number")
 	}
@@ -324,9 +324,9 @@ func (t *topic) Check() error {
 }
 
 // createTopic makes a topic.
-func (a *Adapter) createTopic(ctx context.Context, at place, title string) adapters.Reply {
-	var got topic
-	err := call(ctx, a.client, &got, (*bot.Bot).CreateForumTopic, &bot.CreateForumTopicParams{ChatID: at.chat, Name: topicName(title)})
+func (a *Adapter) createTopic(ctx context.Context, at numberedPlace, title string) adapters.Reply {
+	var got newTopic
+	err := callLibrary(ctx, a.client, &got, (*bot.Bot).CreateForumTopic, &bot.CreateForumTopicParams{ChatID: at.chat, Name: topicName(title)})
 	if err != nil {
 		return failed(err)
 	}
@@ -344,18 +344,18 @@ func topicName(title string) string {
 }
 
 // closeTopic closes a topic: people can read it, and write no more.
-func (a *Adapter) closeTopic(ctx context.Context, at place) adapters.Reply {
-	return outcome(call(ctx, a.client, nil, (*bot.Bot).CloseForumTopic, &bot.CloseForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread}))
+func (a *Adapter) closeTopic(ctx context.Context, at numberedPlace) adapters.Reply {
+	return outcome(callLibrary(ctx, a.client, nil, (*bot.Bot).CloseForumTopic, &bot.CloseForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread}))
 }
 
 // reopenTopic opens a closed topic.
-func (a *Adapter) reopenTopic(ctx context.Context, at place) adapters.Reply {
-	return outcome(call(ctx, a.client, nil, (*bot.Bot).ReopenForumTopic, &bot.ReopenForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread}))
+func (a *Adapter) reopenTopic(ctx context.Context, at numberedPlace) adapters.Reply {
+	return outcome(callLibrary(ctx, a.client, nil, (*bot.Bot).ReopenForumTopic, &bot.ReopenForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread}))
 }
 
 // renameTopic gives a topic another name. People see a message about it.
-func (a *Adapter) renameTopic(ctx context.Context, at place, title string) adapters.Reply {
-	return outcome(call(ctx, a.client, nil, (*bot.Bot).EditForumTopic, &bot.EditForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread, Name: topicName(title)}))
+func (a *Adapter) renameTopic(ctx context.Context, at numberedPlace, title string) adapters.Reply {
+	return outcome(callLibrary(ctx, a.client, nil, (*bot.Bot).EditForumTopic, &bot.EditForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread, Name: topicName(title)}))
 }
 
 // errLost is why a message doesn't count that was accepted.
@@ -373,14 +373,14 @@ var _ adapters.Asider = (*Adapter)(nil)
 // noDraftsFor is for how long a chat that has refused a draft isn't sent another.
 const noDraftsFor = 10 * time.Minute
 
-// drafts remembers which chats have refused drafts, and when: servers of the Bot API before 9.3
+// draftRefusals remembers which chats have refused drafts, and when: servers of the Bot API before 9.3
 // don't know them, and not every bot may send them.
-type drafts struct {
+type draftRefusals struct {
 	mu      sync.Mutex
 	refused map[string]time.Time
 }
 
-func (d *drafts) refuse(chat string) {
+func (d *draftRefusals) noteRefusal(chat string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.refused == nil {
@@ -389,7 +389,7 @@ func (d *drafts) refuse(chat string) {
 	d.refused[chat] = time.Now()
 }
 
-func (d *drafts) allowed(chat string) bool {
+func (d *draftRefusals) allowsDraft(chat string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	at, ok := d.refused[chat]
@@ -399,7 +399,7 @@ func (d *drafts) allowed(chat string) bool {
 // Drafts implements adapters.Asider: drafts are for private chats
 // (core.telegram.org/bots/api#sendmessagedraft).
 func (a *Adapter) Drafts(t adapters.Target) bool {
-	return isPrivate(t.Chat) && a.drafts.allowed(t.Chat)
+	return isPrivate(t.Chat) && a.drafts.allowsDraft(t.Chat)
 }
 
 // Draft implements adapters.Asider. A draft vanishes when the next message comes, or
@@ -410,12 +410,12 @@ func (a *Adapter) Draft(ctx context.Context, t adapters.Target, doc adapters.Bin
 		return rejected(err)
 	}
 	m := lastRows(p)
-	err = call(ctx, a.client, nil, (*bot.Bot).SendMessageDraft, &bot.SendMessageDraftParams{
+	err = callLibrary(ctx, a.client, nil, (*bot.Bot).SendMessageDraft, &bot.SendMessageDraftParams{
 		ChatID: at.chat, MessageThreadID: at.messageThread(), DraftID: draftID(doc), Text: m.Text, Entities: wire(m.Entities),
 	})
 	if f, ok := errors.AsType[*failure](err); ok && (f.Status == http.StatusBadRequest || f.Status == http.StatusForbidden || f.Status == http.StatusNotFound) {
 		// That's about drafts, whatever else it may mean: messages find out for themselves.
-		a.drafts.refuse(t.Chat)
+		a.drafts.noteRefusal(t.Chat)
 		return rejected(f)
 	}
 	return outcome(err)
@@ -452,7 +452,7 @@ func (a *Adapter) Typing(ctx context.Context, t adapters.Target) adapters.Reply 
 	if err != nil {
 		return rejected(err)
 	}
-	return outcome(call(ctx, a.client, nil, (*bot.Bot).SendChatAction, &bot.SendChatActionParams{
+	return outcome(callLibrary(ctx, a.client, nil, (*bot.Bot).SendChatAction, &bot.SendChatActionParams{
 		ChatID: at.chat, MessageThreadID: at.thread, Action: models.ChatActionTyping,
 	}))
 }
@@ -460,23 +460,23 @@ func (a *Adapter) Typing(ctx context.Context, t adapters.Target) adapters.Reply 
 // plainMost is how many messages are remembered that were refused with entities.
 const plainMost = 1000
 
-// plain remembers the messages whose entities Telegram has refused: they go plain
+// plainMessages remembers the messages whose entities Telegram has refused: they go plain
 // from then on. It's forgotten at a restart, which costs a refusal more.
-type plain struct {
+type plainMessages struct {
 	mu   sync.Mutex
 	keys map[string]bool
 	past []string // oldest first
 }
 
-// has says whether a message is known for refusals.
-func (p *plain) has(key string) bool {
+// contains says whether a message is known for refusals.
+func (p *plainMessages) contains(key string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.keys[key]
 }
 
-// note has a message go plain from now on.
-func (p *plain) note(key string) {
+// add has a message go plain from now on.
+func (p *plainMessages) add(key string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.keys[key] {

@@ -26,7 +26,7 @@ func TestIdentity(t *testing.T) {
 		first := w.noting(kept).Identity()
 		remove := w.Inject(telegramtest.Fault{Method: "getMe", Cut: telegramtest.CutBefore})
 		asked := make(chan bool, 1)
-		go func() { asked <- first.Ask(w.Context()) }()
+		go func() { asked <- first.AskUntilKnown(w.Context()) }()
 		synctest.Wait()
 		if h := first.Health(); h.Condition != intake.Degraded || h.Detail == "" || first.Known() {
 			w.Errorf("nobody answers, and health is %+v", h)
@@ -44,7 +44,7 @@ func TestIdentity(t *testing.T) {
 		}
 		w.Inject(telegramtest.Fault{Method: "getMe", Cut: telegramtest.CutBefore})
 		second := w.noting(kept).Identity()
-		if began := time.Now(); !second.Ask(w.Context()) || time.Since(began) > time.Second {
+		if began := time.Now(); !second.AskUntilKnown(w.Context()) || time.Since(began) > time.Second {
 			w.Errorf("the name from the last time didn't count: %+v", second.Health())
 		}
 	})
@@ -54,7 +54,7 @@ func TestIdentity(t *testing.T) {
 func TestIdentityWithAWrongToken(t *testing.T) {
 	inBubble(t, telegramtest.Options{Token: "1:another"}, func(w *world) {
 		i := w.adapter(func(o *telegram.Options) { o.Token, o.Notes = telegramtest.DefaultToken, notes{} }).Identity()
-		go i.Ask(w.Context())
+		go i.AskUntilKnown(w.Context())
 		time.Sleep(10 * time.Minute)
 		if h := i.Health(); h.Condition != intake.Down || h.Detail == "" {
 			w.Errorf("health is %+v", h)
@@ -106,7 +106,7 @@ func TestIdentityIsAskedAgainAfterOddAnswers(t *testing.T) {
 			i, asked := w.noting(notes{}).Identity(), make(chan bool, 1)
 			ctx, stop := context.WithCancel(w.Context())
 			defer stop()
-			go func() { asked <- i.Ask(ctx) }()
+			go func() { asked <- i.AskUntilKnown(ctx) }()
 			time.Sleep(lasts)
 			synctest.Wait()
 			want := intake.Degraded

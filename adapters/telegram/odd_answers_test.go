@@ -123,7 +123,7 @@ func TestOddAnswersAreNoNews(t *testing.T) {
 				kept := notes{}
 				p := w.noting(kept)
 				first := p.Identity()
-				if !first.Ask(w.Context()) {
+				if !first.AskUntilKnown(w.Context()) {
 					w.Fatal("it isn't known who the bot is")
 				}
 				was := maps.Clone(kept)
@@ -135,7 +135,7 @@ func TestOddAnswersAreNoNews(t *testing.T) {
 					w.Error("the commands are set")
 				}
 				second := w.noting(kept).Identity()
-				if !second.Ask(w.Context()) || !maps.Equal(was, kept) {
+				if !second.AskUntilKnown(w.Context()) || !maps.Equal(was, kept) {
 					w.Errorf("what was known has become %v, was %v", kept, was)
 				}
 			})

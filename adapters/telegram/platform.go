@@ -37,20 +37,20 @@ func (a *Adapter) Answer(ctx context.Context, press intake.Event, text string) e
 	if !ok {
 		return fmt.Errorf("answer a press: it's a %T", press.Action)
 	}
-	err := call(ctx, a.client, nil, (*bot.Bot).AnswerCallbackQuery, &bot.AnswerCallbackQueryParams{CallbackQueryID: pressed.Token, Text: adapters.Shorten(text, maxAnswerText)})
+	err := callLibrary(ctx, a.client, nil, (*bot.Bot).AnswerCallbackQuery, &bot.AnswerCallbackQueryParams{CallbackQueryID: pressed.Token, Text: adapters.Shorten(text, maxAnswerText)})
 	if f, ok := errors.AsType[*failure](err); ok && f.Status == http.StatusBadRequest && strings.Contains(f.Text, "query is too old") {
 		return nil
 	}
 	return err
 }
 
-// member is somebody in a chat, or who was (core.telegram.org/bots/api#chatmember).
-type member struct {
+// chatMember is somebody in a chat, or who was (core.telegram.org/bots/api#chatmember).
+type chatMember struct {
 	Status   string `json:"status"`
 	IsMember bool   `json:"is_member"` // if restricted
 }
 
-func (m *member) Check() error {
+func (m *chatMember) Check() error {
 	switch m.Status {
 	case "creator", "administrator", "member", "restricted", "left", "kicked":
 		return nil
@@ -66,8 +66,8 @@ func (a *Adapter) Member(ctx context.Context, group adapters.Target, person stri
 	if err := errors.Join(err1, err2); err != nil {
 		return false, fmt.Errorf("look for %s in %s: %w", person, group, err)
 	}
-	var found member
-	if err := call(ctx, a.client, &found, (*bot.Bot).GetChatMember, &bot.GetChatMemberParams{ChatID: chat, UserID: user}); err != nil {
+	var found chatMember
+	if err := callLibrary(ctx, a.client, &found, (*bot.Bot).GetChatMember, &bot.GetChatMemberParams{ChatID: chat, UserID: user}); err != nil {
 		return false, err
 	}
 	return isMember(found.Status, found.IsMember), nil
@@ -109,7 +109,7 @@ func (a *Adapter) Fetch(ctx context.Context, f intake.Attachment, limit int64, w
 		Path string `json:"file_path"`
 		Size int64  `json:"file_size"`
 	}
-	err := call(ctx, a.client, &file, (*bot.Bot).GetFile, &bot.GetFileParams{FileID: f.ID})
+	err := callLibrary(ctx, a.client, &file, (*bot.Bot).GetFile, &bot.GetFileParams{FileID: f.ID})
 	if said, ok := errors.AsType[*failure](err); ok && strings.Contains(said.Text, "file is too big") {
 		return fmt.Errorf("fetch a file: %w: Telegram gives bots at most 20 MB", intake.ErrTooLarge)
 	}
@@ -125,7 +125,7 @@ func (a *Adapter) Fetch(ctx context.Context, f intake.Attachment, limit int64, w
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchFor)
 	defer cancel()
-	return a.download(ctx, path, limit, w)
+	return a.downloadFile(ctx, path, limit, w)
 }
 
 // filePath checks what Telegram calls a path, and returns it as part of an address.
@@ -143,8 +143,8 @@ func filePath(path string) (string, error) {
 	return strings.Join(parts, "/"), nil
 }
 
-// download reads a file, and stops at the limit whatever its length was said to be.
-func (a *Adapter) download(ctx context.Context, path string, limit int64, w io.Writer) error {
+// downloadFile reads a file, and stops at the limit whatever its length was said to be.
+func (a *Adapter) downloadFile(ctx context.Context, path string, limit int64, w io.Writer) error {
 	const what = "the download of a file"
 	x := a.client.exchange
 	failed := func(err error) error { return exchange.Passing(&failure{Failure: x.Failed(what, qos.NotSent, err)}) }
@@ -158,22 +158,22 @@ func (a *Adapter) download(ctx context.Context, path string, limit int64, w io.W
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return exchange.Passing(foreign(x, what, exchange.Answer{Status: resp.StatusCode, Header: resp.Header}))
+		return exchange.Passing(foreign(x, what, exchange.Response{Status: resp.StatusCode, Header: resp.Header}))
 	}
 	return intake.CopyAtMost(w, resp.Body, limit, failed)
 }
 
-// menus are those whom the commands are offered to. Both are narrower than the default
+// menuScopes are those whom the commands are offered to. Both are narrower than the default
 // scope, so that a menu that another program left there doesn't show.
-func menus() []scopeOf {
-	return []scopeOf{
+func menuScopes() []menuScope {
+	return []menuScope{
 		{"all_private_chats", &models.BotCommandScopeAllPrivateChats{}},
 		{"all_group_chats", &models.BotCommandScopeAllGroupChats{}},
 	}
 }
 
-// scopeOf is a scope, and how it's noted.
-type scopeOf struct {
+// menuScope is a scope, and how it's noted.
+type menuScope struct {
 	name  string
 	scope models.BotCommandScope
 }
@@ -191,10 +191,10 @@ func (a *Adapter) SetCommands(ctx context.Context, commands []intake.CommandInfo
 	}
 	// Another bot, or the same on another server, doesn't have them.
 	self := a.client.address[:strings.LastIndexByte(a.client.address, ':')]
-	for _, to := range menus() {
+	for _, to := range menuScopes() {
 		menu := platform.CommandMenu{Title: "Telegram", Notes: a.opt.Notes, SentNote: "menu " + to.name, SilenceNote: "menu silence"}
 		err := menu.Send(ctx, self, list, func() error {
-			return call(ctx, a.client, nil, (*bot.Bot).SetMyCommands, &bot.SetMyCommandsParams{Commands: list, Scope: to.scope})
+			return callLibrary(ctx, a.client, nil, (*bot.Bot).SetMyCommands, &bot.SetMyCommandsParams{Commands: list, Scope: to.scope})
 		})
 		if err != nil {
 			return err

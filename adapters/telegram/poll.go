@@ -54,7 +54,7 @@ var allowedUpdates = []string{"message", "edited_message", "callback_query", "my
 
 // PollerOptions configure a Poller.
 type PollerOptions struct {
-	Keeper intake.Keeper
+	Keeper intake.UpdateKeeper
 	// Yields says why another process reads the bot's updates, and what to do, as a sentence;
 	// "": this one does. It returns at once. Nil: this one does.
 	Yields func() string
@@ -75,31 +75,31 @@ type Poller struct {
 	// What follows belongs to Run's goroutine.
 	offset  int64 // of the next update; 0: the oldest that Telegram has
 	quick   bool  // the next call doesn't wait: it shows whether all's well
-	fails   failures
-	rivals  rivals
+	fails   failedCalls
+	rivals  metRivals
 	deleted time.Time // when a webhook was taken away
-	away    away
+	away    absence
 
 	shared atomic.Int64 // when another reader was last known of, as time.Time.UnixNano; 0: never
 }
 
-// rivals are other readers of the bot's updates. Either side's calls end the
+// metRivals are other readers of the bot's updates. Either side's calls end the
 // other's, so some go through all the time, and prove nothing.
-type rivals struct {
+type metRivals struct {
 	since time.Time // when it went on after it met one last
 	met   int       // in a row
 	stood int       // how often this one has stood back since
 }
 
-// Poller makes a poller that has called nothing yet.
+// Poller returns a poller that has called nothing yet.
 func (a *Adapter) Poller(o PollerOptions) *Poller {
 	return &Poller{
 		opts: o, client: a.client, log: a.log, vitals: intake.Vitals{Log: a.log, Part: "polling Telegram"}, quick: true,
-		away: away{notes: a.opt.Notes, expired: o.Expired, log: a.log},
+		away: absence{notes: a.opt.Notes, expired: o.Expired, log: a.log},
 	}
 }
 
-// Health says how well it works. It may be called at any time.
+// Health says how well polling works. It may be called at any time.
 func (p *Poller) Health() intake.Health { return p.vitals.Health() }
 
 // sharedFor is how long another reader that was met counts as there.
@@ -112,26 +112,26 @@ func (p *Poller) Shared() bool {
 	return at > 0 && time.Since(time.Unix(0, at)) < sharedFor
 }
 
-// Run polls until ctx ends. When Telegram doesn't take the token it calls seldom, and
-// Health says so: a server in trouble says that, too.
+// Run polls until ctx ends, and blocks until then. When Telegram doesn't take the token it calls
+// seldom, and Health says so: a server in trouble refuses tokens, too.
 func (p *Poller) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if p.opts.Yields != nil {
 			if why := p.opts.Yields(); why != "" {
 				p.shared.Store(time.Now().UnixNano())
 				p.vitals.Denied(ctx, why)
-				p.away.read(ctx) // by the other one
+				p.away.noteRead(ctx) // by the other one
 				_ = intake.Pause(ctx, yieldEvery)
 				continue
 			}
 		}
-		rest, err := p.poll(ctx)
+		rest, err := p.pollOnce(ctx)
 		switch {
 		case ctx.Err() != nil:
 		case err == nil:
-			p.worked(ctx)
+			p.noteSuccess(ctx)
 		default:
-			rest = p.failed(ctx, err)
+			rest = p.noteFailure(ctx, err)
 		}
 		if rest > 0 {
 			_ = intake.Pause(ctx, rest)
@@ -140,15 +140,15 @@ func (p *Poller) Run(ctx context.Context) error {
 	return nil
 }
 
-// failures are failed calls in a row.
-type failures struct {
+// failedCalls are failed calls in a row.
+type failedCalls struct {
 	count  int
 	denied int // how often Telegram didn't take the token
 }
 
-// rest tells of one more, and returns how long to rest after it. One that's refused because of the token is
+// noteFailure tells of one more, and returns how long to rest after it. One that's refused because of the token is
 // tried seldom.
-func (f *failures) rest(ctx context.Context, v *intake.Vitals, err error) time.Duration {
+func (f *failedCalls) noteFailure(ctx context.Context, v *intake.Vitals, err error) time.Duration {
 	if exchange.IsUnauthorized(err) {
 		f.denied++
 		v.Denied(ctx, err.Error())
@@ -162,9 +162,9 @@ func (f *failures) rest(ctx context.Context, v *intake.Vitals, err error) time.D
 // errAgain says that a call brought nothing but what was acknowledged already.
 var errAgain = errors.New("read updates: they were acknowledged already")
 
-// poll makes one call and stores what it brings. Without an error, it says how long
+// pollOnce makes one call and stores what it brings. Without an error, it says how long
 // to wait until the next.
-func (p *Poller) poll(ctx context.Context) (rest time.Duration, err error) {
+func (p *Poller) pollOnce(ctx context.Context) (rest time.Duration, err error) {
 	wait := pollFor
 	switch {
 	case p.quick:
@@ -177,7 +177,7 @@ func (p *Poller) poll(ctx context.Context) (rest time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	updates, next := p.read(list)
+	updates, next := p.keyUpdates(list)
 	if len(updates) == 0 {
 		switch {
 		case len(list) > 0:
@@ -211,15 +211,15 @@ func (p *Poller) getUpdates(ctx context.Context, wait time.Duration) ([]json.Raw
 		Allowed []string `json:"allowed_updates"`
 	}{p.offset, maxUpdates, int(wait.Seconds()), allowedUpdates}
 	var list []json.RawMessage
-	err := p.client.raw(ctx, "getUpdates", params, &list)
+	err := p.client.callMethod(ctx, "getUpdates", params, &list)
 	return list, err
 }
 
-// read returns updates as the journal takes them, and the number after the greatest, which may be
+// keyUpdates returns updates as the journal takes them, and the number after the greatest, which may be
 // below the last: after a week without updates Telegram begins somewhere else
 // (core.telegram.org/bots/api#update). What has no number can't be acknowledged by itself, and is
 // left out.
-func (p *Poller) read(list []json.RawMessage) (updates []intake.Update, next int64) {
+func (p *Poller) keyUpdates(list []json.RawMessage) (updates []intake.Update, next int64) {
 	for _, raw := range list {
 		u, id, err := readUpdate(raw)
 		if err != nil {
@@ -242,54 +242,54 @@ func readUpdate(raw []byte) (intake.Update, int64, error) {
 	return intake.Update{Key: UpdateKey(head.ID), Raw: raw}, head.ID, nil
 }
 
-// UpdateKey is the key of an update that has a number. Each bot has numbers of its own; see intake.QueueOptions.Bot.
+// UpdateKey is an update's key in the journal, by its number. Each bot has numbers of its own; see intake.QueueOptions.Bot.
 func UpdateKey(number int64) string { return strconv.FormatInt(number, 10) }
 
-// worked takes note of a call that went through.
-func (p *Poller) worked(ctx context.Context) {
-	p.quick, p.fails = false, failures{}
-	p.away.read(ctx)
+// noteSuccess takes note of a call that went through.
+func (p *Poller) noteSuccess(ctx context.Context) {
+	p.quick, p.fails = false, failedCalls{}
+	p.away.noteRead(ctx)
 	if p.rivals.met > 0 && time.Since(p.rivals.since) < probeFor {
 		return // it proves nothing
 	}
-	p.rivals = rivals{}
+	p.rivals = metRivals{}
 	p.vitals.Works(ctx)
 }
 
-// failed takes note of a failure and says how long to rest.
-func (p *Poller) failed(ctx context.Context, err error) time.Duration {
+// noteFailure takes note of a failure and says how long to rest.
+func (p *Poller) noteFailure(ctx context.Context, err error) time.Duration {
 	f, ok := errors.AsType[*failure](err)
 	switch {
 	case ok && f.Status == http.StatusConflict:
-		return p.conflict(ctx, f)
+		return p.handleConflict(ctx, f)
 	case ok && f.RetryAfter > 0:
 		p.vitals.Fails(ctx, err.Error())
 		p.quick = true
 		return f.RetryAfter + rand.N(time.Second) // never earlier
 	}
 	p.quick = !errors.Is(err, errAgain) // that was an answer: nothing has to be shown by another
-	return p.fails.rest(ctx, &p.vitals, err)
+	return p.fails.noteFailure(ctx, &p.vitals, err)
 }
 
-// conflict deals with whoever else reads the updates.
-func (p *Poller) conflict(ctx context.Context, f *failure) time.Duration {
+// handleConflict deals with whoever else reads the updates.
+func (p *Poller) handleConflict(ctx context.Context, f *failure) time.Duration {
 	p.rivals.met++
 	rest := intake.RestAfter(p.rivals.met)
 	if strings.Contains(f.Text, "webhook") {
-		rest = p.meetWebhook(ctx, rest)
+		rest = p.removeWebhook(ctx, rest)
 	} else {
-		rest = p.meetReader(ctx, rest)
+		rest = p.standBack(ctx, rest)
 	}
 	p.rivals.since = time.Now().Add(rest)
 	return rest
 }
 
-// meetReader says how long to rest because another program reads the updates. Who meets one
+// standBack says how long to rest because another program reads the updates. Who meets one
 // twice in a row stands back: of two that go on, each gets some of what people write.
-func (p *Poller) meetReader(ctx context.Context, rest time.Duration) time.Duration {
+func (p *Poller) standBack(ctx context.Context, rest time.Duration) time.Duration {
 	now := time.Now()
 	p.shared.Store(now.UnixNano())
-	p.away.read(ctx) // by the other one
+	p.away.noteRead(ctx) // by the other one
 	if p.rivals.met == 1 && p.rivals.stood == 0 {
 		p.vitals.Fails(ctx, "another program reads this bot's updates")
 		return rest
@@ -302,18 +302,18 @@ func (p *Poller) meetReader(ctx context.Context, rest time.Duration) time.Durati
 	return rest
 }
 
-// meetWebhook says how long to rest because a webhook takes the updates.
-func (p *Poller) meetWebhook(ctx context.Context, rest time.Duration) time.Duration {
+// removeWebhook says how long to rest because a webhook takes the updates.
+func (p *Poller) removeWebhook(ctx context.Context, rest time.Duration) time.Duration {
 	host, err := p.webhookHost(ctx)
 	switch {
 	case err != nil || host == "": // or it's gone by now
 		p.vitals.Fails(ctx, "a webhook takes this bot's updates")
 	case time.Since(p.deleted) > seldom:
 		p.deleted = time.Now()
-		err := call(ctx, p.client, nil, (*bot.Bot).DeleteWebhook, &bot.DeleteWebhookParams{})
+		err := callLibrary(ctx, p.client, nil, (*bot.Bot).DeleteWebhook, &bot.DeleteWebhookParams{})
 		if err == nil {
 			p.log.WarnContext(ctx, "took a webhook away, because the configuration says polling", "host", host)
-			p.rivals = rivals{}
+			p.rivals = metRivals{}
 			return 0
 		}
 		p.vitals.Fails(ctx, fmt.Sprintf("a webhook at %s takes this bot's updates, and taking it away failed: %v", host, err))
@@ -326,7 +326,7 @@ func (p *Poller) meetWebhook(ctx context.Context, rest time.Duration) time.Durat
 // webhookHost returns whose webhook is set. The rest of its address may be a secret.
 func (p *Poller) webhookHost(ctx context.Context) (string, error) {
 	var info webhookInfo
-	if err := ask(ctx, p.client, &info, (*bot.Bot).GetWebhookInfo); err != nil {
+	if err := callWithoutParams(ctx, p.client, &info, (*bot.Bot).GetWebhookInfo); err != nil {
 		return "", err
 	}
 	u, err := url.Parse(info.URL)
@@ -343,12 +343,12 @@ const (
 	// noteReadEvery is how often it's noted at most that updates are read: by so much an absence
 	// may seem longer than it was.
 	noteReadEvery = 10 * time.Minute
-	// noteRead is when updates were read last.
-	noteRead = "read"
+	// readNote is when updates were read last.
+	readNote = "read"
 )
 
-// away finds times in which nobody read updates for longer than Telegram keeps them. It's for one goroutine.
-type away struct {
+// absence finds times in which nobody read updates for longer than Telegram keeps them. It's for one goroutine.
+type absence struct {
 	notes   platform.Notes // of when updates were read last
 	expired func(from, to time.Time) error
 	log     *slog.Logger
@@ -357,14 +357,14 @@ type away struct {
 	noted time.Time // what the note says; zero: there's none
 }
 
-// read takes in that updates have just been read.
-func (a *away) read(ctx context.Context) {
+// noteRead takes in that updates have just been read.
+func (a *absence) noteRead(ctx context.Context) {
 	if a.notes == nil || a.expired == nil {
 		return
 	}
 	now := time.Now().Round(0) // a machine that slept was away
 	if a.last.IsZero() {
-		said, err := a.notes.Note(ctx, noteRead)
+		said, err := a.notes.Note(ctx, readNote)
 		if err != nil {
 			a.warn(ctx, err)
 			return
@@ -385,14 +385,14 @@ func (a *away) read(ctx context.Context) {
 	if now.Sub(a.noted) < noteReadEvery {
 		return
 	}
-	if err := a.notes.PutNote(ctx, noteRead, now.Format(time.RFC3339)); err != nil {
+	if err := a.notes.PutNote(ctx, readNote, now.Format(time.RFC3339)); err != nil {
 		a.warn(ctx, err)
 		return
 	}
 	a.noted = now
 }
 
-func (a *away) warn(ctx context.Context, err error) {
+func (a *absence) warn(ctx context.Context, err error) {
 	if ctx.Err() == nil {
 		a.log.WarnContext(ctx, "noting when Telegram's updates were read failed; it's tried again", "err", err)
 	}

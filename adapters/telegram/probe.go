@@ -63,12 +63,12 @@ func (b *Bot) Check() error {
 // Bot asks who the bot is.
 func (p *Probe) Bot(ctx context.Context) (Bot, error) {
 	var b Bot
-	err := ask(ctx, p.client, &b, (*bot.Bot).GetMe)
+	err := callWithoutParams(ctx, p.client, &b, (*bot.Bot).GetMe)
 	return b, err
 }
 
-// Hook is a webhook as Telegram knows it.
-type Hook struct {
+// WebhookState is a webhook as Telegram knows it.
+type WebhookState struct {
 	Host    string // to which updates are sent; "": there's no webhook. The rest of the address may be a secret
 	Pending int    // updates that wait, with a webhook or without
 	Problem string // why Telegram couldn't deliver the last time; "": it could, or it's long ago
@@ -77,13 +77,13 @@ type Hook struct {
 // recently is how long ago a webhook's failure is still worth a word.
 const recently = 10 * time.Minute
 
-// Hook asks whether a webhook takes the bot's updates.
-func (p *Probe) Hook(ctx context.Context) (Hook, error) {
+// Webhook asks whether a webhook takes the bot's updates.
+func (p *Probe) Webhook(ctx context.Context) (WebhookState, error) {
 	var info webhookInfo
-	if err := ask(ctx, p.client, &info, (*bot.Bot).GetWebhookInfo); err != nil || info.URL == "" {
-		return Hook{Pending: info.Pending}, err
+	if err := callWithoutParams(ctx, p.client, &info, (*bot.Bot).GetWebhookInfo); err != nil || info.URL == "" {
+		return WebhookState{Pending: info.Pending}, err
 	}
-	h := Hook{Host: "an unknown address", Pending: info.Pending}
+	h := WebhookState{Host: "an unknown address", Pending: info.Pending}
 	if u, err := url.Parse(info.URL); err == nil && u.Host != "" {
 		h.Host = u.Host
 	}
@@ -93,9 +93,9 @@ func (p *Probe) Hook(ctx context.Context) (Hook, error) {
 	return h, nil
 }
 
-// Unhook takes a webhook away, so that updates can be read. Those that wait stay.
-func (p *Probe) Unhook(ctx context.Context) error {
-	return call(ctx, p.client, nil, (*bot.Bot).DeleteWebhook, &bot.DeleteWebhookParams{})
+// DeleteWebhook takes a webhook away, so that updates can be read. Those that wait stay.
+func (p *Probe) DeleteWebhook(ctx context.Context) error {
+	return callLibrary(ctx, p.client, nil, (*bot.Bot).DeleteWebhook, &bot.DeleteWebhookParams{})
 }
 
 // IsConflict says whether something else reads the bot's updates: another program
@@ -112,8 +112,8 @@ func isUnreachable(err error) bool {
 	return ok && (f.Status < http.StatusMultipleChoices || f.Status >= http.StatusInternalServerError)
 }
 
-// Seen is a chat, and what the bot may do there.
-type Seen struct {
+// ProbedChat is a chat, and what the bot may do there.
+type ProbedChat struct {
 	ID       int64 // another than was asked for, if the group was upgraded
 	Title    string
 	Private  bool // a chat with a person
@@ -126,15 +126,15 @@ type Seen struct {
 
 // Chat looks at a chat, and at the bot in it. A group that was upgraded is looked at
 // under its new number.
-func (p *Probe) Chat(ctx context.Context, self Bot, id int64) (Seen, error) {
-	seen, err := p.chat(ctx, self, id)
+func (p *Probe) Chat(ctx context.Context, self Bot, id int64) (ProbedChat, error) {
+	seen, err := p.probeChat(ctx, self, id)
 	if f, ok := errors.AsType[*failure](err); ok && f.migratedTo != 0 {
-		return p.chat(ctx, self, f.migratedTo)
+		return p.probeChat(ctx, self, f.migratedTo)
 	}
 	return seen, err
 }
 
-func (p *Probe) chat(ctx context.Context, self Bot, id int64) (Seen, error) {
+func (p *Probe) probeChat(ctx context.Context, self Bot, id int64) (ProbedChat, error) {
 	var chat struct {
 		ID        int64  `json:"id"`
 		Type      string `json:"type"`
@@ -143,12 +143,12 @@ func (p *Probe) chat(ctx context.Context, self Bot, id int64) (Seen, error) {
 		LastName  string `json:"last_name"`
 		Forum     bool   `json:"is_forum"`
 	}
-	if err := call(ctx, p.client, &chat, (*bot.Bot).GetChat, &bot.GetChatParams{ChatID: id}); err != nil {
-		return Seen{}, err
+	if err := callLibrary(ctx, p.client, &chat, (*bot.Bot).GetChat, &bot.GetChatParams{ChatID: id}); err != nil {
+		return ProbedChat{}, err
 	}
 	if chat.Type == "private" {
 		name := strings.TrimSpace(chat.FirstName + " " + chat.LastName)
-		return Seen{
+		return ProbedChat{
 			ID: chat.ID, Title: shownName(name), Private: true, Topics: self.PrivateTopics,
 			MayWrite: true, MayTopic: self.PrivateTopics,
 		}, nil
@@ -158,10 +158,10 @@ func (p *Probe) chat(ctx context.Context, self Bot, id int64) (Seen, error) {
 		CanSend bool   `json:"can_send_messages"` // if restricted
 		Topics  bool   `json:"can_manage_topics"` // if an administrator
 	}
-	if err := call(ctx, p.client, &member, (*bot.Bot).GetChatMember, &bot.GetChatMemberParams{ChatID: id, UserID: self.ID}); err != nil {
-		return Seen{}, err
+	if err := callLibrary(ctx, p.client, &member, (*bot.Bot).GetChatMember, &bot.GetChatMemberParams{ChatID: id, UserID: self.ID}); err != nil {
+		return ProbedChat{}, err
 	}
-	seen := Seen{ID: chat.ID, Title: shownName(chat.Title), Basic: chat.Type == "group", Topics: chat.Forum}
+	seen := ProbedChat{ID: chat.ID, Title: shownName(chat.Title), Basic: chat.Type == "group", Topics: chat.Forum}
 	switch member.Status {
 	case "creator":
 		seen.Admin, seen.MayWrite, seen.MayTopic = true, true, true
@@ -177,9 +177,9 @@ func (p *Probe) chat(ctx context.Context, self Bot, id int64) (Seen, error) {
 	return seen, nil
 }
 
-// Heard is what somebody did that shows the bot a chat: a message, or that the bot was
+// HeardMessage is what somebody did that shows the bot a chat: a message, or that the bot was
 // added to a group.
-type Heard struct {
+type HeardMessage struct {
 	Update int64 // its number
 	Person int64 // 0: Telegram doesn't say who, as of anonymous administrators
 	Name   string
@@ -191,21 +191,21 @@ type Heard struct {
 	Text    string // the beginning of it; "": there's none
 }
 
-// Waiting are the bot's updates that nobody has acknowledged yet.
-type Waiting struct {
-	Heard   []Heard         // the oldest first
+// PendingUpdates are the bot's updates that nobody has acknowledged yet.
+type PendingUpdates struct {
+	Heard   []HeardMessage  // the oldest first
 	Updates []intake.Update // all of them, the oldest first, as the daemon's journal takes them
 	Numbers []int64         // of these
 	Full    bool            // there may be more, which can't be seen before these are acknowledged
 	Last    int64           // the number of the newest update; 0: none
 }
 
-// Look reads the updates that wait, and acknowledges none, so that the daemon gets
+// PendingUpdates returns the updates that wait, and acknowledges none, so that the daemon gets
 // them, too. If there are none it waits for some, for as long as that (50 s at most).
 // The poll of another reader ends by it, and another's may end it (IsConflict).
-func (p *Probe) Look(ctx context.Context, wait time.Duration) (Waiting, error) {
-	list, err := p.look(ctx, wait, map[string]any{"limit": maxUpdates, "allowed_updates": allowedUpdates})
-	w := Waiting{Full: len(list) >= maxUpdates}
+func (p *Probe) PendingUpdates(ctx context.Context, wait time.Duration) (PendingUpdates, error) {
+	list, err := p.getUpdates(ctx, wait, map[string]any{"limit": maxUpdates, "allowed_updates": allowedUpdates})
+	w := PendingUpdates{Full: len(list) >= maxUpdates}
 	for _, raw := range list {
 		if u, number, err := readUpdate(raw); err == nil {
 			w.Updates, w.Numbers = append(w.Updates, u), append(w.Numbers, number)
@@ -219,27 +219,27 @@ func (p *Probe) Look(ctx context.Context, wait time.Duration) (Waiting, error) {
 	return w, err
 }
 
-// look calls getUpdates without an offset, which acknowledges nothing.
-func (p *Probe) look(ctx context.Context, wait time.Duration, params map[string]any) (list []json.RawMessage, err error) {
+// getUpdates calls getUpdates without an offset, which acknowledges nothing.
+func (p *Probe) getUpdates(ctx context.Context, wait time.Duration, params map[string]any) (list []json.RawMessage, err error) {
 	wait = min(max(wait, 0), pollFor)
 	ctx, cancel := context.WithTimeout(ctx, wait+pollSlack)
 	defer cancel()
 	params["timeout"] = int(wait.Seconds())
-	err = p.client.raw(ctx, "getUpdates", params, &list)
+	err = p.client.callMethod(ctx, "getUpdates", params, &list)
 	return list, err
 }
 
-// Forget acknowledges updates up to a number: nobody gets them any more.
-func (p *Probe) Forget(ctx context.Context, last int64) error {
+// AcknowledgeUpdates tells Telegram that all updates up to a number have come: nobody gets them any more.
+func (p *Probe) AcknowledgeUpdates(ctx context.Context, last int64) error {
 	var list []json.RawMessage
-	return p.client.raw(ctx, "getUpdates", map[string]any{"offset": last + 1, "limit": 1, "timeout": 0}, &list)
+	return p.client.callMethod(ctx, "getUpdates", map[string]any{"offset": last + 1, "limit": 1, "timeout": 0}, &list)
 }
 
-// Rival looks for that long whether another program reads the bot's updates. One that
+// FindRival watches for so long whether another program reads the bot's updates. One that
 // polls shows up when it calls again, and ends our call.
-func (p *Probe) Rival(ctx context.Context, watch time.Duration) (bool, error) {
+func (p *Probe) FindRival(ctx context.Context, watch time.Duration) (bool, error) {
 	for end := time.Now().Add(watch); ; {
-		_, err := p.look(ctx, time.Until(end), map[string]any{"limit": 1}) // the kinds stay as that program wants them
+		_, err := p.getUpdates(ctx, time.Until(end), map[string]any{"limit": 1}) // the kinds stay as that program wants them
 		if IsConflict(err) {
 			return true, nil
 		}
@@ -265,7 +265,7 @@ type heardUser struct {
 
 // readHeard reads an update; false: it tells nothing of a person in a chat. The
 // number is set in any case, if there's one.
-func readHeard(raw []byte) (Heard, bool) {
+func readHeard(raw []byte) (HeardMessage, bool) {
 	type event struct {
 		From       *heardUser `json:"from"`
 		SenderChat *struct{}  `json:"sender_chat"`
@@ -284,10 +284,10 @@ func readHeard(raw []byte) (Heard, bool) {
 	// A field that isn't what it should be makes the others no worse.
 	if err := json.Unmarshal(raw, &u); err != nil {
 		if _, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok {
-			return Heard{}, false
+			return HeardMessage{}, false
 		}
 	}
-	h := Heard{Update: u.ID}
+	h := HeardMessage{Update: u.ID}
 	e := u.Message
 	if e == nil {
 		e = u.Member
@@ -391,7 +391,7 @@ func examineUpdates(ctx context.Context, p *Probe, cfg *Config, running bool) []
 	const name = "telegram updates"
 	call, cancel := context.WithTimeout(ctx, examineFor)
 	defer cancel()
-	hook, err := p.Hook(call)
+	hook, err := p.Webhook(call)
 	wanted := cfg.Webhook.URL != ""
 	switch {
 	case err != nil:
@@ -415,7 +415,7 @@ func examineUpdates(ctx context.Context, p *Probe, cfg *Config, running bool) []
 	}
 	call, cancel = context.WithTimeout(ctx, rivalFor+examineFor)
 	defer cancel()
-	rival, err := p.Rival(call, rivalFor)
+	rival, err := p.FindRival(call, rivalFor)
 	switch {
 	case err != nil:
 		return []findings.Finding{{Check: name, Severity: findings.Doubtful, Detail: err.Error(), Fix: "Try again later; if it stays, look at the network."}}
@@ -429,7 +429,7 @@ func examineUpdates(ctx context.Context, p *Probe, cfg *Config, running bool) []
 
 // examineChat looks at a chat and what the bot may do there. The findings say what stands in
 // the way; if nothing does, it's one that says so. They have the same Check.
-func examineChat(ctx context.Context, p *Probe, bot Bot, c Chat) (Seen, []findings.Finding) {
+func examineChat(ctx context.Context, p *Probe, bot Bot, c Chat) (ProbedChat, []findings.Finding) {
 	name := fmt.Sprintf("telegram chat %d", c.ID)
 	seen, err := p.Chat(ctx, bot, c.ID)
 	if err != nil {
@@ -469,7 +469,7 @@ func examineChat(ctx context.Context, p *Probe, bot Bot, c Chat) (Seen, []findin
 }
 
 // wellAt is what the bot may do in a chat where nothing stands in its way.
-func wellAt(seen Seen) string {
+func wellAt(seen ProbedChat) string {
 	can := []string{"the bot may write"}
 	if seen.Topics && seen.MayTopic {
 		can = append(can, "may make topics")

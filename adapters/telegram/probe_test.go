@@ -85,7 +85,7 @@ func TestProbeSeesWhatTheBotMayDo(t *testing.T) {
 		}
 		p := w.probe(nil)
 		bot := w.bot(p)
-		for id, want := range map[int64]telegram.Seen{
+		for id, want := range map[int64]telegram.ProbedChat{
 			w.forum:  {Title: "agents", Topics: true, Admin: true, MayWrite: true, MayTopic: true},
 			w.group:  {Title: "group", Basic: true, MayWrite: true},
 			w.ada.ID: {Title: "Ada", Private: true, Topics: true, MayWrite: true, MayTopic: true},
@@ -134,7 +134,7 @@ func TestProbeFollowsAnUpgrade(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := w.probe(func(o *telegram.Options) { o.Transport = upgraded{w.client, w.group, id} })
-		want := telegram.Seen{ID: id, Title: "group", Topics: true, MayWrite: true}
+		want := telegram.ProbedChat{ID: id, Title: "group", Topics: true, MayWrite: true}
 		if got, err := p.Chat(w.Context(), w.bot(p), w.group); err != nil || got != want {
 			t.Errorf("the group is %+v, %v, want %+v", got, err, want)
 		}
@@ -150,18 +150,18 @@ func TestProbeAcknowledgesNothing(t *testing.T) {
 		}
 		before := len(w.Pending())
 		for range 3 {
-			seen, err := p.Look(w.Context(), time.Second)
+			seen, err := p.PendingUpdates(w.Context(), time.Second)
 			if err != nil || len(seen.Heard) != 2 || seen.Full {
 				t.Fatalf("looked: %+v, %v", seen, err)
 			}
-			want := telegram.Heard{
+			want := telegram.HeardMessage{
 				Update: seen.Last, Person: w.ada.ID, Name: "Ada", Chat: w.forum, Title: "agents", Text: "in the forum",
 			}
 			if seen.Heard[1] != want {
 				t.Errorf("heard %+v, want %+v", seen.Heard[1], want)
 			}
 		}
-		if rival, err := p.Rival(w.Context(), time.Minute); rival || err != nil {
+		if rival, err := p.FindRival(w.Context(), time.Minute); rival || err != nil {
 			t.Errorf("a rival: %t, %v", rival, err)
 		}
 		if after := len(w.Pending()); after != before || before == 0 {
@@ -173,15 +173,15 @@ func TestProbeAcknowledgesNothing(t *testing.T) {
 func TestProbeWaitsForAMessage(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		p := w.probe(nil)
-		first, err := p.Look(w.Context(), 0)
+		first, err := p.PendingUpdates(w.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Forget(w.Context(), first.Last); err != nil || len(w.Pending()) > 0 {
+		if err := p.AcknowledgeUpdates(w.Context(), first.Last); err != nil || len(w.Pending()) > 0 {
 			t.Fatalf("forgot: %v, %d wait", err, len(w.Pending()))
 		}
 		began := time.Now()
-		if none, err := p.Look(w.Context(), 30*time.Second); err != nil || len(none.Heard) > 0 || time.Since(began) < 30*time.Second {
+		if none, err := p.PendingUpdates(w.Context(), 30*time.Second); err != nil || len(none.Heard) > 0 || time.Since(began) < 30*time.Second {
 			t.Errorf("looked at nothing: %+v, %v, after %s", none, err, time.Since(began))
 		}
 		go func() {
@@ -189,7 +189,7 @@ func TestProbeWaitsForAMessage(t *testing.T) {
 			_, _ = w.ada.Say(w.ada.Private(), "here I am") // else nothing is heard
 		}()
 		began = time.Now()
-		seen, err := p.Look(w.Context(), 30*time.Second)
+		seen, err := p.PendingUpdates(w.Context(), 30*time.Second)
 		if err != nil || len(seen.Heard) != 1 || !seen.Heard[0].Private || time.Since(began) >= 30*time.Second {
 			t.Errorf("looked: %+v, %v, after %s", seen, err, time.Since(began))
 		}
@@ -204,14 +204,14 @@ func TestProbeSaysWhenMoreMayWait(t *testing.T) {
 			}
 		}
 		p := w.probe(nil)
-		seen, err := p.Look(w.Context(), 0)
+		seen, err := p.PendingUpdates(w.Context(), 0)
 		if err != nil || !seen.Full {
 			t.Fatalf("looked: full %t, %v", seen.Full, err)
 		}
-		if err := p.Forget(w.Context(), seen.Last); err != nil {
+		if err := p.AcknowledgeUpdates(w.Context(), seen.Last); err != nil {
 			t.Fatal(err)
 		}
-		seen, err = p.Look(w.Context(), 0)
+		seen, err = p.PendingUpdates(w.Context(), 0)
 		if err != nil || seen.Full || len(seen.Heard) != 21 || seen.Heard[20].Text != "119" {
 			t.Errorf("looked again: %+v, %v", seen, err)
 		}
@@ -226,14 +226,14 @@ func TestProbeFindsAnotherReader(t *testing.T) {
 		go func() { ended <- poller.Run(ctx) }()
 		after(time.Second)
 		p := w.probe(nil)
-		if rival, err := p.Rival(w.Context(), 4*time.Second); !rival || err != nil {
+		if rival, err := p.FindRival(w.Context(), 4*time.Second); !rival || err != nil {
 			t.Errorf("beside a poller, a rival: %t, %v", rival, err)
 		}
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if rival, err := p.Rival(w.Context(), 4*time.Second); rival || err != nil {
+		if rival, err := p.FindRival(w.Context(), 4*time.Second); rival || err != nil {
 			t.Errorf("without one, a rival: %t, %v", rival, err)
 		}
 	})
@@ -242,7 +242,7 @@ func TestProbeFindsAnotherReader(t *testing.T) {
 func TestProbeSeesAWebhook(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		p := w.probe(nil)
-		if h, err := p.Hook(w.Context()); err != nil || h.Host != "" || h.Pending != 1 {
+		if h, err := p.Webhook(w.Context()); err != nil || h.Host != "" || h.Pending != 1 {
 			t.Errorf("without a webhook: %+v, %v", h, err)
 		}
 		hook, err := w.adapter(nil).Webhook(telegram.WebhookOptions{Keeper: &kept{}, URL: "https://bot.example/secret-path"})
@@ -254,16 +254,16 @@ func TestProbeSeesAWebhook(t *testing.T) {
 		if err := hook.Run(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if h, err := p.Hook(w.Context()); err != nil || h.Host != "bot.example" {
+		if h, err := p.Webhook(w.Context()); err != nil || h.Host != "bot.example" {
 			t.Errorf("with one: %+v, %v", h, err)
 		}
-		if _, err := p.Look(w.Context(), 0); !telegram.IsConflict(err) {
+		if _, err := p.PendingUpdates(w.Context(), 0); !telegram.IsConflict(err) {
 			t.Errorf("looked: %v", err)
 		}
-		if err := p.Unhook(w.Context()); err != nil {
+		if err := p.DeleteWebhook(w.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Look(w.Context(), 0); err != nil {
+		if _, err := p.PendingUpdates(w.Context(), 0); err != nil {
 			t.Errorf("looked when it was away: %v", err)
 		}
 	})
@@ -273,7 +273,7 @@ func TestProbeSeesAWebhook(t *testing.T) {
 // cursor, and nobody can be made up.
 func TestProbeTrustsNobody(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
-		first, err := w.probe(nil).Look(w.Context(), 0)
+		first, err := w.probe(nil).PendingUpdates(w.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +297,7 @@ func TestProbeTrustsNobody(t *testing.T) {
 		} {
 			w.Push(u)
 		}
-		seen, err := w.probe(nil).Look(w.Context(), 0)
+		seen, err := w.probe(nil).PendingUpdates(w.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

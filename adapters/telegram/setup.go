@@ -28,7 +28,7 @@ type setup struct {
 	config   *Config // says where the bot is
 	probe    *Probe  // nil: Telegram hasn't said who the bot is
 	bot      Bot
-	messages *messages
+	messages *waitingMessages
 	admin    int64 // a person's number; 0: not known yet
 	name     string
 	chat     Chat
@@ -76,12 +76,12 @@ can be set up without.`,
 			{Name: "api-url", Help: "`ADDRESS` of a Bot API server of your own", Value: &f.apiURL},
 			{Name: "proxy", Help: "`ADDRESS` of a proxy to reach Telegram through", Value: &f.proxy},
 		},
-		Run: s.run,
+		Run: s.runSetup,
 	}
 }
 
-// run goes through all steps. Where Telegram can't be reached it keeps the token.
-func (s *setup) run(ctx context.Context, host platform.SetupHost) error {
+// runSetup goes through all steps. Where Telegram can't be reached it keeps the token.
+func (s *setup) runSetup(ctx context.Context, host platform.SetupHost) error {
 	s.SetupHost = host
 	if err := s.readFlags(); err != nil {
 		return err
@@ -91,14 +91,14 @@ func (s *setup) run(ctx context.Context, host platform.SetupHost) error {
 			return err
 		}
 	}
-	err := s.goThrough(ctx)
+	err := s.runSteps(ctx)
 	if err != nil && s.messages != nil && s.messages.told > 0 {
 		err = partlyKept{err}
 	}
 	if err == nil || ctx.Err() != nil || !isUnreachable(err) {
 		return err
 	}
-	first := s.first()
+	first := s.firstConfig()
 	if kept := s.KeepToken(first); kept != nil {
 		return errors.Join(err, kept)
 	}
@@ -139,12 +139,12 @@ func (s *setup) readFlags() (err error) {
 // tokenFile is where a token goes that's given now: beside the configuration.
 func (s *setup) tokenFile() string { return filepath.Join(filepath.Dir(s.File), "telegram-token") }
 
-func (s *setup) goThrough(ctx context.Context) error {
+func (s *setup) runSteps(ctx context.Context) error {
 	if err := s.findBot(ctx); err != nil {
 		return err
 	}
 	defer s.probe.Close()
-	if err := s.CheckToken(s.first()); err != nil {
+	if err := s.CheckToken(s.firstConfig()); err != nil {
 		return err
 	}
 	if err := s.findChat(ctx); err != nil {
@@ -153,7 +153,7 @@ func (s *setup) goThrough(ctx context.Context) error {
 	if err := s.examineChat(ctx); err != nil {
 		return err
 	}
-	mirror, err := s.mirror(ctx)
+	mirror, err := s.askMirror(ctx)
 	if err != nil {
 		return err
 	}
@@ -163,21 +163,21 @@ func (s *setup) goThrough(ctx context.Context) error {
 	if err := s.handOver(ctx); err != nil {
 		return err
 	}
-	first := s.first()
+	first := s.firstConfig()
 	first.Mirrors = mirror != ""
 	first.YAML = FirstConfig{
 		TokenFile: first.TokenFile, APIURL: s.flags.apiURL, Proxy: s.flags.proxy, Chat: s.chat, Title: s.title, Admin: s.admin, Name: s.name, Mirror: mirror,
 	}.YAML()
 	first.Written = func() {
 		if s.heard != 0 {
-			_ = s.probe.Forget(ctx, s.messages.waiting.Last) // the daemon knows them, should they come again
+			_ = s.probe.AcknowledgeUpdates(ctx, s.messages.waiting.Last) // the daemon knows them, should they come again
 		}
 	}
 	return s.Write(ctx, first)
 }
 
-// first is what has been found out so far.
-func (s *setup) first() platform.FirstConfig {
+// firstConfig is what has been found out so far.
+func (s *setup) firstConfig() platform.FirstConfig {
 	return platform.FirstConfig{Token: s.config.Token, TokenFile: cmp.Or(s.config.TokenFile, s.tokenFile()), Undone: s.left}
 }
 
@@ -240,7 +240,7 @@ func (s *setup) findChat(ctx context.Context) error {
 	if s.chat.ID != 0 && s.admin != 0 {
 		return nil
 	}
-	if err := s.unhook(ctx); err != nil {
+	if err := s.offerWebhookRemoval(ctx); err != nil {
 		return err
 	}
 	if err := s.Printf(messageText, s.bot.User, s.bot.User); err != nil {
@@ -250,7 +250,7 @@ func (s *setup) findChat(ctx context.Context) error {
 		done, err := s.nextMessage(ctx)
 		switch {
 		case errors.Is(err, errNotKept):
-			return s.notKept(err)
+			return s.adviseNotKept(err)
 		case errors.Is(err, errRival):
 			return fmt.Errorf("%w: end it (is a panebridge running with this bot?) and try again, or %s", err, noMessage)
 		case err != nil:
@@ -263,7 +263,7 @@ func (s *setup) findChat(ctx context.Context) error {
 
 // nextMessage waits for a message and asks about it; true: it was the one.
 func (s *setup) nextMessage(ctx context.Context) (bool, error) {
-	h, err := s.messages.next(ctx)
+	h, err := s.messages.nextMessage(ctx)
 	switch {
 	case err != nil:
 		return false, err
@@ -295,9 +295,9 @@ func (s *setup) nextMessage(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// unhook offers to take a webhook away, which would get the message.
-func (s *setup) unhook(ctx context.Context) error {
-	hook, err := s.probe.Hook(ctx)
+// offerWebhookRemoval offers to take a webhook away, which would get the message.
+func (s *setup) offerWebhookRemoval(ctx context.Context) error {
+	hook, err := s.probe.Webhook(ctx)
 	if err != nil || hook.Host == "" {
 		return err
 	}
@@ -309,7 +309,7 @@ func (s *setup) unhook(ctx context.Context) error {
 	case !take:
 		return errors.New("a webhook takes this bot's messages: make another bot with @BotFather (/newbot), or " + noMessage)
 	}
-	return s.probe.Unhook(ctx)
+	return s.probe.DeleteWebhook(ctx)
 }
 
 // examineChat looks at the chat, and lets a person put right what's wrong.
@@ -374,9 +374,9 @@ func (s *setup) lookAtChat(ctx context.Context) (broken bool, err error) {
 const privateText = `This chat has no topics, so it suits one session at a time. For several, use a group
 with topics, or turn on Threaded Mode for the bot at @BotFather.`
 
-// mirror asks which sessions are mirrored to the chat by themselves. Without topics
+// askMirror asks which sessions are mirrored to the chat by themselves. Without topics
 // they'd all end up in one stream, so there it isn't offered.
-func (s *setup) mirror(ctx context.Context) (string, error) {
+func (s *setup) askMirror(ctx context.Context) (string, error) {
 	switch {
 	case s.flags.mirrorGiven:
 		return s.flags.mirror, nil
@@ -399,15 +399,15 @@ func (s *setup) handOver(ctx context.Context) error {
 	others, err := s.messages.handOver(ctx, s.heard)
 	switch {
 	case err != nil && ctx.Err() == nil:
-		return s.notKept(fmt.Errorf("%w: %w", errNotKept, err))
+		return s.adviseNotKept(fmt.Errorf("%w: %w", errNotKept, err))
 	case err != nil || others == 0:
 		return err
 	}
 	return s.Printf("\nWhat else was written to the bot waits in %s for the daemon.\n", s.StateDir)
 }
 
-// notKept says what to do about an errNotKept.
-func (s *setup) notKept(err error) error {
+// adviseNotKept says what to do about an errNotKept.
+func (s *setup) adviseNotKept(err error) error {
 	return fmt.Errorf("%w; mend that and try again, or %s", err, noMessage)
 }
 
@@ -424,21 +424,21 @@ func quote(text string) string {
 	return fmt.Sprintf("“%s”", text)
 }
 
-// messages are those that wait for the bot, as `init` takes them in one by one.
-type messages struct {
-	probe *Probe
-	bot   string // its number
-	keep  func(ctx context.Context, updates []intake.Update, handled string) error
+// waitingMessages are those that wait for the bot, as `init` takes them in one by one.
+type waitingMessages struct {
+	probe         *Probe
+	bot           string // its number
+	keepInJournal func(ctx context.Context, updates []intake.Update, handled string) error
 
 	shown   map[int64]bool // numbers of updates that next has returned
-	fresh   []Heard        // those that it will
-	waiting Waiting        // at the last look
+	fresh   []HeardMessage // those that it will
+	waiting PendingUpdates // at the last look
 	told    int64          // updates up to this number are in the database, and Telegram was told so; 0: none
 	kept    int            // messages among these
 }
 
-func newMessages(p *Probe, b Bot, keep func(context.Context, []intake.Update, string) error) *messages {
-	return &messages{probe: p, bot: strconv.FormatInt(b.ID, 10), keep: keep, shown: map[int64]bool{}}
+func newMessages(p *Probe, b Bot, keep func(context.Context, []intake.Update, string) error) *waitingMessages {
+	return &waitingMessages{probe: p, bot: strconv.FormatInt(b.ID, 10), keepInJournal: keep, shown: map[int64]bool{}}
 }
 
 // handOver leaves what waits to the daemon's next start, and has it take a message that next
@@ -448,7 +448,7 @@ func newMessages(p *Probe, b Bot, keep func(context.Context, []intake.Update, st
 //
 // Telegram can be told only that all up to a number has come. So what waits goes into the database first, with its
 // numbers: the daemon takes none of it twice, told or not.
-func (m *messages) handOver(ctx context.Context, update int64) (others int, err error) {
+func (m *waitingMessages) handOver(ctx context.Context, update int64) (others int, err error) {
 	handled, updates := UpdateKey(update), m.waiting.Updates
 	if !slices.Contains(m.waiting.Numbers, update) { // it's among those that were kept before
 		updates = append(slices.Clone(updates), intake.Update{Key: handled})
@@ -460,7 +460,7 @@ func (m *messages) handOver(ctx context.Context, update int64) (others int, err 
 // keepOldest leaves the older half of what waits to the daemon, as handOver does, and has Telegram forget it: it gives
 // no more than it has given, and so none that's newer, before that. The newer half may have the message that's looked
 // for: it stays for the next init, should this one be killed.
-func (m *messages) keepOldest(ctx context.Context) error {
+func (m *waitingMessages) keepOldest(ctx context.Context) error {
 	half := slices.Sorted(slices.Values(m.waiting.Numbers))
 	half = half[:len(half)/2]
 	if len(half) == 0 || half[len(half)-1] <= m.told {
@@ -482,19 +482,19 @@ func (m *messages) keepOldest(ctx context.Context) error {
 			m.kept++
 		}
 	}
-	return m.probe.Forget(ctx, last)
+	return m.probe.AcknowledgeUpdates(ctx, last)
 }
 
 // errNotKept is the error of what waits where it couldn't be left to the daemon.
 var errNotKept = errors.New("leave to the daemon what waits at Telegram")
 
 // keepUpdates leaves updates to the daemon, the one with the key handled as handled.
-func (m *messages) keepUpdates(ctx context.Context, updates []intake.Update, handled string) error {
+func (m *waitingMessages) keepUpdates(ctx context.Context, updates []intake.Update, handled string) error {
 	updates = slices.Clone(updates)
 	for i := range updates {
 		updates[i].Key = intake.UpdateKey(m.bot, updates[i].Key)
 	}
-	return m.keep(ctx, updates, intake.UpdateKey(m.bot, handled))
+	return m.keepInJournal(ctx, updates, intake.UpdateKey(m.bot, handled))
 }
 
 // errRival is the error of a bot whose updates another program reads.
@@ -511,33 +511,33 @@ const (
 	rivalTries = 3
 )
 
-// next waits for the next message (or that the bot was added to a group) which it
+// nextMessage waits for the next message (or that the bot was added to a group) which it
 // hasn't returned yet. Of those that wait already the newest is the first. It
 // acknowledges nothing, unless more wait than Telegram gives at once: then the oldest are left to the daemon's next
 // start before. The error is errRival or an errNotKept where that's why.
-func (m *messages) next(ctx context.Context) (Heard, error) {
+func (m *waitingMessages) nextMessage(ctx context.Context) (HeardMessage, error) {
 	for met := 0; len(m.fresh) == 0 || m.waiting.Full; {
-		got, err := m.probe.Look(ctx, listenFor)
+		got, err := m.probe.PendingUpdates(ctx, listenFor)
 		switch {
 		case ctx.Err() != nil:
-			return Heard{}, context.Cause(ctx)
+			return HeardMessage{}, context.Cause(ctx)
 		case IsConflict(err):
 			if met++; met >= rivalTries {
-				return Heard{}, errRival
+				return HeardMessage{}, errRival
 			}
 			_ = intake.Pause(ctx, rivalRest)
 			continue
 		case exchange.RetryAfter(err) > 0:
-			return Heard{}, fmt.Errorf("%w; Telegram wants to be left alone for %s", err, exchange.RetryAfter(err))
+			return HeardMessage{}, fmt.Errorf("%w; Telegram wants to be left alone for %s", err, exchange.RetryAfter(err))
 		case err != nil:
-			return Heard{}, err
+			return HeardMessage{}, err
 		}
 		met = 0
 		m.waiting = got
 		m.addHeard(got.Heard)
 		if got.Full {
 			if err := m.keepOldest(ctx); err != nil {
-				return Heard{}, err
+				return HeardMessage{}, err
 			}
 			continue
 		}
@@ -551,8 +551,8 @@ func (m *messages) next(ctx context.Context) (Heard, error) {
 }
 
 // addHeard keeps what's new, before what it has: that's older.
-func (m *messages) addHeard(list []Heard) {
-	var news []Heard
+func (m *waitingMessages) addHeard(list []HeardMessage) {
+	var news []HeardMessage
 	for _, h := range slices.Backward(list) {
 		if !m.shown[h.Update] {
 			m.shown[h.Update] = true

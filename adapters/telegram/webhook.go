@@ -29,7 +29,7 @@ const (
 
 // WebhookOptions configure a Webhook.
 type WebhookOptions struct {
-	Keeper intake.Keeper
+	Keeper intake.UpdateKeeper
 	// URL is the handler's address as Telegram reaches it: https, on port 443, 80, 88
 	// or 8443 (core.telegram.org/bots/api#setwebhook). A Bot API server of one's own
 	// takes http too.
@@ -45,7 +45,7 @@ type Webhook struct {
 	secret string // comes with each update; a new one at each start
 	client *client
 	vitals intake.Vitals
-	away   away // Run's
+	away   absence // Run's
 }
 
 // webhookInfo is core.telegram.org/bots/api#webhookinfo, what's needed of it.
@@ -56,16 +56,16 @@ type webhookInfo struct {
 	LastErrorMessage string `json:"last_error_message"`
 }
 
-// Webhook makes a webhook that Telegram doesn't know of yet.
+// Webhook returns a webhook that Telegram doesn't know of yet.
 func (a *Adapter) Webhook(o WebhookOptions) (*Webhook, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, errors.New("make a webhook: its address isn't one; as in https://bot.example.com/telegram")
 	}
-	return &Webhook{opts: o, secret: rand.Text(), client: a.client, vitals: intake.Vitals{Log: a.log, Part: "the Telegram webhook"}, away: away{notes: a.opt.Notes, expired: o.Expired, log: a.log}}, nil
+	return &Webhook{opts: o, secret: rand.Text(), client: a.client, vitals: intake.Vitals{Log: a.log, Part: "the Telegram webhook"}, away: absence{notes: a.opt.Notes, expired: o.Expired, log: a.log}}, nil
 }
 
-// Health says how well it works. It may be called at any time.
+// Health says how well the webhook works. It may be called at any time.
 func (w *Webhook) Health() intake.Health { return w.vitals.Health() }
 
 // Run tells Telegram of the webhook and watches it until ctx ends. The handler must
@@ -73,40 +73,40 @@ func (w *Webhook) Health() intake.Health { return w.vitals.Health() }
 // Health says so. The webhook stays set: Telegram keeps updates for the next start.
 func (w *Webhook) Run(ctx context.Context) error {
 	set := false
-	for fails := (failures{}); ctx.Err() == nil; {
+	for fails := (failedCalls{}); ctx.Err() == nil; {
 		var err error
 		if set {
-			err = w.check(ctx)
+			err = w.checkWebhook(ctx)
 		} else {
-			err = w.set(ctx)
+			err = w.setWebhook(ctx)
 		}
 		rest := checkEvery
 		switch {
 		case ctx.Err() != nil:
 		case err == nil:
-			set, fails = true, failures{}
-			w.away.read(ctx)
+			set, fails = true, failedCalls{}
+			w.away.noteRead(ctx)
 			w.vitals.Works(ctx)
 		default:
-			rest = fails.rest(ctx, &w.vitals, err)
+			rest = fails.noteFailure(ctx, &w.vitals, err)
 		}
 		_ = intake.Pause(ctx, rest)
 	}
 	return nil
 }
 
-// set tells Telegram of the webhook. One connection: updates come one by one, in
+// setWebhook tells Telegram of the webhook. One connection: updates come one by one, in
 // order.
-func (w *Webhook) set(ctx context.Context) error {
-	return call(ctx, w.client, nil, (*bot.Bot).SetWebhook, &bot.SetWebhookParams{
+func (w *Webhook) setWebhook(ctx context.Context) error {
+	return callLibrary(ctx, w.client, nil, (*bot.Bot).SetWebhook, &bot.SetWebhookParams{
 		URL: w.opts.URL, SecretToken: w.secret, AllowedUpdates: allowedUpdates, MaxConnections: 1,
 	})
 }
 
-// check asks Telegram whether updates arrive.
-func (w *Webhook) check(ctx context.Context) error {
+// checkWebhook asks Telegram whether updates arrive.
+func (w *Webhook) checkWebhook(ctx context.Context) error {
 	var info webhookInfo
-	if err := ask(ctx, w.client, &info, (*bot.Bot).GetWebhookInfo); err != nil {
+	if err := callWithoutParams(ctx, w.client, &info, (*bot.Bot).GetWebhookInfo); err != nil {
 		return err
 	}
 	switch failed := time.Unix(info.LastErrorDate, 0); {
@@ -121,13 +121,13 @@ func (w *Webhook) check(ctx context.Context) error {
 // ServeHTTP takes an update. It answers 200 when the update is stored; whatever else
 // it answers, Telegram sends it again.
 func (w *Webhook) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	status := w.take(rw, r)
+	status := w.storeUpdate(rw, r)
 	if status != http.StatusOK {
 		http.Error(rw, http.StatusText(status), status)
 	}
 }
 
-func (w *Webhook) take(rw http.ResponseWriter, r *http.Request) (status int) {
+func (w *Webhook) storeUpdate(rw http.ResponseWriter, r *http.Request) (status int) {
 	given := r.Header.Get("X-Telegram-Bot-Api-Secret-Token")
 	switch {
 	case subtle.ConstantTimeCompare([]byte(given), []byte(w.secret)) != 1:

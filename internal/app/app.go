@@ -168,7 +168,7 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	g.Go(func() error { return d.inbound.Run(ctx) })
 	g.Go(func() error { return d.mail.Run(ctx, d.inbound) })
 	for _, p := range d.platforms {
-		if r, ok := p.Platform.(platform.Runner); ok {
+		if r, ok := p.Platform.(platform.BackgroundRunner); ok {
 			g.Go(func() error { return r.Run(ctx) })
 		}
 	}

@@ -50,7 +50,7 @@ func TestSecretsAreReadFromFiles(t *testing.T) {
 	}
 	for _, name := range names {
 		for what, read := range map[string]func() error{
-			"a token":      func() error { _, err := platform.Token(config.Secret{}, name, "telegram"); return err },
+			"a token":      func() error { _, err := platform.ReadToken(config.Secret{}, name, "telegram"); return err },
 			"a password":   func() error { _, err := redisbots.ServerOf(config.Redis{PasswordFile: name}); return err },
 			"an authority": func() error { _, err := redisbots.ServerOf(config.Redis{TLS: true, TLSCAFile: name}); return err },
 			"a certificate": func() error {

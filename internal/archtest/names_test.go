@@ -15,10 +15,10 @@ var nameless = []string{"qos", "internal/app", "internal/api", "internal/cli"}
 
 // named are their files that may name one all the same, and why.
 var named = map[string]string{
-	"internal/cli/doctor.go":         "help",
-	"internal/cli/access.go":         "help has an example",
-	"internal/cli/sessions.go":       "help has examples",
-	"internal/cli/cli.go":            "help says what panebridge is for",
+	"internal/cli/doctor.go":   "help",
+	"internal/cli/access.go":   "help has an example",
+	"internal/cli/sessions.go": "help has examples",
+	"internal/cli/cli.go":      "help says what panebridge is for",
 }
 
 // A platform is a part that one adds: nothing in these folders needs an edit for it.

@@ -30,11 +30,11 @@ var trips = []trip{
 		{"(*qos.OutputQoSScheduler).loop", "(*qos.SlotEngine).Advance", "(*qos.SlotEngine).choose"},
 		{"(*qos.SlotEngine).grantNext", "(*qos.LocalBudget).AskSlot"},
 		{"(*qos.OutputQoSScheduler).loop", "(*qos.OutputQoSScheduler).makeCall", "(*adapters.Deliverer).deliverDocument", "(*internal/store.Store).Read"},
-		{"(*adapters.Deliverer).deliverDocument", "(*adapters/telegram.Adapter).Call", "(*adapters/telegram.Adapter).send"},
-		{"(*adapters/telegram.oneCall).Do", "(*adapters/exchange.Exchange).Do"},
+		{"(*adapters.Deliverer).deliverDocument", "(*adapters/telegram.Adapter).Call", "(*adapters/telegram.Adapter).sendMessage"},
+		{"(*adapters/telegram.libraryCall).Do", "(*adapters/exchange.Exchange).Do"},
 	}},
 	{"A message, from Telegram to a pane", []leg{
-		{"(*adapters/telegram.Poller).Run", "(*adapters/telegram.client).raw"},
+		{"(*adapters/telegram.Poller).Run", "(*adapters/telegram.client).callMethod"},
 		{"(*adapters/telegram.Poller).Run", "(*adapters/intake.Queue).Keep", "(internal/store.journal).Keep"},
 		{"(*adapters/intake.Queue).Run", "(*adapters/intake.Queue).judgeUpdate", "(adapters/telegram.Decoder).Decode"},
 		{"(*adapters/intake.Queue).judgeUpdate", "(*adapters/inbound.Inbound).Handle", "(*adapters/access.Guard).Admit"},
@@ -43,7 +43,7 @@ var trips = []trip{
 		{"(*sessions/typing.personal).typeInTurn", "sessions/typing.run", "(*sessions/tmux.Client).Press"},
 	}},
 	{"A button, from Telegram to a key", []leg{
-		{"(*adapters/telegram.Poller).Run", "(*adapters/telegram.client).raw"},
+		{"(*adapters/telegram.Poller).Run", "(*adapters/telegram.client).callMethod"},
 		{"(*adapters/telegram.Poller).Run", "(*adapters/intake.Queue).Keep", "(internal/store.journal).Keep"},
 		{"(*adapters/intake.Queue).Run", "(*adapters/intake.Queue).judgeUpdate", "(adapters/telegram.Decoder).Decode"},
 		{"(*adapters/intake.Queue).judgeUpdate", "(*adapters/inbound.Inbound).Handle", "(*adapters/access.Guard).Admit"},
