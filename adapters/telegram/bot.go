@@ -7,10 +7,8 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"sync/atomic"
 	"time"
 
-	"github.com/go-telegram/bot"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -215,83 +213,4 @@ func (c *Chat) Check(p config.Part) {
 	if c.ID == 0 {
 		p.Problem("id", "must be the chat's number; groups have negative ones")
 	}
-}
-
-// Identity is who the bot is: its number stands in the token, its user name only
-// Telegram knows, and without it updates can't be read.
-type Identity struct {
-	client  *client
-	notes   platform.Notes
-	bot     string // the number in its token
-	vitals  intake.Vitals
-	decoder atomic.Pointer[Decoder]
-}
-
-// askFor bounds one call of getMe.
-const askFor = 15 * time.Second
-
-// Identity returns one that has called nothing yet.
-func (a *Adapter) Identity() *Identity {
-	return &Identity{
-		client: a.client, notes: a.opt.Notes, bot: botOf(a.opt.Token), vitals: intake.Vitals{Log: a.log, Part: "asking Telegram who the bot is"},
-	}
-}
-
-// AskUntilKnown calls getMe until Telegram says who the bot is; it returns false if ctx ends before. While
-// Telegram doesn't say, the user name that was noted last counts, so that what waits can be handled.
-// It blocks, and rests after a failure: for longer if Telegram doesn't take the token.
-func (i *Identity) AskUntilKnown(ctx context.Context) bool {
-	for fails := (failedCalls{}); ctx.Err() == nil; {
-		d, err := i.askOnce(ctx)
-		switch {
-		case err == nil:
-			i.decoder.Store(&d)
-			i.vitals.Works(ctx)
-			return true
-		case ctx.Err() != nil:
-		default:
-			_ = intake.Pause(ctx, fails.noteFailure(ctx, &i.vitals, err))
-		}
-	}
-	return false
-}
-
-// Known says whether AskUntilKnown has found out.
-func (i *Identity) Known() bool { return i.decoder.Load() != nil }
-
-// Health says how well the calls of AskUntilKnown go. It may be called at any time.
-func (i *Identity) Health() intake.Health { return i.vitals.Health() }
-
-// Decode reads an update as Decoder.Decode does. Until it's known who the bot is it returns an error.
-func (i *Identity) Decode(raw []byte) (intake.Event, bool, error) {
-	d := i.decoder.Load()
-	if d == nil {
-		return intake.Event{}, false, errors.New("read an update: it's not known yet who the bot is")
-	}
-	return d.Decode(raw)
-}
-
-// noteUser is the key under which the bot's user name is remembered, with its number.
-const noteUser = "bot user name "
-
-func (i *Identity) askOnce(ctx context.Context) (Decoder, error) {
-	number, err := strconv.ParseInt(i.bot, 10, 64)
-	if err != nil {
-		return Decoder{}, errors.New("read the bot's number: the token has none")
-	}
-	ctx, cancel := context.WithTimeout(ctx, askFor)
-	defer cancel()
-	var me Bot
-	err = callWithoutParams(ctx, i.client, &me, (*bot.Bot).GetMe)
-	if err == nil && me.ID != number {
-		err = &failure{Failure: i.client.exchange.Unreadable("getMe", errors.New("it says who another bot is"))}
-	}
-	if err != nil {
-		user, noted := i.notes.Note(ctx, noteUser+i.bot)
-		if noted != nil || user == "" {
-			return Decoder{}, errors.Join(err, noted)
-		}
-		return Decoder{Bot: number, User: user}, nil
-	}
-	return Decoder{Bot: number, User: me.User}, i.notes.PutNote(ctx, noteUser+i.bot, me.User)
 }

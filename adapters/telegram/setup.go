@@ -29,21 +29,16 @@ type setup struct {
 	probe    *Probe  // nil: Telegram hasn't said who the bot is
 	bot      Bot
 	messages *waitingMessages
-	admin    int64 // a person's number; 0: not known yet
-	name     string
-	chat     Chat
-	title    string
+	found    SetupAnswers
 	heard    int64 // number of the message by which the person was recognised; 0: none, or it was a command
 	left     bool  // something is still to be put right
 }
 
 // setupFlags answer questions beforehand.
 type setupFlags struct {
-	tokenFile, apiURL, proxy string
-	chat                     int64
-	admin                    string
-	mirror                   string
-	mirrorGiven              bool // "" is an answer, too
+	tokenFile, admin string
+	chat             int64
+	mirrorGiven      bool // "" is an answer, too
 }
 
 // newSetup is Descriptor.Setup.
@@ -72,9 +67,9 @@ can be set up without.`,
 			{Name: "token-file", Help: "`FILE` that holds the bot's token; it stays there", Value: &f.tokenFile},
 			{Name: "chat", Help: "`NUMBER` of the chat; groups have negative ones", Value: &f.chat},
 			{Name: "admin", Help: "your `NUMBER` on Telegram: you may do everything", Value: &f.admin},
-			{Name: "mirror", Help: "mirror sessions whose names match this `PATTERN` to the chat; \"\" for none by itself", Value: &f.mirror, Given: &f.mirrorGiven},
-			{Name: "api-url", Help: "`ADDRESS` of a Bot API server of your own", Value: &f.apiURL},
-			{Name: "proxy", Help: "`ADDRESS` of a proxy to reach Telegram through", Value: &f.proxy},
+			{Name: "mirror", Help: "mirror sessions whose names match this `PATTERN` to the chat; \"\" for none by itself", Value: &s.found.Mirror, Given: &f.mirrorGiven},
+			{Name: "api-url", Help: "`ADDRESS` of a Bot API server of your own", Value: &s.found.APIURL},
+			{Name: "proxy", Help: "`ADDRESS` of a proxy to reach Telegram through", Value: &s.found.Proxy},
 		},
 		Run: s.runSetup,
 	}
@@ -118,12 +113,12 @@ func (e partlyKept) Unwrap() []error { return []error{e.error, platform.ErrPartl
 func (s *setup) readFlags() (err error) {
 	f := s.flags
 	if f.admin != "" {
-		if s.admin, err = strconv.ParseInt(strings.TrimPrefix(f.admin, Name+":"), 10, 64); err != nil || s.admin <= 0 {
+		if s.found.Admin, err = strconv.ParseInt(strings.TrimPrefix(f.admin, Name+":"), 10, 64); err != nil || s.found.Admin <= 0 {
 			return s.UsageErrorf("--admin is a person's number on Telegram, such as 123456789, not %q: names can be taken by anybody", f.admin)
 		}
 	}
 	s.config = Form().Default().(*Config) //nolint:forcetypeassert // Form makes it
-	s.config.APIURL, s.config.Proxy = cmp.Or(f.apiURL, s.config.APIURL), f.proxy
+	s.config.APIURL, s.config.Proxy = cmp.Or(s.found.APIURL, s.config.APIURL), s.found.Proxy
 	if f.tokenFile == "" {
 		return nil
 	}
@@ -153,8 +148,7 @@ func (s *setup) runSteps(ctx context.Context) error {
 	if err := s.examineChat(ctx); err != nil {
 		return err
 	}
-	mirror, err := s.askMirror(ctx)
-	if err != nil {
+	if err := s.askMirror(ctx); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -164,10 +158,8 @@ func (s *setup) runSteps(ctx context.Context) error {
 		return err
 	}
 	first := s.firstConfig()
-	first.Mirrors = mirror != ""
-	first.YAML = FirstConfig{
-		TokenFile: first.TokenFile, APIURL: s.flags.apiURL, Proxy: s.flags.proxy, Chat: s.chat, Title: s.title, Admin: s.admin, Name: s.name, Mirror: mirror,
-	}.YAML()
+	s.found.TokenFile = first.TokenFile
+	first.Mirrors, first.YAML = s.found.Mirror != "", s.found.YAML()
 	first.Written = func() {
 		if s.heard != 0 {
 			_ = s.probe.AcknowledgeUpdates(ctx, s.messages.waiting.Last) // the daemon knows them, should they come again
@@ -188,7 +180,8 @@ token, as in 7000000001:AAF…
 // findBot asks for the token until Telegram knows it; without a person there, once.
 func (s *setup) findBot(ctx context.Context) error {
 	given := s.config.TokenFile != ""
-	if kept := s.tokenFile(); !given && !s.Exists && isFile(kept) {
+	kept := s.tokenFile()
+	if info, err := os.Stat(kept); !given && !s.Exists && err == nil && info.Mode().IsRegular() {
 		given, s.config.TokenFile = true, kept
 		if err := s.Printf("The token is in %s.\n", kept); err != nil {
 			return err
@@ -236,8 +229,8 @@ const noMessage = "give --chat and --admin"
 // findChat finds out by a message which chat to use, and whose it is, as far as flags
 // haven't said so.
 func (s *setup) findChat(ctx context.Context) error {
-	s.chat.ID = s.flags.chat
-	if s.chat.ID != 0 && s.admin != 0 {
+	s.found.Chat.ID = s.flags.chat
+	if s.found.Chat.ID != 0 && s.found.Admin != 0 {
 		return nil
 	}
 	if err := s.offerWebhookRemoval(ctx); err != nil {
@@ -267,28 +260,32 @@ func (s *setup) nextMessage(ctx context.Context) (bool, error) {
 	switch {
 	case err != nil:
 		return false, err
-	case s.flags.chat != 0 && h.Chat != s.flags.chat, s.admin != 0 && h.Person != s.admin:
+	case s.flags.chat != 0 && h.Chat != s.flags.chat, s.found.Admin != 0 && h.Person != s.found.Admin:
 		return false, nil
 	}
 	where := "in a private chat with the bot"
 	if !h.Private {
 		where = fmt.Sprintf("in the group %q", h.Title)
 	}
+	text := "something without text"
+	if h.Text != "" {
+		text = "“" + h.Text + "”"
+	}
 	if h.Person == 0 {
-		return false, s.Printf("\nSomebody has written %s %s, but Telegram doesn't say who: turn off \"Remain anonymous\" in\nyour administrator's rights, or write as yourself.\n", quote(h.Text), where)
+		return false, s.Printf("\nSomebody has written %s %s, but Telegram doesn't say who: turn off \"Remain anonymous\" in\nyour administrator's rights, or write as yourself.\n", text, where)
 	}
 	who := h.Name
 	if h.User != "" {
 		who += " (@" + h.User + ")"
 	}
-	if s.admin == 0 { // anybody can write to a bot
-		question := fmt.Sprintf("\n%s, number %d, has written %s %s.\nIs that you, and do you want to have your sessions there?", who, h.Person, quote(h.Text), where)
+	if s.found.Admin == 0 { // anybody can write to a bot
+		question := fmt.Sprintf("\n%s, number %d, has written %s %s.\nIs that you, and do you want to have your sessions there?", who, h.Person, text, where)
 		ours, err := s.AskYesNo(ctx, question, false, noMessage)
 		if err != nil || !ours {
 			return false, err
 		}
 	}
-	s.admin, s.name, s.chat.ID = h.Person, h.Name, h.Chat
+	s.found.Admin, s.found.Name, s.found.Chat.ID = h.Person, h.Name, h.Chat
 	if !strings.HasPrefix(h.Text, "/") { // the bot answers a command
 		s.heard = h.Update
 	}
@@ -346,14 +343,14 @@ func (s *setup) examineChat(ctx context.Context) error {
 // bot.
 func (s *setup) lookAtChat(ctx context.Context) (broken bool, err error) {
 	// Topics are the way to go in a group. A private chat is as it is.
-	s.chat.Topics = s.chat.ID < 0 || s.bot.PrivateTopics
-	seen, found := examineChat(ctx, s.probe, s.bot, s.chat)
+	s.found.Chat.Topics = s.found.Chat.ID < 0 || s.bot.PrivateTopics
+	seen, found := examineChat(ctx, s.probe, s.bot, s.found.Chat)
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
-	if seen.ID != 0 && seen.ID != s.chat.ID {
-		s.chat.ID = seen.ID // it was upgraded
-		seen, found = examineChat(ctx, s.probe, s.bot, s.chat)
+	if seen.ID != 0 && seen.ID != s.found.Chat.ID {
+		s.found.Chat.ID = seen.ID // it was upgraded
+		seen, found = examineChat(ctx, s.probe, s.bot, s.found.Chat)
 	}
 	s.left = false
 	for _, f := range found {
@@ -362,7 +359,7 @@ func (s *setup) lookAtChat(ctx context.Context) (broken bool, err error) {
 			return false, err
 		}
 	}
-	s.title, s.chat.Topics = seen.Title, seen.Topics
+	s.found.Title, s.found.Chat.Topics = seen.Title, seen.Topics
 	if seen.Private && !seen.Topics {
 		if err := s.Printf("%s\n", privateText); err != nil {
 			return false, err
@@ -376,18 +373,15 @@ with topics, or turn on Threaded Mode for the bot at @BotFather.`
 
 // askMirror asks which sessions are mirrored to the chat by themselves. Without topics
 // they'd all end up in one stream, so there it isn't offered.
-func (s *setup) askMirror(ctx context.Context) (string, error) {
-	switch {
-	case s.flags.mirrorGiven:
-		return s.flags.mirror, nil
-	case !s.chat.Topics:
-		return "", nil
+func (s *setup) askMirror(ctx context.Context) error {
+	if s.flags.mirrorGiven || !s.found.Chat.Topics {
+		return nil
 	}
 	all, err := s.AskYesNo(ctx, "\nMirror all sessions to this chat by themselves, each in a topic of its own?", true, "give --mirror PATTERN, or --mirror \"\"")
 	if all {
-		return "*", err
+		s.found.Mirror = "*"
 	}
-	return "", err
+	return err
 }
 
 // handOver has the daemon take the message for handled by which the person was recognised, and leaves to it what else
@@ -409,19 +403,6 @@ func (s *setup) handOver(ctx context.Context) error {
 // adviseNotKept says what to do about an errNotKept.
 func (s *setup) adviseNotKept(err error) error {
 	return fmt.Errorf("%w; mend that and try again, or %s", err, noMessage)
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
-// quote is what somebody has written, as it's shown.
-func quote(text string) string {
-	if text == "" {
-		return "something without text"
-	}
-	return fmt.Sprintf("“%s”", text)
 }
 
 // waitingMessages are those that wait for the bot, as `init` takes them in one by one.
@@ -562,9 +543,9 @@ func (m *waitingMessages) addHeard(list []HeardMessage) {
 	m.fresh = append(news, m.fresh...)
 }
 
-// FirstConfig is what a first configuration says of Telegram. Titles and names only stand in comments, and have no
+// SetupAnswers are what a first configuration says of Telegram. Titles and names only stand in comments, and have no
 // line ends.
-type FirstConfig struct {
+type SetupAnswers struct {
 	TokenFile string // an absolute path
 	APIURL    string // "": Telegram's
 	Proxy     string // "": none
@@ -576,7 +557,7 @@ type FirstConfig struct {
 }
 
 // YAML is the configuration.
-func (f FirstConfig) YAML() string {
+func (f SetupAnswers) YAML() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("adapters:")

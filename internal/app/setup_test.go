@@ -17,14 +17,14 @@ import (
 
 func none(string) (string, bool) { return "", false }
 
-func firstTelegram(dir string) telegram.FirstConfig {
-	return telegram.FirstConfig{
+func firstTelegram(dir string) telegram.SetupAnswers {
+	return telegram.SetupAnswers{
 		TokenFile: filepath.Join(dir, "telegram-token"),
 		Chat:      telegram.Chat{ID: -100123, Topics: true}, Title: "Agents: all # of them", Admin: 42, Name: "Ada", Mirror: "a\"[*]",
 	}
 }
 
-func firstFiles(dir string, c telegram.FirstConfig) app.FirstFiles {
+func firstFiles(dir string, c telegram.SetupAnswers) app.FirstFiles {
 	return app.FirstFiles{File: filepath.Join(dir, "config.yaml"), FirstConfig: platform.FirstConfig{
 		Token: config.NewSecret("1:secret"), TokenFile: c.TokenFile, YAML: c.YAML(),
 	}}
