@@ -112,8 +112,7 @@ func (g *Guard) whyEnded(x Grant, now time.Time) string {
 	return ""
 }
 
-// ListAccess is who may do what, by the configuration and by what was given; the oldest
-// first.
+// ListAccess returns who may do what: first by the configuration, then by grants, the oldest first.
 func (g *Guard) ListAccess() []Listed {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -233,8 +232,8 @@ func (g *Guard) checkGroupsSoon() {
 	}
 }
 
-// WatchGroups looks now and then who's still in the groups that gave them something, until ctx
-// ends: those who only read do nothing before which it could be looked at.
+// WatchGroups asks the platforms every 15 minutes who is still in the groups that gave access, and ends what
+// those gave who have left. It blocks until ctx ends. Without it people who only read would never be checked.
 func (g *Guard) WatchGroups(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -327,7 +326,7 @@ func (g *Guard) noteMember(ctx context.Context, person string, group adapters.Ta
 	}
 }
 
-// EndMembership ends what a group gave to somebody who has left it.
+// EndMembership ends what a group gave to a person who has left it.
 func (g *Guard) EndMembership(ctx context.Context, person string, group adapters.Target) {
 	why := "they've left " + group.String() + ", which gave it"
 	g.mu.Lock()
@@ -379,7 +378,8 @@ func (g *Guard) ownerOf(chat adapters.Target) string {
 	return ""
 }
 
-// PrivateChat is a person's private chat with the bot, beside the one of a place.
+// PrivateChat returns a person's private chat with the bot other than the chat of beside; false: none is
+// known.
 func (g *Guard) PrivateChat(person string, beside adapters.Target) (adapters.Target, bool) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -431,9 +431,8 @@ func (u CodeUse) Grant(c PairingCode) Grant {
 	return x
 }
 
-// MakePairingCode makes a code that lets a person in who writes "/pair CODE" to the bot, once,
-// within the time that's returned; written in a group, the group too. by says who
-// made it.
+// MakePairingCode makes a code. Whoever is the first to write "/pair CODE" to the bot before expires gets the
+// role; written in a group, it makes the group known, too. by says who made it.
 func (g *Guard) MakePairingCode(ctx context.Context, role Role, by string) (code string, expires time.Time, err error) {
 	if role, err = ParseRole(string(role)); err != nil {
 		return "", time.Time{}, fmt.Errorf("make a pairing code: %w: %w", sessions.ErrInvalid, err)
@@ -469,8 +468,7 @@ func codeHash(code string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ReadCode finds a code in "/pair CODE", written in any case, with spaces or dashes;
-// "": there's none.
+// ReadCode returns the code in "/pair CODE", written in any case, with spaces or dashes; "": there is none.
 func ReadCode(ev intake.Event) string {
 	said, ok := ev.Action.(intake.Said)
 	if !ok {

@@ -178,7 +178,7 @@ func (g *Guard) Load(ctx context.Context) error {
 	return g.users.loadVisits(ctx, s)
 }
 
-// RolesOf returns all that a person has.
+// RolesOf returns the roles of a person, by Person.ID.
 func (g *Guard) RolesOf(person string) Roles {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -201,7 +201,7 @@ func (g *Guard) accountOf(id string) string {
 	return cmp.Or(g.config.Names[id], id)
 }
 
-// NameOf is what a person is called in chats.
+// NameOf returns what a person is called in chats.
 func (g *Guard) NameOf(p intake.Person) string {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -231,7 +231,7 @@ func (g *Guard) KnowsChat(chat adapters.Target) bool {
 	return false
 }
 
-// MoveChat takes in that a chat has another id.
+// MoveChat has what's known of a chat count for its new id.
 func (g *Guard) MoveChat(from, to adapters.Target) {
 	g.users.moveChat(from, to)
 	g.mu.Lock()
@@ -264,8 +264,8 @@ func (g *Guard) AdoptChat(ctx context.Context, chat adapters.Target, by string) 
 	return nil
 }
 
-// Admission is what a Guard makes of an event. The zero value: nobody looks at it, and its person gets
-// no answer.
+// Admission is what a Guard makes of an event. The zero value is a stranger's: nobody looks at the event, and
+// nobody answers it.
 type Admission struct {
 	Admitted bool
 	Roles    Roles
@@ -276,8 +276,8 @@ type Admission struct {
 	Welcome string
 }
 
-// Admit says whether an event is looked at, and what its person may do. It's the one place where
-// that's decided. After an error the same event comes again.
+// Admit decides whether an event is looked at, and what its person may do; nothing else decides that. It does
+// disk I/O and may ask the platform. After an error the same event comes again.
 func (g *Guard) Admit(ctx context.Context, ev intake.Event) (Admission, error) {
 	paired, err := g.useCode(ctx, ev)
 	if err != nil || paired.Paired {
@@ -293,8 +293,8 @@ func (g *Guard) Admit(ctx context.Context, ev intake.Event) (Admission, error) {
 	return Admission{Admitted: true, Roles: roles}, nil
 }
 
-// RolesAt is what the person of an event may do where it happened; why says that
-// it's nothing.
+// RolesAt returns what the person of an event may do where it happened. If why isn't empty they may do
+// nothing.
 func (g *Guard) RolesAt(ev intake.Event) (roles Roles, why string) {
 	roles = g.RolesOf(ev.Person.ID)
 	if ev.Person.ID == "" || !roles.Has(Viewer) {
@@ -312,16 +312,15 @@ func (g *Guard) RolesAt(ev intake.Event) (roles Roles, why string) {
 	return nil, "nobody named this chat"
 }
 
-// Admits says whether an event would be looked at: its person may do something there,
-// or writes what looks like a pairing code. For platforms where whoever does something
-// is shown at once that it was taken in.
+// Admits reports whether an event would be looked at: its person may do something there, or writes what looks
+// like a pairing code. Platforms that show at once that something was taken in ask it first.
 func (g *Guard) Admits(ev intake.Event) bool {
 	_, why := g.RolesAt(ev)
 	return why == "" || ReadCode(ev) != ""
 }
 
-// MayBind says whether a chat may mirror sessions: one that's known, or a private
-// one of a person who has access.
+// MayBind reports whether a chat may mirror sessions: it's known, or the private chat of a person who has
+// access.
 func (g *Guard) MayBind(chat adapters.Target) bool {
 	return g.KnowsChat(chat) || g.RolesOf(chat.Adapter+":"+chat.Chat).Has(Viewer)
 }
@@ -335,8 +334,8 @@ type strangers struct {
 	logged *intake.Seldom
 }
 
-// Strangers is how many events weren't looked at because nobody gave their person
-// or chat access, since the start.
+// Strangers returns how many events were ignored since the start because nobody gave their person or chat
+// access.
 func (g *Guard) Strangers() uint64 { return g.strange.count.Load() }
 
 // noteStranger takes in that an event isn't looked at.
@@ -351,14 +350,14 @@ func (g *Guard) noteStranger(ev intake.Event, why string) {
 // who uses it: over a weekend, and until the same day next week.
 const usedFor = 7 * 24 * time.Hour
 
-// Visit is that somebody did something in a place.
+// Visit is a person's last event in a place.
 type Visit struct {
 	Place  adapters.Target
 	Person intake.Person
 	At     time.Time // the last time
 }
 
-// ForgetVisits drops what's too old to count.
+// ForgetVisits drops visits that are more than seven days old.
 func (g *Guard) ForgetVisits(now time.Time) { g.users.forgetVisits(now.Add(-usedFor)) }
 
 // users are who has used which places. Of a place, and of a chat with all its threads, the two
@@ -435,10 +434,9 @@ func (u *users) moveChat(from, to adapters.Target) {
 	}
 }
 
-// UsersOf returns what those are called who have written or pressed something in a place within the
-// last seven days; if nobody has, in its chat; if nobody has there either, and it's somebody's
-// private chat, who that is. Of more than two it returns the last two, and
-// whoever has several accounts once. It returns at once.
+// UsersOf returns the names of the last two people who wrote or pressed something in a place within seven
+// days. If nobody did it looks at the chat of the place, then for the owner of a private chat. A person with
+// several accounts counts once. It returns at once.
 func (g *Guard) UsersOf(place adapters.Target, now time.Time) []string {
 	people := g.users.usersOf(place, now.Add(-usedFor))
 	if len(people) == 0 {

@@ -38,7 +38,7 @@ const noSessions = "No session is mirrored here at the moment."
 
 func newBoards(k *Clerk) *boards { return &boards{clerk: k, changed: true, on: k.Pinned} }
 
-// SetPinned says whether lists of sessions are kept pinned: Options.Pinned.
+// SetPinned replaces Options.Pinned. It returns at once.
 func (k *Clerk) SetPinned(on bool) {
 	k.reconciler.leaveWord(func() { k.boards.on, k.boards.changed = on, true })
 }
@@ -165,7 +165,8 @@ func heading(s sessions.Session, asks bool) int {
 	return -1
 }
 
-// FitList is listed, of as many sessions as fit.
+// FitList lists sessions by what they are at, as many as fit into room as length measures it; "": there are
+// none.
 func (k *Clerk) FitList(room int, length func(string) int, all []sessions.Session, entry func(sessions.Session) string) string {
 	for most := maxListed; ; most = most * 3 / 4 {
 		if text := k.listSessions(all, most, entry); most < 2 || length(text) <= room {
@@ -207,8 +208,8 @@ func (k *Clerk) listSessions(all []sessions.Session, most int, entry func(sessio
 	return b.String()
 }
 
-// LinkTo is an address that opens a place that mirrors a session: in the same chat if
-// there's one, else on the same platform; "": none.
+// LinkTo returns an address that opens a place that mirrors a session: in the same chat if there is one, else
+// on the same platform; "": there is none.
 func (k *Clerk) LinkTo(place adapters.Target, id sessions.ID) string {
 	best, rank := "", 0
 	for _, st := range k.Hub.Status(id) {

@@ -134,8 +134,8 @@ func (k *Clerk) Load(ctx context.Context) error {
 	return k.loadPreferences(ctx)
 }
 
-// Workers are what's to be run, by name. Each runs until its ctx ends, and takes up what it left
-// from the store if it's begun anew.
+// Workers returns what's to be run, by name. Each blocks until its ctx ends. One that's begun anew takes up
+// from the store what it left.
 func (k *Clerk) Workers() map[string]func(ctx context.Context) {
 	return map[string]func(ctx context.Context){
 		"receipts": k.receipts.run,   // tells writers how far what they wrote has got
@@ -147,8 +147,8 @@ func (k *Clerk) Workers() map[string]func(ctx context.Context) {
 	}
 }
 
-// Finish takes in which answers were seen while everything ended. Call it when the workers and the Hub's have
-// returned: what it doesn't know of is posted again at the next start. It returns within some 5 s.
+// Finish drops the answers that were seen while everything ended. Call it when the workers and the Hub's have
+// returned: answers of which it doesn't know are posted again at the next start. It returns within 5 s.
 func (k *Clerk) Finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishFor)
 	defer cancel()
@@ -177,8 +177,8 @@ func (k *Clerk) HandleOutput(ev sessions.OutputEvent) {
 // HandleSession takes in that a session began, ended or has another name. It returns at once.
 func (k *Clerk) HandleSession(sessions.Session) { k.boards.noteChange() }
 
-// ChatBeside is the chat itself of a place in a thread, where what the thread doesn't take can be
-// shown; zero: the place is no thread, or the chat takes nothing beside threads.
+// ChatBeside returns the chat of a place in a thread, where what the thread refuses can be shown; zero: the
+// place is no thread, or the chat takes nothing outside of threads.
 func (k *Clerk) ChatBeside(place adapters.Target) adapters.Target {
 	chat := place.WholeChat()
 	if place.Thread == "" || k.Hub.Shape(chat).OnlyThreads {
@@ -197,11 +197,11 @@ func (k *Clerk) ReplyText(ev intake.Event, key string, class qos.Class, text str
 	}
 }
 
-// ShownPath is a path as people are shown it, without secrets: it may be cut.
+// ShownPath returns a path as people are shown it, without secrets: it may be cut.
 func (k *Clerk) ShownPath(path string) string { return k.Masked(wording.HomePath(path)) }
 
-// Masked is a text without secrets. What's cut is masked before: nobody knows what the rest of a
-// secret belongs to.
+// Masked returns a text without secrets. Mask a text before you cut it: nobody can tell what a cut secret
+// belongs to.
 func (k *Clerk) Masked(text string) string {
 	if k.Mask == nil {
 		return text
@@ -209,7 +209,8 @@ func (k *Clerk) Masked(text string) string {
 	return k.Mask(text)
 }
 
-// DigestOf tells a text from others where the text itself isn't to be kept.
+// DigestOf returns 16 hexadecimal digits by which a text is known again where the text itself mustn't be
+// kept.
 func DigestOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
@@ -284,7 +285,7 @@ func newOfferID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// OfferID reads a button's data. What isn't ours gives "".
+// OfferID returns the id of the offer in a button's data; "": the button isn't ours.
 func OfferID(data string) string {
 	id, ok := strings.CutPrefix(data, OfferPrefix)
 	if b, err := hex.DecodeString(id); !ok || err != nil || len(b) != 8 || strings.ToLower(id) != id {
@@ -329,12 +330,12 @@ func (ms *moves) currentPlace(place adapters.Target) adapters.Target {
 	return place
 }
 
-// CurrentPlace is where a place is whose chat may have another id.
+// CurrentPlace returns a place with the id that its chat has now.
 func (k *Clerk) CurrentPlace(place adapters.Target) adapters.Target {
 	return k.moves.currentPlace(place)
 }
 
-// FollowMoves takes in that Hub.Moves has another. It returns at once.
+// FollowMoves has what's kept for chats follow the moves that Hub.Moves returns. It returns at once.
 func (k *Clerk) FollowMoves() { k.moves.lookSoon() }
 
 // run follows the chats of which the Hub knows, until ctx ends.
@@ -397,7 +398,7 @@ func (ms *moves) followChat(ctx context.Context, m adapters.Move) error {
 	return k.Store.PutFollowed(ctx, m)
 }
 
-// FollowChat has all that belongs to a chat follow it to its new id.
+// FollowChat has all that's kept for a chat follow it to its new id. It does disk I/O.
 func (k *Clerk) FollowChat(ctx context.Context, m adapters.Move) error {
 	return k.moves.followChat(ctx, m)
 }

@@ -171,7 +171,7 @@ type DeferredStore interface {
 	DropDeferred(ctx context.Context, key string) error
 }
 
-// NewDeferredText is a message as it waits.
+// NewDeferredText makes a DeferredText of a message.
 func NewDeferredText(ev intake.Event, s intake.Said) DeferredText {
 	return DeferredText{
 		Key: ev.Key, At: ev.At, Place: ev.Place, Private: ev.Private, Person: ev.Person, Message: ev.Message, Said: s,
@@ -185,7 +185,7 @@ func (w DeferredText) Event() intake.Event {
 	}
 }
 
-// StalePost asks run or skip. Its writer decides.
+// StalePost makes the post that asks the writer of an old text whether it's still to be typed.
 func (k *Clerk) StalePost(ctx context.Context, w DeferredText, text string) (adapters.Post, error) {
 	o := Offer{Args: w.Key, Person: w.Person.ID, Single: true, Group: "stale " + w.Key}
 	o.Do = "run-stale"

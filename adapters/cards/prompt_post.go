@@ -241,9 +241,8 @@ func (ps *questionCards) postQuestion(ctx context.Context, post adapters.Post, n
 	return ps.clerk.Hub.Post(post)
 }
 
-// QuestionsHealth says whether all open questions that are for chats can be seen in one. Where nobody
-// can see one for ten seconds but on the page and at the session's own keyboard, that's Down if
-// places have refused it, and Degraded if it waits for a call.
+// QuestionsHealth says whether each open question can be seen in some chat. A question that no chat has shown
+// for ten seconds makes it Down if chats refuse it, and Degraded if it waits for a call.
 func (k *Clerk) QuestionsHealth() intake.Health {
 	h, now := intake.Health{Condition: intake.Well}, time.Now()
 	hidden := 0
@@ -327,9 +326,9 @@ func (k *Clerk) whyWaits(w waitingCount, now time.Time) string {
 	return what + " for a call"
 }
 
-// ChangeChosen changes which options are chosen in the message of an open question below which a button
-// was pressed, keeps that, and says whether there's one. change is called at most once, and mustn't
-// change what it's given.
+// ChangeChosen changes which options are chosen in the message of an open question below which a button was
+// pressed, and keeps that. found is false if there's no such message. change is called at most once, and must
+// leave its argument as it is.
 func (k *Clerk) ChangeChosen(ctx context.Context, prompt string, press intake.Event, change func(chosen []int) []int) (found bool, err error) {
 	var kept PromptMessage
 	ps := k.prompts
@@ -387,7 +386,7 @@ func (k *Clerk) pointToQuestion(place adapters.Target, id sessions.ID) string {
 	return ""
 }
 
-// AsksForLine says whether a session asks for a line, which any text and key is for.
+// AsksForLine reports whether the program of a session asks for a line: any text and key is an answer.
 func (k *Clerk) AsksForLine(id sessions.ID) bool {
 	return slices.ContainsFunc(k.Sessions.Prompts(), func(p sessions.Prompt) bool {
 		return p.Session == id && p.Kind() == sessions.PromptLine

@@ -206,7 +206,7 @@ func optionLabel(d sessions.Dialog, i, most int) string {
 	return wording.CutEnd(label, most)
 }
 
-// ChosenText is what an answer says, as people read it.
+// ChosenText returns what an answer says, as people read it.
 func ChosenText(d sessions.Dialog, a sessions.Answer) string {
 	if a.Text != "" {
 		return "“" + wording.CutEnd(wording.OneLine(a.Text), maxOption) + "”"
@@ -225,7 +225,7 @@ func ChosenText(d sessions.Dialog, a sessions.Answer) string {
 	return strings.Join(labels, ", ")
 }
 
-// WhoAnswered is what the person of an answer is called.
+// WhoAnswered returns what the person of an answer is called.
 func WhoAnswered(a sessions.Answer) string {
 	if a.Name != "" {
 		return a.Name
@@ -233,7 +233,7 @@ func WhoAnswered(a sessions.Answer) string {
 	return a.Author
 }
 
-// OutcomeText says what became of a question, as a sentence.
+// OutcomeText returns what became of a question, as a sentence.
 func OutcomeText(p sessions.Prompt) string {
 	switch {
 	case p.State == sessions.PromptAnswered && p.Answer != nil:
@@ -286,10 +286,9 @@ func keyList(d sessions.Dialog) string {
 	return strings.Join(all, " · ")
 }
 
-// OptionsIn reads which options of a question a text chooses by their numbers, counted from
-// one: indexes, sorted. ok is false if the text is something else, or chooses what the place
-// doesn't offer. A question that takes a text may be answered with a number as well: it's an
-// option there only behind a "#".
+// OptionsIn returns the options that a text chooses by their numbers, which count from one: sorted indexes.
+// ok is false if the text is something else, or names an option that the place doesn't offer. Where a
+// question takes a text, too, an option's number has a "#" before it.
 func (k *Clerk) OptionsIn(p sessions.Prompt, place adapters.Target, text string) (chosen []int, ok bool) {
 	shape := k.Hub.Shape(place)
 	if !canShow(questionText("", p, nil, shape, "", true), p, shape) {
@@ -390,8 +389,7 @@ func keyRows(p sessions.Prompt, button func(i int) adapters.Button) (rows [][]ad
 	return rows
 }
 
-// RoleToAnswer is what a person needs to answer a question: nobody gives access who couldn't
-// give it themselves.
+// RoleToAnswer returns the role that answering a question takes: Admin for what gives access to others.
 func RoleToAnswer(p sessions.Prompt) access.Role {
 	if p.Access {
 		return access.Admin
@@ -399,7 +397,8 @@ func RoleToAnswer(p sessions.Prompt) access.Role {
 	return access.Approver
 }
 
-// OptionsShown are the options that can be chosen, by index: not the one that takes a text.
+// OptionsShown returns the indexes of the options that can be chosen. The one that takes a text is none of
+// them.
 func OptionsShown(d sessions.Dialog) []int {
 	var out []int
 	for i, o := range d.Options {

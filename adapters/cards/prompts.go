@@ -172,8 +172,8 @@ func (k *Clerk) HandlePrompt(p sessions.Prompt) {
 	k.boards.noteChange()
 }
 
-// HandlePlaced takes in that a session is shown at a place where it wasn't: what it asks is
-// shown there, too. It returns at once.
+// HandlePlaced takes in that a place shows a session from now on: what the session asks is shown there, too.
+// It returns at once.
 func (k *Clerk) HandlePlaced(id sessions.ID) {
 	k.prompts.leaveWord(func() {
 		for _, a := range k.prompts.asked {
@@ -188,8 +188,7 @@ func (k *Clerk) HandlePlaced(id sessions.ID) {
 	k.reconciler.lookSoon()
 }
 
-// SetPrompts replaces after how long people are reminded of a question, once, and where
-// it's shown then, too: Options.RemindAfter and Options.EscalateTo.
+// SetPrompts replaces Options.RemindAfter and Options.EscalateTo. It returns at once.
 func (k *Clerk) SetPrompts(remindAfter time.Duration, escalateTo adapters.Target) {
 	ps := k.prompts
 	ps.leaveWord(func() { ps.remind, ps.to = remindAfter, escalateTo })

@@ -73,7 +73,8 @@ func (k *Clerk) Preference(place adapters.Target, session sessions.ID) Preferenc
 	return Preference{Place: place, Session: session}
 }
 
-// SetPreference replaces how a place wants to be called, or a session in it.
+// SetPreference keeps how a place, or a session in it, wants to be called. The error wraps
+// sessions.ErrInvalid if it makes no sense.
 func (k *Clerk) SetPreference(ctx context.Context, p Preference) error {
 	const day = 24 * time.Hour
 	if p.From < 0 || p.From >= day || p.To < 0 || p.To >= day {
@@ -99,9 +100,8 @@ func zone(name string) (*time.Location, error) {
 	return time.LoadLocation(name)
 }
 
-// IsQuiet says whether nothing of a session may ring in a place now: because the
-// session is muted there, or the thread, or the whole chat, or one of them has quiet
-// hours. It returns at once.
+// IsQuiet reports whether nothing of a session may ring in a place now. The session, the thread or the whole
+// chat may be muted or have quiet hours. It returns at once.
 func (k *Clerk) IsQuiet(place adapters.Target, session sessions.ID, now time.Time) bool {
 	_, quiet := k.findQuiet(place, session, now)
 	return quiet

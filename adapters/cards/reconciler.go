@@ -23,14 +23,14 @@ const (
 	KindMissed  CardKind = "missed"  // tells what didn't ring in a quiet time
 )
 
-// Spot names a card: there's at most one of a kind, about a subject, in a place.
+// Spot names a card: a place has at most one card of a kind about a subject.
 type Spot struct {
 	Kind    CardKind
 	Subject string // a session's id, say; "": it's about all of the place
 	Place   adapters.Target
 }
 
-// StandingCard is what's kept of a card.
+// StandingCard is what's kept of a card over restarts.
 type StandingCard struct {
 	Spot
 	Session sessions.ID // it's about; "": none. It's forgotten with it
@@ -39,7 +39,7 @@ type StandingCard struct {
 	Begun   bool        // a call to post it was begun, and it isn't known what came of that
 }
 
-// StandingCardStore keeps what stands.
+// StandingCardStore keeps standing cards.
 type StandingCardStore interface {
 	StandingCards(ctx context.Context) ([]StandingCard, error)
 	// PutStandingCard inserts or replaces the one of a spot.
@@ -47,7 +47,7 @@ type StandingCardStore interface {
 	DropStandingCard(ctx context.Context, at Spot) error
 }
 
-// Wanted says that in a place there should be a message.
+// Wanted says that a place should have a message.
 type Wanted struct {
 	Spot
 	Session sessions.ID // it's about; "": none

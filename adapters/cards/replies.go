@@ -60,8 +60,9 @@ func newReplies(k *Clerk) *replies {
 	return &replies{clerk: k, rounds: newRounds(), handled: map[string]*handling{}, waiting: map[replySlot][]*keptReply{}, own: map[string]bool{}}
 }
 
-// PostReply posts an answer to who did something. It's tried again if it's refused, and posted again at
-// the next start if it isn't seen before. An error says that it wasn't queued, and won't be tried.
+// PostReply posts an answer to the person of an event. An answer that's refused is tried again for an hour;
+// one that isn't seen before the daemon ends is posted again at the next start. After an error nothing is
+// tried.
 func (k *Clerk) PostReply(ev intake.Event, p adapters.Post) error {
 	rs := k.replies
 	if p.Reaction != "" || p.Pin != "" {
@@ -192,8 +193,8 @@ func (rs *replies) nextTry(r *refusedReply) adapters.Post {
 	return p
 }
 
-// RepliesHealth says whether what answers people can be shown. What's refused wherever it's tried for ten
-// seconds is Down, and what has waited for a call so long is Degraded.
+// RepliesHealth says whether answers to people can be shown. One that's refused for ten seconds wherever it's
+// tried makes it Down; one that has waited so long for a call makes it Degraded.
 func (k *Clerk) RepliesHealth() intake.Health {
 	h, now := intake.Health{Condition: intake.Well}, time.Now()
 	hidden, wait := k.replies.findHidden(now)
@@ -238,8 +239,8 @@ const (
 // unkept takes the place of what's too large to be kept, and of what's secret.
 const unkept = "panebridge stopped before you could see what you asked for. Ask again."
 
-// StoredReply is an answer to a person that may not be seen yet, as a store keeps it: what answers an
-// event is kept in the transaction that ends the event, and dropped when it's seen.
+// StoredReply is an answer to a person that may not be seen yet. It's kept in the transaction that ends the
+// event which it answers, and dropped when it's seen.
 type StoredReply struct {
 	ID      string
 	Session sessions.ID // "": it's about none
@@ -288,8 +289,8 @@ type handling struct {
 	replies []*keptReply
 }
 
-// BeginHandling says that what's posted for an event from now on is part of what it does, until end
-// is called. again says that it was begun before.
+// BeginHandling has what's posted for an event count as its answers until end is called. again says that the
+// event was begun before.
 func (k *Clerk) BeginHandling(key string, again bool) (end func()) {
 	rs := k.replies
 	rs.mu.Lock()
@@ -302,7 +303,7 @@ func (k *Clerk) BeginHandling(key string, again bool) (end func()) {
 	}
 }
 
-// UnseenReplies returns what answers an event and isn't seen yet, to be kept. Call wrote when it is.
+// UnseenReplies returns the answers to an event that aren't seen yet. Call wrote when they're kept.
 func (k *Clerk) UnseenReplies(key string) (kept []StoredReply, wrote func()) {
 	rs := k.replies
 	rs.mu.Lock()

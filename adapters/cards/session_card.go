@@ -40,7 +40,8 @@ func newSessionCards(k *Clerk) *sessionCards {
 	return &sessionCards{clerk: k, replies: map[sessions.ID]begunReply{}}
 }
 
-// ReplyBegun tells who did something that a session has begun of it, and where its thread is as soon as it's made.
+// ReplyBegun tells the person of an event that a session has begun, and where its thread is as soon as
+// there's one. It returns at once.
 func (k *Clerk) ReplyBegun(ev intake.Event, id sessions.ID, post adapters.Post) {
 	kept := k.replies.keepReply(ev, &post, "")
 	cs := k.sessionCards
@@ -90,7 +91,7 @@ func hasCard(st adapters.BindingStatus) bool {
 	return st.Binding.Target.Thread == "" && (st.Target.Thread != "" || st.Astray != "")
 }
 
-// SessionButtons are those of a session's card.
+// SessionButtons makes the buttons below a session's card. It does disk I/O.
 func (k *Clerk) SessionButtons(ctx context.Context, s sessions.Session, at adapters.Target) ([]adapters.Button, error) {
 	var row []adapters.Button
 	for _, b := range []struct {
@@ -117,7 +118,7 @@ func sessionCardText(s sessions.Session, folder string) string {
 	return fmt.Sprintf("%s · %s in %s\n\n%s", wording.Bold(s.Name), wording.Plain(KindText(s)), wording.Plain(folder), HowToWrite(s))
 }
 
-// KindText says what a session is.
+// KindText returns what a session is, in words.
 func KindText(s sessions.Session) string {
 	switch {
 	case s.Agent != "":
@@ -129,7 +130,7 @@ func KindText(s sessions.Session) string {
 	}
 }
 
-// HowToWrite says what becomes of what's written where a session is shown.
+// HowToWrite returns what becomes of what's written where a session is shown, in words.
 func HowToWrite(s sessions.Session) string {
 	does := "What you write here is typed into it."
 	switch {

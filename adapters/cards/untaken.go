@@ -54,8 +54,9 @@ func newUntaken() *untaken {
 	}
 }
 
-// ReplyUntaken tells a person that no session takes a text of theirs, and why. shared says that others read
-// what the bot gets: the person may well talk to one of their sessions.
+// ReplyUntaken tells a person that no session takes a text of theirs, and why: in words, or by a sign if they
+// were told lately. shared says that others read what the bot gets, so that the text may be for a session of
+// theirs.
 func (k *Clerk) ReplyUntaken(ev intake.Event, why string, shared bool) {
 	u, chat, now := k.untaken, ev.Place.WholeChat(), time.Now()
 	topic := ev.Place.String() + " " + ev.Person.ID + " " + why
@@ -105,7 +106,8 @@ func (u *untaken) confirmSign(chat adapters.Target, err error) {
 	u.plain[chat] = signRefusals{u.plain[chat].times + 1, time.Now()}
 }
 
-// ReplyCommon answers what others got, too, who use the same bot, with what each of them says.
+// ReplyCommon answers an event that other users of the same bot answer alike: the platform takes one of the
+// answers.
 func (k *Clerk) ReplyCommon(ev intake.Event, text string) {
 	key := "common " + ev.Key
 	err := k.PostReply(ev, adapters.Post{

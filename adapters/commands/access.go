@@ -32,8 +32,7 @@ func runAccess(a *Invocation) error {
 	return errors.New("write /access, /access grant PERSON ROLE, or /access revoke PERSON; a person is telegram:123 or discord:456")
 }
 
-// RevokedText says what came of taking back a person's access; rest is what the
-// configuration gives them.
+// RevokedText returns what came of taking back a person's access; rest is what the configuration gives them.
 func RevokedText(person string, rest access.Roles) string {
 	if len(rest) == 0 {
 		return person + " has no access any more."
@@ -69,7 +68,7 @@ func accessText(all []access.Listed, now time.Time) string {
 	return b.String()
 }
 
-// GivenText says where somebody's role comes from, and how it stands.
+// GivenText returns where somebody's role comes from, and how it stands.
 func GivenText(l access.Listed, now time.Time) string {
 	if l.Config {
 		return "by the configuration"

@@ -138,8 +138,8 @@ func cancelWriting(a *Invocation) error {
 	return a.ReplaceText("Canceled: what you write here isn't the answer.")
 }
 
-// AnswerQuestion takes a text as the answer to a question: it answers the question's
-// message, with the numbers of options or a text, or its person has said that it's one. handled is false if it's neither.
+// AnswerQuestion takes a text as the answer to a question: it's a reply to the question's message, with
+// numbers of options or a text, or its person has announced it. handled is false if it's neither.
 func (r *Runner) AnswerQuestion(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles) (d EventResult, handled bool, err error) {
 	w, err := r.Store.AnswerWriter(ctx, ev.Place, ev.Person.ID)
 	id := w.Prompt

@@ -33,7 +33,7 @@ type Invocation struct {
 	unmade   error // why a button couldn't be made; the next post returns it
 }
 
-// NewInvocation is for what an event asks for that's neither a command nor a button.
+// NewInvocation makes one for an event that's neither a command nor a button.
 func (r *Runner) NewInvocation(ctx context.Context, ev intake.Event, roles access.Roles) *Invocation {
 	return &Invocation{runner: r, Ctx: ctx, Event: ev, Roles: roles}
 }
@@ -76,8 +76,7 @@ func (a *Invocation) fillPost(p adapters.Post) adapters.Post {
 	return p
 }
 
-// ReplaceText changes the message below which the pressed button stands. For a command
-// it's a reply.
+// ReplaceText changes the message below which the pressed button stands. A command is answered.
 func (a *Invocation) ReplaceText(markdown string, buttons ...[]adapters.Button) error {
 	return a.post(a.replacement(markdown, buttons...))
 }
@@ -91,8 +90,7 @@ func (a *Invocation) replacement(markdown string, buttons ...[]adapters.Button) 
 	return p
 }
 
-// AnswerPress tells the person who pressed a button what came of it, in passing. For a
-// command it's a reply.
+// AnswerPress shows the person who pressed a button a text that vanishes. A command is answered.
 func (a *Invocation) AnswerPress(text string) error {
 	if !a.isPress() {
 		return a.replyText(wording.Plain(text))

@@ -14,10 +14,9 @@ import (
 // maxCandidates: Discord shows 25 (docs.discord.com/developers/interactions/application-commands).
 const maxCandidates = 25
 
-// Complete returns what a person may mean who has begun to write a parameter of a
-// command at a place: nothing if they may not use the command there. It reads
-// folders, and takes no slot. Candidates' labels are masked; one whose value has a secret in
-// it isn't offered.
+// Complete returns what a person may mean who has begun to write a parameter of a command at a place; nil if
+// they may not use the command there. It reads folders, and takes no slot. Labels are masked; what has a
+// secret in its value isn't offered.
 func (r *Runner) Complete(ev intake.Event, name, param, begun string) []intake.Completion {
 	roles, why := r.RolesAt(ev)
 	c, ok := r.commands[name]

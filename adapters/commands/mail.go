@@ -60,8 +60,8 @@ type Mailbox interface {
 // errNoMail says that there's no mail here.
 var errNoMail = errors.New("there's no mail here")
 
-// DeliverLetter shows a letter to a person at a place, with a button to answer it. sent is
-// called once, when it's there or can't be; it must return at once.
+// DeliverLetter shows a letter to a person at a place, with buttons to answer and to settle it. sent is
+// called once, when the letter is there or can't be; it must return at once.
 func (r *Runner) DeliverLetter(ctx context.Context, place adapters.Target, person string, l Letter, sent func(message string, err error)) error {
 	row, err := r.letterButtons(ctx, place, person, l.ID)
 	if err != nil {
@@ -95,8 +95,8 @@ func (r *Runner) letterText(l Letter, shape adapters.Shape) string {
 	return fmt.Sprintf("✉ **%s** writes (%s):\n\n%s", wording.Plain(l.From), wording.Plain(l.ID), text)
 }
 
-// AnswerLetter sends what a person wrote as an answer to a message that shows a letter.
-// handled is false if it's no such.
+// AnswerLetter sends a reply to a message that shows a letter as the answer to that letter. handled is false
+// if it's no such reply.
 func (r *Runner) AnswerLetter(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles) (d EventResult, handled bool, err error) {
 	if r.Mail == nil || s.ReplyTo == "" || s.Text == "" {
 		return EventResult{}, false, nil

@@ -99,7 +99,7 @@ type Runner struct {
 	buttons  map[string]buttonHandler
 }
 
-// NewRunner makes a Runner, which makes its Clerk.
+// NewRunner makes a Runner and its Clerk. It starts nothing.
 func NewRunner(clerk cards.Options, opt Options) *Runner {
 	r := &Runner{Options: opt, commands: map[string]command{}, buttons: buttons()}
 	for _, c := range commands() {
@@ -114,14 +114,13 @@ func NewRunner(clerk cards.Options, opt Options) *Runner {
 	return r
 }
 
-// HandleButton has a button of a name, Offer.Do, do something. repeat says that it's done again if
-// panebridge stopped while it was: it has the same effect as once. Call it before all else.
+// HandleButton has buttons of a name, Offer.Do, call run. repeat says that run is called again if panebridge
+// stopped in it: it has the same effect as once. Call it before all else.
 func (r *Runner) HandleButton(do string, repeat bool, run func(a *Invocation) error) {
 	r.buttons[do] = buttonHandler{run: run, repeat: repeat}
 }
 
-// SessionsAt returns the living sessions that a place mirrors, of those bindings
-// that are wanted.
+// SessionsAt returns the living sessions of the bindings of a place for which want returns true.
 func (r *Runner) SessionsAt(place adapters.Target, want func(adapters.Binding) bool) []sessions.Session {
 	var out []sessions.Session
 	for _, b := range r.Hub.BindingsAt(place) {
@@ -142,10 +141,10 @@ type EventResult struct {
 	Outcome string // in a word or two, for the audit log; "": nothing yet, it's to be tried again
 }
 
-// Refused is the result of what isn't done.
+// Refused returns the result of an event that isn't done.
 func Refused(why string) EventResult { return EventResult{Outcome: why} }
 
-// NamesSession reports whether a command's arguments name one of the sessions there are here.
+// NamesSession reports whether a command's arguments name one of the sessions here.
 func (r *Runner) NamesSession(ev intake.Event) bool {
 	said, _ := ev.Action.(intake.Said)
 	_, args, _ := intake.ReadCommand(said.Text)
@@ -155,7 +154,7 @@ func (r *Runner) NamesSession(ev intake.Event) bool {
 	})
 }
 
-// RunCommand handles a line that begins with "/", of a known person.
+// RunCommand does what a line asks for that begins with "/". again says that it was begun before.
 func (r *Runner) RunCommand(ctx context.Context, ev intake.Event, name, args string, roles access.Roles, again bool) (EventResult, error) {
 	a := &Invocation{runner: r, Ctx: ctx, Event: ev, Roles: roles, args: args, Again: again}
 	c, ok := r.commands[name]
@@ -222,7 +221,7 @@ func (r *Runner) askWhichSession(a *Invocation, name string, why error) error {
 	return nil
 }
 
-// AskWhich asks for one of several sessions, by a button each.
+// AskWhich asks for one of several sessions, by a button each: o with the session filled in.
 func (a *Invocation) AskWhich(question string, of []sessions.Session, o cards.Offer) error {
 	const most = 24
 	if len(of) > most {
@@ -253,9 +252,8 @@ func runChosen(a *Invocation) error {
 	return c.invoke(a)
 }
 
-// PressButton handles a pressed button of a known person. again says that it was begun
-// before. It returns what became of it, for the audit log, and whether it may be
-// tried again.
+// PressButton does what a pressed button stands for, and returns what became of it, for the audit log; with
+// an error and no outcome it's to be tried again. again says that it was begun before.
 func (r *Runner) PressButton(ctx context.Context, ev intake.Event, p intake.Pressed, roles access.Roles, again bool) (EventResult, error) {
 	a := &Invocation{runner: r, Ctx: ctx, Event: ev, Roles: roles, Again: again}
 	id := cards.OfferID(p.Data)

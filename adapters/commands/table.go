@@ -123,7 +123,7 @@ func commands() []command {
 	}
 }
 
-// Commands are all commands as platforms show them.
+// Commands returns all commands as platforms show them.
 func Commands() []intake.CommandInfo {
 	var out []intake.CommandInfo
 	for _, c := range commands() {

@@ -90,7 +90,7 @@ type Hub interface {
 	IsUnnamed(place adapters.Target) bool
 }
 
-// Store keeps what must be known after a restart: see ClerkStore.
+// Store keeps what must be known after a restart: see cards.Store.
 type Store interface {
 	access.Store
 	commands.Store
@@ -163,8 +163,8 @@ func New(opt Options) (*Inbound, error) {
 	return in, nil
 }
 
-// Run tells people how far what they wrote has got, and when a question is open,
-// until ctx ends.
+// Run runs the workers that keep messages in chats up to date, and forgets what has expired. It blocks until
+// ctx ends, and returns nil when they've ended.
 func (in *Inbound) Run(ctx context.Context) error {
 	workers := in.Workers()
 	workers["forget"] = in.forgetExpired
@@ -189,10 +189,9 @@ func (in *Inbound) forgetExpired(ctx context.Context) {
 	}
 }
 
-// Handle does what an event asks for. When it returns nil the event has had its
-// effect, or was refused. After an error, a panic or a crash the same event comes
-// again; what it types is typed at most once all the same, and a command that
-// wouldn't be the same twice isn't done again.
+// Handle does what an event asks for. When it returns nil the event has had its effect, or was refused. After
+// an error, a panic or a crash the same event comes again: what it types is typed at most once all the same,
+// and a command that has another effect when it's repeated isn't done again.
 func (in *Inbound) Handle(ctx context.Context, ev intake.Event) error {
 	switch ev.Action.(type) {
 	case intake.Said, intake.Edited, intake.Pressed:
@@ -252,8 +251,8 @@ func (in *Inbound) dispatchEvent(ctx context.Context, ev intake.Event, roles acc
 	}
 }
 
-// HandleGivenUp tells who did something that it couldn't be handled, after many tries. It
-// returns at once; see QueueOptions.GaveUp.
+// HandleGivenUp tells the person of an event that it couldn't be handled, after many tries. It returns at
+// once; see QueueOptions.GaveUp.
 func (in *Inbound) HandleGivenUp(ev intake.Event) {
 	if _, why := in.RolesAt(ev); why == "" {
 		in.ReplyText(ev, "gave up", qos.Interactive, "This couldn't be done, though it was tried for minutes. The daemon's log says why.")
@@ -343,9 +342,8 @@ func (in *Inbound) restThread(ctx context.Context, ev intake.Event, rest bool) e
 	return errors.Join(errs...)
 }
 
-// TellExpired says in each of a platform's chats whose texts go to sessions that what was written
-// between two times is gone: nobody was there to read it for longer than the platform keeps it.
-// What it was nobody knows.
+// TellExpired says in each chat of a platform whose texts go to sessions that what was written there between
+// two times is lost: nobody read it for longer than the platform keeps it.
 func (in *Inbound) TellExpired(adapter string, from, to time.Time) error {
 	told := map[adapters.Target]bool{}
 	var errs []error

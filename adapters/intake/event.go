@@ -56,8 +56,7 @@ type Said struct {
 	Album string
 }
 
-// ReadCommand takes a text apart that begins with "/": "/name@bot args". ok is false
-// for others, and for those that begin with "//".
+// ReadCommand takes "/name@bot args" apart. ok is false for a text that begins otherwise, or with "//".
 func ReadCommand(text string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(text, "/")
 	if !ok || strings.HasPrefix(rest, "/") {
@@ -100,7 +99,7 @@ type ThreadDeleted struct{}
 // now, that it had another before: From. One of both is set.
 type ChatMoved struct{ To, From string }
 
-// Move is the move of the chat of a place where it was said.
+// Move returns the move of a chat; place is where it was said.
 func (m ChatMoved) Move(place adapters.Target) adapters.Move {
 	if m.From != "" {
 		return adapters.Move{Adapter: place.Adapter, From: m.From, To: place.Chat}
@@ -199,9 +198,8 @@ type Completion struct {
 	Value string // as it's given
 }
 
-// CopyAtMost is for Platform.Fetch: it copies a file's content, and stops at the limit
-// whatever the file's length was said to be. An error of reading is what failed makes
-// of it.
+// CopyAtMost copies a file's content for Platform.Fetch, at most limit bytes: the error of a larger one wraps
+// ErrTooLarge. failed makes the error of one that occurs in reading.
 func CopyAtMost(w io.Writer, r io.Reader, limit int64, failed func(error) error) error {
 	to := &sink{w: w}
 	if _, err := io.Copy(to, io.LimitReader(r, limit)); err != nil {

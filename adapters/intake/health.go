@@ -52,7 +52,7 @@ type Vitals struct {
 	waits  bool // it hasn't failed as yet, and hasn't worked either
 }
 
-// Works says that it has just worked.
+// Works says that the part has just worked.
 func (v *Vitals) Works(ctx context.Context) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -63,8 +63,7 @@ func (v *Vitals) Works(ctx context.Context) {
 	v.since, v.detail, v.denied, v.waits = time.Time{}, "", false, false
 }
 
-// Waits says what's tried, which neither works nor fails as yet. Health hears of it only if that
-// lasts.
+// Waits says what the part waits for, which is neither success nor failure. Health is Down if that lasts ten seconds.
 func (v *Vitals) Waits(detail string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -73,7 +72,7 @@ func (v *Vitals) Waits(detail string) {
 	}
 }
 
-// Fails says what's wrong. It's logged once, until that changes.
+// Fails says what's wrong. It's logged when it changes.
 func (v *Vitals) Fails(ctx context.Context, detail string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -87,8 +86,8 @@ func (v *Vitals) Fails(ctx context.Context, detail string) {
 	}
 }
 
-// Denied says what's wrong that only a person can change, as far as is known. It's logged
-// once, until that changes, and health is red at once.
+// Denied says what's wrong that only a person can change. It's logged when it changes, and Health is Down at
+// once.
 func (v *Vitals) Denied(ctx context.Context, detail string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -120,8 +119,8 @@ func (v *Vitals) Health() Health {
 // maxRest is the longest rest that we choose ourselves.
 const maxRest = 30 * time.Second
 
-// RestAfter is how long a platform's reader rests after so many failures in a row: from
-// a second to half a minute, less up to a third by chance.
+// RestAfter returns how long a platform's reader rests after so many failures in a row: from a second to half
+// a minute, less up to a third by chance.
 func RestAfter(fails int) time.Duration {
 	d := min(time.Second<<min(max(fails, 1)-1, 5), maxRest)
 	return d - rand.N(d/3)
@@ -138,7 +137,7 @@ func RestDenied(times int) time.Duration {
 // maxDenied is the longest rest after a refusal.
 const maxDenied = 45 * time.Second
 
-// Pause lets time pass; an error says that ctx ended.
+// Pause waits; an error says that ctx has ended.
 func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

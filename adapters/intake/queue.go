@@ -129,7 +129,7 @@ type ticket struct {
 // botEnd is between a bot and what its platform calls an update.
 const botEnd = ":"
 
-// UpdateKey is what the journal knows an update of a bot by that its platform calls key; see QueueOptions.Bot.
+// UpdateKey returns the journal's key of an update of a bot; key is the platform's. See QueueOptions.Bot.
 func UpdateKey(bot, key string) string {
 	if bot == "" {
 		return key
@@ -137,9 +137,8 @@ func UpdateKey(bot, key string) string {
 	return bot + botEnd + key
 }
 
-// Keep stores updates durably, and has them handled. When it returns nil the
-// platform may be told that they've come. It may be called at any time, and any
-// number of times with the same updates.
+// Keep stores updates durably and has them handled. When it returns nil the platform may be told that they
+// have come. It does disk I/O. It may be called at any time, and again with the same updates.
 func (q *Queue) Keep(ctx context.Context, updates []Update) error {
 	select {
 	case q.keeping <- struct{}{}:
@@ -190,8 +189,8 @@ func (q *Queue) Stats() Stats {
 	return q.stats
 }
 
-// Run hands out updates until ctx ends: first those that were left over, in order.
-// It returns when nothing of it runs any more. It's called once.
+// Run hands out updates: first those that were left over, in order. It blocks until ctx ends, and returns
+// when all that it started has ended. It's called once.
 func (q *Queue) Run(ctx context.Context) error {
 	var children sync.WaitGroup
 	defer children.Wait()
@@ -427,9 +426,8 @@ func (r *restingLanes) Pop() any {
 	return last
 }
 
-// BackOff is how long to rest after so many failures in a row: from a second to a
-// minute, less up to a third by chance, so that places that failed together don't
-// come back together.
+// BackOff returns how long to rest after so many failures in a row: from a second to a minute, less up to a
+// third by chance, so that places that failed together don't come back together.
 func BackOff(fails int) time.Duration {
 	d := min(time.Second<<min(fails-1, 6), time.Minute)
 	return d - rand.N(d/3)

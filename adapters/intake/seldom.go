@@ -18,12 +18,12 @@ type Seldom struct {
 	swept time.Time
 }
 
-// NewSeldom returns one that lets a key pass once in a time.
+// NewSeldom makes one that lets each key pass once in a time.
 func NewSeldom(every time.Duration) *Seldom {
 	return &Seldom{every: every, last: map[string]time.Time{}}
 }
 
-// Due says whether it's time again for a key, and takes that as done.
+// Due reports whether it's time again for a key, and counts that as done.
 func (s *Seldom) Due(key string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -94,7 +94,7 @@ func Open(ctx context.Context, opt Options) (*Mailroom, error) {
 	return m, nil
 }
 
-// Announce is asked for by the command line when it has stored a message.
+// Announce types or shows what waits for somebody. The command line asks for it when it has stored a message.
 func (m *Mailroom) Announce(ctx context.Context, to inbox.Address) error {
 	if name, person := to.Person(); person {
 		return m.showMail(ctx, name)
@@ -233,7 +233,7 @@ const typedWithin = 5 * time.Second
 // itself. It's more than one needs that isn't stopped: see sessions.Preview.
 const othersTypeWithin = 40 * time.Second
 
-// Type types into a session's pane.
+// Type types a text into a session's pane: inbox.Typist. why says why it wasn't sent.
 func (m *Mailroom) Type(ctx context.Context, to inbox.Party, text string, fixed bool) (sent bool, why string, err error) {
 	if !m.beginTyping() {
 		return false, "the daemon is stopping", nil
@@ -242,7 +242,7 @@ func (m *Mailroom) Type(ctx context.Context, to inbox.Party, text string, fixed 
 	return m.opt.Manager.TypePreview(ctx, to.ID, m.preview(to, text, fixed))
 }
 
-// Finish looks after what another process was typing that has ended.
+// Finish looks after a text that another process was typing when it ended: inbox.Typist.
 func (m *Mailroom) Finish(ctx context.Context, to inbox.Party, text string) (p inbox.PreviewState, why string) {
 	if !m.beginTyping() {
 		return inbox.PreviewTyping, "the daemon is stopping"
@@ -291,9 +291,8 @@ func (m *Mailroom) endTyping() {
 	}
 }
 
-// TakeTerminals returns when no command types any more by one of its own: who types alone mustn't
-// do it beside the daemon. From then on the mailroom types; release lets commands type again. It
-// waits 40 s at most for a command that doesn't end. Its error is ctx's, or why nobody knows who types.
+// TakeTerminals waits until no command types by itself any more, 40 s at most. From then on the mailroom
+// types, and release lets commands type again. The error is ctx's, or says why it isn't known who types.
 func (m *Mailroom) TakeTerminals(ctx context.Context) (release func(), err error) {
 	first, cancel := context.WithTimeout(ctx, othersTypeWithin)
 	defer cancel()
@@ -312,9 +311,9 @@ func (m *Mailroom) TakeTerminals(ctx context.Context) (release func(), err error
 	return release, nil
 }
 
-// WithTyping returns a context for the connections to tmux, which ends after ctx, when
-// nothing is being typed any more, by the mailroom or whoever closes typed, and 5 s after ctx at
-// the latest. Nothing is begun then.
+// WithTyping returns a context for the connections to tmux. It ends after ctx, when nothing is being typed
+// any more by the mailroom or by whoever closes typed, at the latest 5 s after ctx. Once ctx has ended
+// nothing more is typed.
 func (m *Mailroom) WithTyping(ctx context.Context, typed <-chan struct{}) context.Context {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {

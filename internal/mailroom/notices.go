@@ -219,9 +219,8 @@ type fleetAtWork struct {
 	members []inbox.Party
 }
 
-// Reminder is what a director's agent is told in answer to a hook: at the start of a
-// conversation how to listen, and after a tool that it may listen, if members are at work
-// and nobody listens. "": nothing.
+// Reminder returns what a director's agent is told in answer to a hook: how to listen, at the start of a
+// conversation; that it may listen, after a tool if members are at work and nobody listens. "": nothing.
 func (m *Mailroom) Reminder(ctx context.Context, h agent.Hook) string {
 	if h.Signal != agent.SessionStart && h.Signal != agent.ToolEnd {
 		return ""
