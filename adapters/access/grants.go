@@ -41,8 +41,8 @@ const (
 	GivenByWeb = "web"
 )
 
-// Listed is a role that a person has or had, as access is listed.
-type Listed struct {
+// ListedGrant is a role that a person has or had, as access is listed.
+type ListedGrant struct {
 	Grant
 
 	Config bool   // by the configuration: nobody else can take it back
@@ -113,22 +113,22 @@ func (g *Guard) whyEnded(x Grant, now time.Time) string {
 }
 
 // ListAccess returns who may do what: first by the configuration, then by grants, the oldest first.
-func (g *Guard) ListAccess() []Listed {
+func (g *Guard) ListAccess() []ListedGrant {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	var out []Listed
+	var out []ListedGrant
 	for person, roles := range g.config.Roles {
 		for role := range roles {
-			out = append(out, Listed{Grant: Grant{Person: person, Name: g.config.Names[person], Role: role}, Config: true})
+			out = append(out, ListedGrant{Grant: Grant{Person: person, Name: g.config.Names[person], Role: role}, Config: true})
 		}
 	}
-	slices.SortFunc(out, func(x, y Listed) int {
+	slices.SortFunc(out, func(x, y ListedGrant) int {
 		return cmp.Or(cmp.Compare(x.Person, y.Person), cmp.Compare(x.Role, y.Role))
 	})
 	for i, why := range g.whyVoid(time.Now()) {
 		x := g.granted[i]
 		x.Name = cmp.Or(g.config.Names[x.Person], x.Name)
-		out = append(out, Listed{Grant: x, Void: why})
+		out = append(out, ListedGrant{Grant: x, Void: why})
 	}
 	return out
 }

@@ -110,7 +110,7 @@ type Clerk struct {
 	reconciler  *reconciler
 	preferences preferences
 	replies     *replies
-	moves       *moves
+	moves       *chatMoves
 
 	sessionCards *sessionCards
 	untaken      *untaken
@@ -120,7 +120,7 @@ type Clerk struct {
 func NewClerk(opt Options) *Clerk {
 	k := &Clerk{Options: opt}
 	k.receipts, k.prompts, k.missed, k.boards = newReceiptCards(k), newQuestionCards(k), newMissed(k), newBoards(k)
-	k.replies, k.moves, k.untaken = newReplies(k), newMoves(k), newUntaken()
+	k.replies, k.moves, k.untaken = newReplies(k), newChatMoves(k), newUntaken()
 	k.sessionCards = newSessionCards(k)
 	k.reconciler = newReconciler(k, k.sessionCards, k.missed, k.boards, promptFiles{k.prompts})
 	return k
@@ -239,11 +239,11 @@ type Offer struct {
 	// Group, with Single: of all offers with the same group one works, once. "": of its own.
 	Group   string
 	Expires time.Time // when it stops to work; zero: in a week
-	Used    Use       // of its group; zero: not used
+	Used    OfferUse  // of its group; zero: not used
 }
 
-// Use says who used an offer up.
-type Use struct {
+// OfferUse says who used an offer up.
+type OfferUse struct {
 	Key string // of the event
 	By  string // as people are called in chats
 	At  time.Time
@@ -256,7 +256,7 @@ type OfferStore interface {
 	Offer(ctx context.Context, id string) (Offer, error)
 	// TakeOffer uses an offer's group up, unless it is, and returns who did it: of
 	// many at a time one. The same Use.Key takes it again.
-	TakeOffer(ctx context.Context, id string, u Use) (Use, error)
+	TakeOffer(ctx context.Context, id string, u OfferUse) (OfferUse, error)
 }
 
 // MakeOffer makes a button for a place.
@@ -304,9 +304,9 @@ func (k *Clerk) IsOffered(ctx context.Context, data string) bool {
 	return !errors.Is(err, sessions.ErrUnknown)
 }
 
-// moves has what's kept for chats follow them to another id, once for each, whoever says that they
+// chatMoves has what's kept for chats follow them to another id, once for each, whoever says that they
 // have one: an update, or the platform instead of taking a call, where updates were lost.
-type moves struct {
+type chatMoves struct {
 	rounds
 
 	clerk *Clerk
@@ -316,12 +316,13 @@ type moves struct {
 	to map[adapters.Target]string // the ids that chats have now
 }
 
-func newMoves(k *Clerk) *moves {
-	return &moves{clerk: k, rounds: newRounds(), to: map[adapters.Target]string{}}
+func newChatMoves(k *Clerk) *chatMoves {
+	return &chatMoves{clerk: k, rounds: newRounds(), to: map[adapters.Target]string{}}
 }
 
-// currentPlace is where a place is whose chat may have another id.
-func (ms *moves) currentPlace(place adapters.Target) adapters.Target {
+// CurrentPlace returns a place with the id that its chat has now.
+func (k *Clerk) CurrentPlace(place adapters.Target) adapters.Target {
+	ms := k.moves
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
 	if to := ms.to[place.WholeChat()]; to != "" {
@@ -330,16 +331,11 @@ func (ms *moves) currentPlace(place adapters.Target) adapters.Target {
 	return place
 }
 
-// CurrentPlace returns a place with the id that its chat has now.
-func (k *Clerk) CurrentPlace(place adapters.Target) adapters.Target {
-	return k.moves.currentPlace(place)
-}
-
-// FollowMoves has what's kept for chats follow the moves that Hub.Moves returns. It returns at once.
+// FollowMoves has what's kept for chats follow the moves that Hub.ChatMoves returns. It returns at once.
 func (k *Clerk) FollowMoves() { k.moves.lookSoon() }
 
 // run follows the chats of which the Hub knows, until ctx ends.
-func (ms *moves) run(ctx context.Context) {
+func (ms *chatMoves) run(ctx context.Context) {
 	ms.rounds.run(ctx, ms.clerk, "", nil, func(ctx context.Context, now time.Time) time.Time {
 		if err := ms.followAll(ctx); err != nil && ctx.Err() == nil {
 			ms.clerk.Log.Warn("what's kept for a chat couldn't follow it; it's tried again", "err", err)
@@ -349,27 +345,29 @@ func (ms *moves) run(ctx context.Context) {
 	})
 }
 
-func (ms *moves) followAll(ctx context.Context) error {
+func (ms *chatMoves) followAll(ctx context.Context) error {
 	all, err := ms.clerk.Hub.ChatMoves(ctx)
 	if err != nil {
 		return err
 	}
 	for _, m := range all {
-		if err := ms.followChat(ctx, m); err != nil {
+		if err := ms.clerk.FollowChat(ctx, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// followChat has all that belongs to a chat follow it, unless it has. A chat that was known stays known.
-func (ms *moves) followChat(ctx context.Context, m adapters.Move) error {
+// FollowChat has all that's kept for a chat follow it to its new id, unless it has. A chat that was known
+// stays known. It does disk I/O.
+func (k *Clerk) FollowChat(ctx context.Context, m adapters.Move) error {
+	ms := k.moves
 	if m.From == "" || m.To == "" || m.From == m.To {
 		return nil
 	}
 	ms.turn.Lock()
 	defer ms.turn.Unlock()
-	k, from, to := ms.clerk, adapters.Target{Adapter: m.Adapter, Chat: m.From}, adapters.Target{Adapter: m.Adapter, Chat: m.To}
+	from, to := adapters.Target{Adapter: m.Adapter, Chat: m.From}, adapters.Target{Adapter: m.Adapter, Chat: m.To}
 	ms.mu.Lock()
 	ms.to[from] = to.Chat
 	ms.mu.Unlock()
@@ -396,9 +394,4 @@ func (ms *moves) followChat(ctx context.Context, m adapters.Move) error {
 		return err
 	}
 	return k.Store.PutFollowed(ctx, m)
-}
-
-// FollowChat has all that's kept for a chat follow it to its new id. It does disk I/O.
-func (k *Clerk) FollowChat(ctx context.Context, m adapters.Move) error {
-	return k.moves.followChat(ctx, m)
 }

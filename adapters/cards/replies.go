@@ -462,8 +462,8 @@ func (rs *replies) loadReplies(ctx context.Context) error {
 			rs.dropReply(k)
 			continue
 		}
-		if now := rs.clerk.moves.currentPlace(p.To); now != p.To { // messages have other numbers there
-			p.To, p.Elsewhere, p.Message, p.ReplyTo = now, rs.clerk.moves.currentPlace(p.Elsewhere), "", ""
+		if now := rs.clerk.CurrentPlace(p.To); now != p.To { // messages have other numbers there
+			p.To, p.Elsewhere, p.Message, p.ReplyTo = now, rs.clerk.CurrentPlace(p.Elsewhere), "", ""
 		}
 		k.slot = replySlot{p.To, p.Key}
 		for _, old := range rs.waiting[k.slot] {

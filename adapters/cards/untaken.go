@@ -1,8 +1,6 @@
 package cards
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -124,8 +122,7 @@ func commonNonce(ev intake.Event, key string) string {
 	if !ev.Common {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(key))
-	return hex.EncodeToString(sum[:8])
+	return DigestOf(key)
 }
 
 // replyUntaken says it in words of the n-th text that's told of. While those wait, they take in what else

@@ -49,7 +49,7 @@ func RevokedText(person string, rest access.Roles) string {
 const maxAccessRows = 30
 
 // accessText lists who may do what, in Markdown.
-func accessText(all []access.Listed, now time.Time) string {
+func accessText(all []access.ListedGrant, now time.Time) string {
 	var b strings.Builder
 	for i, l := range all {
 		if i == maxAccessRows {
@@ -60,7 +60,7 @@ func accessText(all []access.Listed, now time.Time) string {
 		if l.Name != "" {
 			who += " (" + l.Name + ")"
 		}
-		fmt.Fprintf(&b, "%s: **%s**, %s\n", wording.Plain(who), l.Role, wording.Plain(GivenText(l, now)))
+		fmt.Fprintf(&b, "%s: **%s**, %s\n", wording.Plain(who), l.Role, wording.Plain(givenText(l, now)))
 	}
 	if b.Len() == 0 {
 		return "Nobody has access."
@@ -68,8 +68,8 @@ func accessText(all []access.Listed, now time.Time) string {
 	return b.String()
 }
 
-// GivenText returns where somebody's role comes from, and how it stands.
-func GivenText(l access.Listed, now time.Time) string {
+// givenText returns where somebody's role comes from, and how it stands.
+func givenText(l access.ListedGrant, now time.Time) string {
 	if l.Config {
 		return "by the configuration"
 	}

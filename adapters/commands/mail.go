@@ -140,25 +140,29 @@ func replyPressed(a *Invocation) error {
 	if a.runner.Mail == nil {
 		return errNoMail
 	}
-	id, place := a.Offered.Args, a.Event.Place
+	id := a.Offered.Args
 	return a.post(adapters.Post{
 		Text: "Answer this message with what you want to say; or write /mail " + wording.Plain(id) + " and the text.",
-		Sent: func(message string, err error) {
-			if err == nil && message != "" {
-				go a.runner.letterShown(place, message, id) // it mustn't be waited for
-			}
-		},
+		Sent: a.runner.letterShown(a.Event.Place, id),
 	})
 }
 
 // shownTime bounds keeping which message shows a letter.
 const shownTime = 30 * time.Second
 
-func (r *Runner) letterShown(place adapters.Target, message, id string) {
-	ctx, cancel := context.WithTimeout(context.Background(), shownTime)
-	defer cancel()
-	if err := r.Mail.KeepShown(ctx, place, message, id); err != nil {
-		r.Log.Warn("an answer to a message won't be known as one to a letter", "target", place.String(), "err", err)
+// letterShown returns what keeps which message at a place shows a letter, when that's sent.
+func (r *Runner) letterShown(place adapters.Target, id string) (sent func(message string, err error)) {
+	keep := func(message string) {
+		ctx, cancel := context.WithTimeout(context.Background(), shownTime)
+		defer cancel()
+		if err := r.Mail.KeepShown(ctx, place, message, id); err != nil {
+			r.Log.Warn("an answer to a message won't be known as one to a letter", "target", place.String(), "err", err)
+		}
+	}
+	return func(message string, err error) {
+		if err == nil && message != "" {
+			go keep(message) // it mustn't be waited for
+		}
 	}
 }
 
@@ -220,11 +224,9 @@ func showLetters(a *Invocation) error {
 		if err != nil {
 			return err
 		}
-		err = a.post(adapters.Post{Text: a.runner.letterText(l, a.runner.Hub.Shape(place)), Buttons: [][]adapters.Button{row}, Sent: func(message string, err error) {
-			if err == nil && message != "" {
-				go a.runner.letterShown(place, message, l.ID)
-			}
-		}})
+		err = a.post(adapters.Post{
+			Text: a.runner.letterText(l, a.runner.Hub.Shape(place)), Buttons: [][]adapters.Button{row}, Sent: a.runner.letterShown(place, l.ID),
+		})
 		if err != nil {
 			return err
 		}

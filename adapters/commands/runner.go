@@ -28,9 +28,8 @@ type Options struct {
 	// isn't known.
 	Interrupt func(s sessions.Session) []string
 	// Mail is the agents' mail; nil: there's none.
-	Mail Mailbox
-	// StateDir is the state folder, of which nothing is sent.
-	StateDir string
+	Mail     Mailbox
+	StateDir string // the state folder, of which nothing is sent
 	// Folders is the folder below which /new offers others; "": the home folder.
 	Folders string
 }
@@ -95,14 +94,14 @@ type Runner struct {
 	*cards.Clerk
 	Options
 
-	commands map[string]command
+	commands map[string]chatCommand
 	buttons  map[string]buttonHandler
 }
 
 // NewRunner makes a Runner and its Clerk. It starts nothing.
 func NewRunner(clerk cards.Options, opt Options) *Runner {
-	r := &Runner{Options: opt, commands: map[string]command{}, buttons: buttons()}
-	for _, c := range commands() {
+	r := &Runner{Options: opt, commands: map[string]chatCommand{}, buttons: buttons()}
+	for _, c := range chatCommands() {
 		r.commands[c.Name] = c
 	}
 	// What Telegram writes for people who begin to talk to a bot
@@ -289,7 +288,7 @@ func (r *Runner) PressButton(ctx context.Context, ev intake.Event, p intake.Pres
 		return d, a.AnswerPress("panebridge stopped while it did this; look whether it's done.")
 	}
 	if o.Single {
-		used, err := r.Store.TakeOffer(ctx, id, cards.Use{Key: ev.Key, By: a.personName(), At: time.Now()})
+		used, err := r.Store.TakeOffer(ctx, id, cards.OfferUse{Key: ev.Key, By: a.personName(), At: time.Now()})
 		if err != nil {
 			return EventResult{}, fmt.Errorf("use an offer: %w", err)
 		}

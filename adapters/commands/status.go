@@ -228,7 +228,7 @@ func stateSince(s sessions.Session) time.Time {
 func showHelp(a *Invocation) error {
 	var b strings.Builder
 	others := false
-	for _, c := range commands() {
+	for _, c := range chatCommands() {
 		if !a.Roles.Has(c.neededRole(a.Event)) {
 			others = true
 			continue

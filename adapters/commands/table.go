@@ -5,8 +5,8 @@ import (
 	"github.com/panebridge/panebridge/adapters/intake"
 )
 
-// command is what a person can ask for by a line that begins with "/".
-type command struct {
+// chatCommand is what a person can ask for by a line that begins with "/".
+type chatCommand struct {
 	intake.CommandInfo
 	// role is what a person needs.
 	role access.Role
@@ -25,7 +25,7 @@ type command struct {
 }
 
 // neededRole is the role that a command takes where it was asked for.
-func (c command) neededRole(ev intake.Event) access.Role {
+func (c chatCommand) neededRole(ev intake.Event) access.Role {
 	if ev.Private && c.private != "" {
 		return c.private
 	}
@@ -34,7 +34,7 @@ func (c command) neededRole(ev intake.Event) access.Role {
 
 // invoke does it. With more behind a command that takes nothing but a session's name it would be done to
 // another one than was meant.
-func (c command) invoke(a *Invocation) error {
+func (c chatCommand) invoke(a *Invocation) error {
 	if c.bare && a.args != "" {
 		return errUnnamed
 	}
@@ -47,8 +47,8 @@ const (
 	paramFolder  = "folder"
 )
 
-// commands are all there are, in the order in which they're shown.
-func commands() []command {
+// chatCommands are all there are, in the order in which they're shown.
+func chatCommands() []chatCommand {
 	session := []intake.Param{{Name: paramSession, Help: "Its name, if it isn't the one of this place", Offers: true}}
 	views := []string{"stream", "final", "screen"}
 	info := func(name, args, help string, params ...intake.Param) intake.CommandInfo {
@@ -57,7 +57,7 @@ func commands() []command {
 	infoOfSession := func(name, args, help string, params ...intake.Param) intake.CommandInfo {
 		return info(name, args, help, append(session[:1:1], params...)...)
 	}
-	return []command{
+	return []chatCommand{
 		{CommandInfo: info("sessions", "", "All sessions: what needs you, what works, what's done; can be pinned"), role: access.Viewer, repeat: true, run: listSessions},
 		{CommandInfo: info(
 			"new", "[agent] [resume] [folder]", "Begin a session; without a folder it's asked for",
@@ -126,7 +126,7 @@ func commands() []command {
 // Commands returns all commands as platforms show them.
 func Commands() []intake.CommandInfo {
 	var out []intake.CommandInfo
-	for _, c := range commands() {
+	for _, c := range chatCommands() {
 		out = append(out, c.CommandInfo)
 	}
 	return out

@@ -53,8 +53,8 @@ func (w *world) may(person string) bool {
 	return len(w.hub.take()) > 0
 }
 
-func (w *world) listed(person string) []access.Listed {
-	return slices.DeleteFunc(w.in.ListAccess(), func(l access.Listed) bool { return l.Person != person })
+func (w *world) listed(person string) []access.ListedGrant {
+	return slices.DeleteFunc(w.in.ListAccess(), func(l access.ListedGrant) bool { return l.Person != person })
 }
 
 func TestWhatWasGivenIsListedAndTakenBack(t *testing.T) {

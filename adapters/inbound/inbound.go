@@ -26,40 +26,31 @@ type Options struct {
 	Sessions  Sessions
 	Hub       Hub
 	Store     Store
-	// Conversations knows what agents can go on with; nil: nothing is known.
+	// These are as in commands.Options.
 	Conversations commands.Conversations
-	// Interrupt returns the keys that end what a session's program is doing, one after the
-	// other, by the profile of the program that runs in it. None, or a nil Interrupt: it
-	// isn't known.
-	Interrupt func(s sessions.Session) []string
-	// Mail is the agents' mail; nil: there's none.
-	Mail commands.Mailbox
+	Interrupt     func(s sessions.Session) []string
+	Mail          commands.Mailbox
+	Folders       string
 	// Paired hears of each pairing code that's made, before anybody else; nil: nobody does.
 	Paired func(code string)
 	Access access.Config // by configuration; people and chats that were paired come on top
 	// StaleAfter is how old what somebody wrote may get until it isn't typed without
 	// asking. 0: 10 minutes.
 	StaleAfter time.Duration
-	// RemindAfter is how long a question stands unanswered until people are reminded of
-	// it, once; 0: never. EscalateTo is where it's shown then, too; zero: nowhere.
+	// These are as in cards.Options.
 	RemindAfter time.Duration
 	EscalateTo  adapters.Target
+	Pinned      bool
+	Mask        func(text string) string
 	// Shared says who else reads a platform's updates with the same bot, as far as is known, to
 	// begin a sentence with: "Another panebridge"; "": nobody does. It returns at once. Nil: nobody
 	// does.
 	Shared func(adapter string) string
-	// Pinned keeps a list of a chat's sessions pinned in it.
-	Pinned bool
 	// StateDir is where files go that a session's own folder doesn't take.
 	StateDir string
 	// MaxFile is the size in bytes of the largest file that's taken; less than 0: none
 	// is. 0: 20 MiB, which is what Telegram's getFile gives.
 	MaxFile int64
-	// Mask takes secrets out of what's offered while somebody writes, which goes through no
-	// Outbox, and of what's cut before it goes through one. Nil: nothing is masked.
-	Mask func(text string) string
-	// Folders is the folder below which /new offers others; "": the home folder.
-	Folders string
 	// Panicked is told that a worker of Run's panicked, and is begun anew. It must not
 	// block. Nil: nobody is told.
 	Panicked func(worker string)

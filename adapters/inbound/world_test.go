@@ -390,8 +390,8 @@ func (k *kept) PutOffer(ctx context.Context, o cards.Offer) error {
 	return around1(k.p, func() error { return k.Store.PutOffer(ctx, o) })
 }
 
-func (k *kept) TakeOffer(ctx context.Context, id string, u cards.Use) (cards.Use, error) {
-	return around(k.p, func() (cards.Use, error) { return k.Store.TakeOffer(ctx, id, u) })
+func (k *kept) TakeOffer(ctx context.Context, id string, u cards.OfferUse) (cards.OfferUse, error) {
+	return around(k.p, func() (cards.OfferUse, error) { return k.Store.TakeOffer(ctx, id, u) })
 }
 
 func (k *kept) MoveChat(ctx context.Context, adapter, from, to string) error {

@@ -66,7 +66,7 @@ type Mailroom struct {
 	chats   Chats                       // from Run on
 	waiting map[inbox.Address]time.Time // whose previews couldn't be typed, and when they're tried again
 	trying  map[inbox.Address]bool
-	heard   []happened // what may be told to a director
+	heard   []sessionNews // what may be told to a director
 	states  map[sessions.ID]sessions.State
 	asks    map[sessions.ID]*waitNotices
 	typing  int           // previews that are being typed

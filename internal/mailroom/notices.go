@@ -12,8 +12,8 @@ import (
 	"github.com/panebridge/panebridge/sessions/agent"
 )
 
-// happened is something of a session that its director, and who asked for it, may be told.
-type happened struct {
+// sessionNews is something of a session that its director, and who asked for it, may be told.
+type sessionNews struct {
 	session sessions.ID
 	kind    inbox.NoticeType
 	msg     string
@@ -28,14 +28,14 @@ func (m *Mailroom) Follow(feed *sessions.Feed) {
 
 func (m *Mailroom) handleOutput(ev sessions.OutputEvent) {
 	if ev.Complete {
-		m.noteHappened(happened{ev.Session, inbox.Complete, turnEnded(ev.Turn), time.Now()})
+		m.noteHappened(sessionNews{ev.Session, inbox.Complete, turnEnded(ev.Turn), time.Now()})
 		m.retryPreviews(ev.Session)
 	}
 	m.mu.Lock()
 	question := m.waitNoticesOf(ev.Session).seePrompt(ev.Prompt, ev.Asked)
 	m.mu.Unlock()
 	if question != "" {
-		m.noteHappened(happened{ev.Session, inbox.Question, question, time.Now()})
+		m.noteHappened(sessionNews{ev.Session, inbox.Question, question, time.Now()})
 	}
 }
 
@@ -58,7 +58,7 @@ func (m *Mailroom) handleSession(one sessions.Session) {
 	case sessions.StateIdle:
 		m.retryPreviews(one.ID)
 	case sessions.StateEnded:
-		m.noteHappened(happened{one.ID, inbox.Info, "ended: " + one.Reason, time.Now()})
+		m.noteHappened(sessionNews{one.ID, inbox.Info, "ended: " + one.Reason, time.Now()})
 	case sessions.StateStarting, sessions.StateWorking, sessions.StateError: // nothing that a director needs to know
 	case sessions.StateWaiting: // see asks
 	}
@@ -87,7 +87,7 @@ func turnEnded(t sessions.Turn) string {
 const maxHeard = 10_000
 
 // noteHappened takes in what may be told to a director.
-func (m *Mailroom) noteHappened(h happened) {
+func (m *Mailroom) noteHappened(h sessionNews) {
 	m.mu.Lock()
 	if len(m.heard) < maxHeard {
 		m.heard = append(m.heard, h)
@@ -96,7 +96,7 @@ func (m *Mailroom) noteHappened(h happened) {
 	m.wakeRun()
 }
 
-func (m *Mailroom) takeHappened() []happened {
+func (m *Mailroom) takeHappened() []sessionNews {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all := m.heard
@@ -116,7 +116,7 @@ func (m *Mailroom) retryPreviews(id sessions.ID) {
 
 // tellListeners writes a notice for the director of the fleet whose member a session is, and for
 // those who have asked for it. Directors aren't told where notices.auto is off.
-func (m *Mailroom) tellListeners(ctx context.Context, h happened) error {
+func (m *Mailroom) tellListeners(ctx context.Context, h sessionNews) error {
 	all, err := m.store.Parties(ctx)
 	if err != nil {
 		return err
@@ -192,11 +192,11 @@ func (a *waitNotices) takeWaiting(now time.Time) (msg string) {
 
 // takeWaiting hears of sessions that wait, and whose question isn't known.
 func (m *Mailroom) takeWaiting(now time.Time) {
-	var due []happened
+	var due []sessionNews
 	m.mu.Lock()
 	for id, a := range m.asks {
 		if msg := a.takeWaiting(now); msg != "" {
-			due = append(due, happened{id, inbox.Waiting, msg, a.since})
+			due = append(due, sessionNews{id, inbox.Waiting, msg, a.since})
 		}
 	}
 	m.mu.Unlock()

@@ -180,12 +180,12 @@ func (s *Store) Offer(ctx context.Context, id string) (o cards.Offer, err error)
 }
 
 // TakeOffer uses an offer's group up: see cards.OfferStore.
-func (s *Store) TakeOffer(ctx context.Context, id string, u cards.Use) (is cards.Use, err error) {
+func (s *Store) TakeOffer(ctx context.Context, id string, u cards.OfferUse) (is cards.OfferUse, err error) {
 	err = s.write.queue.do(ctx, 1, func(ctx context.Context) error {
 		conn := s.write.conn
 		var together string
 		var at int64
-		is = cards.Use{}
+		is = cards.OfferUse{}
 		err := conn.QueryRowContext(ctx, `SELECT together, used_key, used_by, used_at FROM offers WHERE id = ?`, clean(id)).
 			Scan(&together, &is.Key, &is.By, &at)
 		if err != nil {
@@ -202,7 +202,7 @@ func (s *Store) TakeOffer(ctx context.Context, id string, u cards.Use) (is cards
 		return err
 	})
 	if err != nil {
-		return cards.Use{}, s.explain("use an offer", err)
+		return cards.OfferUse{}, s.explain("use an offer", err)
 	}
 	return is, nil
 }
