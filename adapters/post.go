@@ -133,7 +133,7 @@ func (p Post) simpler(shape Shape, edit bool) (_ Post, less string, ok bool) {
 // plainOf is what a text in Markdown says, without marks.
 func plainOf(markdown string) string {
 	all := render.MessageForm{Size: func(render.MessageText) int { return 0 }, Max: 1 + len(markdown)}
-	t, _, _ := all.Next([]render.Part{{Kind: render.Answer, Source: markdown}}, render.Position{})
+	t, _, _ := all.Next([]render.Part{{Kind: render.Answer, Source: markdown}}, render.TextPosition{})
 	return t.String()
 }
 

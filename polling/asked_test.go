@@ -45,7 +45,7 @@ func TestEventsTellOfDialogs(t *testing.T) {
 		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		a := &asker{}
 		a.asks("1", true)
-		target := polling.Target{Session: "pb_1", Server: "t", Pane: "%1", Observe: func([]byte) (polling.Observer, error) { return a, nil }}
+		target := polling.PolledPane{Session: "pb_1", Server: "t", Pane: "%1", Observe: func([]byte) (polling.Observer, error) { return a, nil }}
 		if err := r.coord.Start(target); err != nil {
 			r.Fatal(err)
 		}

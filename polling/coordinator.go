@@ -115,7 +115,7 @@ func (c *PollingCoordinator) launchPoller(ctx context.Context, p *OutputPoller) 
 }
 
 // Start gives a session its poller. ErrRunning if it has one.
-func (c *PollingCoordinator) Start(t Target) error {
+func (c *PollingCoordinator) Start(t PolledPane) error {
 	server := c.servers[t.Server]
 	if server == nil {
 		return fmt.Errorf("start poller of %s: %w tmux server %q", t.Session, sessions.ErrUnknown, t.Server)

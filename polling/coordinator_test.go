@@ -174,7 +174,7 @@ func newRig(t *testing.T, log polling.Log, mem *memLog, sources map[string]polli
 
 func (r *rig) start(id sessions.ID, server, pane string) {
 	r.Helper()
-	if err := r.coord.Start(polling.Target{Session: id, Server: server, Pane: pane}); err != nil {
+	if err := r.coord.Start(polling.PolledPane{Session: id, Server: server, Pane: pane}); err != nil {
 		r.Fatal(err)
 	}
 }
@@ -201,7 +201,7 @@ func TestOnePollerPerSession(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 50 {
 			wg.Go(func() {
-				switch err := r.coord.Start(polling.Target{Session: "pb_1", Server: "t", Pane: "%1"}); {
+				switch err := r.coord.Start(polling.PolledPane{Session: "pb_1", Server: "t", Pane: "%1"}); {
 				case err == nil:
 					started.Add(1)
 				case errors.Is(err, polling.ErrRunning):
@@ -213,10 +213,10 @@ func TestOnePollerPerSession(t *testing.T) {
 		if started.Load() != 1 || refused.Load() != 49 {
 			t.Errorf("%d started, %d refused", started.Load(), refused.Load())
 		}
-		if err := r.coord.Start(polling.Target{Session: "pb_2", Server: "t", Pane: "%1"}); !errors.Is(err, polling.ErrRunning) {
+		if err := r.coord.Start(polling.PolledPane{Session: "pb_2", Server: "t", Pane: "%1"}); !errors.Is(err, polling.ErrRunning) {
 			t.Errorf("a second session in the same pane: %v", err)
 		}
-		if err := r.coord.Start(polling.Target{Session: "pb_3", Server: "x", Pane: "%1"}); !errors.Is(err, sessions.ErrUnknown) {
+		if err := r.coord.Start(polling.PolledPane{Session: "pb_3", Server: "x", Pane: "%1"}); !errors.Is(err, sessions.ErrUnknown) {
 			t.Errorf("an unknown server: %v", err)
 		}
 	})

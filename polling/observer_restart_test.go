@@ -85,7 +85,7 @@ func TestTypedIsToldAgain(t *testing.T) {
 			heard = append(heard, &listener{})
 			return heard[len(heard)-1], nil
 		}
-		if err := r.coord.Start(polling.Target{Session: "pb_1", Server: "t", Pane: "%1", Observe: observe}); err != nil {
+		if err := r.coord.Start(polling.PolledPane{Session: "pb_1", Server: "t", Pane: "%1", Observe: observe}); err != nil {
 			t.Fatal(err)
 		}
 		r.after(5 * time.Second)

@@ -118,7 +118,7 @@ func (o *observer) Observe(_ context.Context, l sessions.Poll) (sessions.Observa
 
 func (r *rig) startObserved(p *program) {
 	r.Helper()
-	if err := r.coord.Start(polling.Target{Session: "pb_1", Server: "t", Pane: "%1", Observe: p.observe}); err != nil {
+	if err := r.coord.Start(polling.PolledPane{Session: "pb_1", Server: "t", Pane: "%1", Observe: p.observe}); err != nil {
 		r.Fatal(err)
 	}
 }

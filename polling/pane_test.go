@@ -234,7 +234,7 @@ func newPane(t *testing.T, command string, size string, opt polling.Options, tmu
 	t.Cleanup(func() { p.stopPolling(); cancel(); wg.Wait() })
 	p.await("connection", func() bool { return p.client.Status().Connected })
 	p.id = p.tmux("new-session", "-d", "-s", "work", "-x", w, "-y", h, "-P", "-F", "#{pane_id}", command)
-	if err := p.coord.Start(polling.Target{Session: "pb_1", Server: "t", Pane: p.id, Drained: true}); err != nil {
+	if err := p.coord.Start(polling.PolledPane{Session: "pb_1", Server: "t", Pane: p.id, Drained: true}); err != nil {
 		t.Fatal(err)
 	}
 	return p

@@ -24,8 +24,8 @@ const (
 	maxEchoes  = 16
 )
 
-// Target is what a poller reads.
-type Target struct {
+// PolledPane is what a poller reads.
+type PolledPane struct {
 	Session  sessions.ID
 	Server   string
 	Pane     string
@@ -40,7 +40,7 @@ type Target struct {
 // OutputPoller is the one reader of one session's pane. Its goroutine (run)
 // owns the engine; others wake it and ask it to stop.
 type OutputPoller struct {
-	target Target
+	target PolledPane
 	source PaneSource
 	log    Log
 	owner  Owner

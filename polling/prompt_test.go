@@ -124,7 +124,7 @@ func TestQuietEndsATurn(t *testing.T) {
 		mem, src := &memLog{}, newFakeSource("%1")
 		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		observe := func([]byte) (polling.Observer, error) { return quietly{}, nil }
-		if err := r.coord.Start(polling.Target{Session: "pb_1", Server: "t", Pane: "%1", Observe: observe}); err != nil {
+		if err := r.coord.Start(polling.PolledPane{Session: "pb_1", Server: "t", Pane: "%1", Observe: observe}); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 3 {

@@ -37,7 +37,7 @@ func TestWordsThatAreQuotedAskNothing(t *testing.T) {
 				r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 				c.obs.Text = sessions.TextPane
 				q := quoter{&asker{obs: c.obs}}
-				target := polling.Target{Session: "pb_1", Server: "t", Pane: "%1", Observe: func([]byte) (polling.Observer, error) { return q, nil }}
+				target := polling.PolledPane{Session: "pb_1", Server: "t", Pane: "%1", Observe: func([]byte) (polling.Observer, error) { return q, nil }}
 				if err := r.coord.Start(target); err != nil {
 					r.Fatal(err)
 				}

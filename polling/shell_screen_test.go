@@ -44,7 +44,7 @@ func TestAFullScreenProgramOfAShell(t *testing.T) {
 		mem, src, f := &memLog{}, newFakeSource("%1"), &front{}
 		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
 		observe := func([]byte) (polling.Observer, error) { return f, nil }
-		if err := r.coord.Start(polling.Target{Session: "pb_1", Server: "t", Pane: "%1", Observe: observe}); err != nil {
+		if err := r.coord.Start(polling.PolledPane{Session: "pb_1", Server: "t", Pane: "%1", Observe: observe}); err != nil {
 			t.Fatal(err)
 		}
 		prompt := func(s *sessions.Snapshot) {

@@ -118,7 +118,7 @@ func (p *pane) restart(opt polling.Options) {
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = p.coord.Run(ctx, p.owner) })
 	p.stopPolling = func() { cancel(); wg.Wait() }
-	if err := p.coord.Start(polling.Target{Session: "pb_1", Server: "t", Pane: p.id, Drained: true}); err != nil {
+	if err := p.coord.Start(polling.PolledPane{Session: "pb_1", Server: "t", Pane: p.id, Drained: true}); err != nil {
 		p.Fatal(err)
 	}
 }

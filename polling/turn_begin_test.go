@@ -116,7 +116,7 @@ func TestAnAnswerBeginsNoTurn(t *testing.T) {
 		if err := r.coord.Stop(t.Context(), "pb_1"); err != nil {
 			t.Fatal(err)
 		}
-		target := polling.Target{Session: "pb_1", Server: "t", Pane: "%1", Observe: func([]byte) (polling.Observer, error) { return a, nil }}
+		target := polling.PolledPane{Session: "pb_1", Server: "t", Pane: "%1", Observe: func([]byte) (polling.Observer, error) { return a, nil }}
 		a.asks("", true)
 		if err := r.coord.Start(target); err != nil {
 			t.Fatal(err)

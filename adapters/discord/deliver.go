@@ -437,12 +437,12 @@ const cutNotice = `\[the rest doesn't fit\]`
 // postText is Markdown as Discord takes it, cut to what a message holds.
 func postText(markdown string) string {
 	source := []render.Part{{Kind: render.Answer, Source: markdown}}
-	t, _, whole := discord.Form(maxText).Next(source, render.Position{})
+	t, _, whole := discord.Form(maxText).Next(source, render.TextPosition{})
 	s := ""
 	if whole {
 		s = discord.Markdown(t)
 	} else {
-		t, _, _ = discord.Form(maxText-len(cutNotice)-2).Next(source, render.Position{})
+		t, _, _ = discord.Form(maxText-len(cutNotice)-2).Next(source, render.TextPosition{})
 		s = discord.Markdown(t) + "\n\n" + cutNotice
 	}
 	if s == "" {

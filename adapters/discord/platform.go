@@ -96,7 +96,7 @@ func (a *Adapter) Answer(ctx context.Context, press intake.Event, text string) e
 
 // plainText is a text in Discord's Markdown that shows it as it is.
 func plainText(text string) string {
-	t, _, _ := discord.Form(maxText).Next([]render.Part{{Kind: render.Plain, Source: text}}, render.Position{})
+	t, _, _ := discord.Form(maxText).Next([]render.Part{{Kind: render.Plain, Source: text}}, render.TextPosition{})
 	return discord.Markdown(t)
 }
 

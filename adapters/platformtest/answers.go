@@ -138,7 +138,7 @@ func rendered(blocks []adaptertest.Block) string {
 		switch b.Kind {
 		case sessions.KindAnswer:
 			parts := []render.Part{{Kind: render.Answer, Source: b.Text}}
-			out.WriteString(render.Render(parts, render.Position{}, render.End(parts)).String())
+			out.WriteString(render.Render(parts, render.TextPosition{}, render.End(parts)).String())
 		case sessions.KindUser:
 			out.WriteString("you:" + b.Text)
 		default:

@@ -337,7 +337,7 @@ func (a *Adapter) createTopic(ctx context.Context, at numberedPlace, title strin
 func topicName(title string) string {
 	title = strings.Join(strings.Fields(title), " ")
 	shown := []render.Part{{Kind: render.Pane, Source: title}}
-	if render.Render(shown, render.Position{}, render.End(shown)).Blank() {
+	if render.Render(shown, render.TextPosition{}, render.End(shown)).Blank() {
 		title = "session"
 	}
 	return adapters.Shorten(title, maxTitle)

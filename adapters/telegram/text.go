@@ -41,7 +41,7 @@ func formatted(p adapters.Page) entities.FormattedText {
 	m := styled(p)
 	if tooMany(m) {
 		code := []render.Part{{Kind: render.Pane, Source: adapters.PlainText(p)}}
-		m = entities.From(render.Render(code, render.Position{}, render.End(code)))
+		m = entities.From(render.Render(code, render.TextPosition{}, render.End(code)))
 	}
 	if m.Text == "" {
 		m = entities.FormattedText{Text: nothingToSee}
@@ -74,9 +74,9 @@ const cutNotice = "[the rest doesn't fit]"
 // postText is Markdown as Telegram takes it, cut to a length in UTF-16 units.
 func postText(markdown string, longest int) entities.FormattedText {
 	source := []render.Part{{Kind: render.Answer, Source: markdown}}
-	t, _, whole := entities.Form(longest).Next(source, render.Position{})
+	t, _, whole := entities.Form(longest).Next(source, render.TextPosition{})
 	if !whole {
-		t, _, _ = entities.Form(longest-len(cutNotice)-2).Next(source, render.Position{})
+		t, _, _ = entities.Form(longest-len(cutNotice)-2).Next(source, render.TextPosition{})
 	}
 	m := entities.From(t)
 	if tooMany(m) { // one address alone is too long

@@ -47,7 +47,7 @@ func markdown(w http.ResponseWriter, r *http.Request) {
 func runsOf(text string) []styledRun {
 	parts := []render.Part{{Kind: render.Answer, Source: text}}
 	out := []styledRun{}
-	for _, r := range render.Render(parts, render.Position{}, render.End(parts)).Runs() {
+	for _, r := range render.Render(parts, render.TextPosition{}, render.End(parts)).Runs() {
 		s := r.Style
 		out = append(out, styledRun{
 			Text: r.Text, Bold: s.Bold, Italic: s.Italic, Strike: s.Strike, Code: s.Code, Pre: s.Pre, Language: s.Language,

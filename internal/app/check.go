@@ -101,23 +101,9 @@ func checkMirrors(cfg *config.Config, file string, env config.Env) error {
 	return err
 }
 
-type (
-	// Finding is the outcome of one check.
-	Finding = findings.Finding
-	// Severity is how it came out.
-	Severity = findings.Severity
-)
-
-// The severities.
-const (
-	Fine     = findings.Fine
-	Doubtful = findings.Doubtful
-	Broken   = findings.Broken
-)
-
 // ExamineChats looks at the bots of the platforms that are on, and at their chats; running says that a daemon does, too.
-func ExamineChats(ctx context.Context, cfg *config.Config, running bool) []Finding {
-	var found []Finding
+func ExamineChats(ctx context.Context, cfg *config.Config, running bool) []findings.Finding {
+	var found []findings.Finding
 	for _, p := range all.Enabled(cfg) {
 		if p.Examine != nil {
 			found = append(found, p.Examine(ctx, section(cfg, p), running)...)
@@ -128,24 +114,24 @@ func ExamineChats(ctx context.Context, cfg *config.Config, running bool) []Findi
 
 // ExamineStore looks at the database in a state folder, whether a daemon uses it or not; nothing if
 // there's none yet, or if statedir.Check refuses the folder: then it may be anything.
-func ExamineStore(ctx context.Context, stateDir string) []Finding {
+func ExamineStore(ctx context.Context, stateDir string) []findings.Finding {
 	return append(examineDatabase(ctx, stateDir), examineAsides(stateDir)...)
 }
 
 // examineAsides says what lies beside the database that was put aside.
-func examineAsides(stateDir string) (all []Finding) {
+func examineAsides(stateDir string) (all []findings.Finding) {
 	const name = api.PartAside
 	asides, err := store.Asides(statedir.DatabasePath(stateDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		all = append(all, Finding{Check: name, Severity: Doubtful, Detail: err.Error(), Fix: "See to the state folder."})
+		all = append(all, findings.Finding{Check: name, Severity: findings.Doubtful, Detail: err.Error(), Fix: "See to the state folder."})
 	}
 	for _, a := range asides {
-		all = append(all, Finding{Check: name, Severity: Doubtful, Detail: a.String(), Fix: "rm " + a.Path + "*"})
+		all = append(all, findings.Finding{Check: name, Severity: findings.Doubtful, Detail: a.String(), Fix: "rm " + a.Path + "*"})
 	}
 	return all
 }
 
-func examineDatabase(ctx context.Context, stateDir string) []Finding {
+func examineDatabase(ctx context.Context, stateDir string) []findings.Finding {
 	const name = "database"
 	path := statedir.DatabasePath(stateDir)
 	if statedir.Check(stateDir) != nil {
@@ -156,36 +142,36 @@ func examineDatabase(ctx context.Context, stateDir string) []Finding {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err == nil:
-		return []Finding{{Check: name, Detail: path + " is sound"}}
+		return []findings.Finding{{Check: name, Detail: path + " is sound"}}
 	case errors.Is(err, store.ErrTooNew):
-		return []Finding{{Check: name, Severity: Broken, Detail: err.Error(), Fix: "Run the newer panebridge that made it, or give another --state-dir."}}
+		return []findings.Finding{{Check: name, Severity: findings.Broken, Detail: err.Error(), Fix: "Run the newer panebridge that made it, or give another --state-dir."}}
 	case errors.Is(err, store.ErrStrange):
-		return []Finding{{Check: name, Severity: Broken, Detail: err.Error(), Fix: "`panebridge run` refuses it until that's so."}}
+		return []findings.Finding{{Check: name, Severity: findings.Broken, Detail: err.Error(), Fix: "`panebridge run` refuses it until that's so."}}
 	case errors.Is(err, store.ErrDamaged):
-		return []Finding{{Check: name, Severity: Broken, Detail: err.Error(), Fix: "Restart panebridge: it saves what can be read, and keeps the damaged database beside the new one."}}
+		return []findings.Finding{{Check: name, Severity: findings.Broken, Detail: err.Error(), Fix: "Restart panebridge: it saves what can be read, and keeps the damaged database beside the new one."}}
 	}
-	return []Finding{{Check: name, Severity: Broken, Detail: err.Error(), Fix: "See to its file and its disk; see docs/troubleshooting.md."}}
+	return []findings.Finding{{Check: name, Severity: findings.Broken, Detail: err.Error(), Fix: "See to its file and its disk; see docs/troubleshooting.md."}}
 }
 
 // ExamineExposure looks for secrets that others can read: in a configuration that others may open, and
 // on the way to a platform.
-func ExamineExposure(cfg *config.Config, path string) (all []Finding) {
+func ExamineExposure(cfg *config.Config, path string) (all []findings.Finding) {
 	info, err := os.Stat(path)
 	if err == nil && isOthersToWrite(info) {
-		all = append(all, Finding{Check: "configuration", Severity: Doubtful, Detail: "a group of users can write to " + path + ", which names programs that are run", Fix: "chmod g-w " + path})
+		all = append(all, findings.Finding{Check: "configuration", Severity: findings.Doubtful, Detail: "a group of users can write to " + path + ", which names programs that are run", Fix: "chmod g-w " + path})
 	}
 	if err == nil && info.Mode().Perm()&0o044 != 0 {
 		text, err := regular.Read(path, findings.MaxSecretFile)
 		for _, one := range inlineSecrets(cfg) {
 			if err == nil && one.text != "" && bytes.Contains(text, []byte(one.text)) {
-				all = append(all, Finding{Check: "configuration", Severity: Doubtful, Detail: "other users can read " + path + ", in which " + one.name + " stands", Fix: "chmod 600 " + path + ", or write it as ${VARIABLE} or into a file of its own."})
+				all = append(all, findings.Finding{Check: "configuration", Severity: findings.Doubtful, Detail: "other users can read " + path + ", in which " + one.name + " stands", Fix: "chmod 600 " + path + ", or write it as ${VARIABLE} or into a file of its own."})
 			}
 		}
 	}
 	for _, key := range cfg.Keys() {
 		text, _ := key.Value.(string)
 		if u, err := url.Parse(text); err == nil && key.Format == "http_url" && u.Scheme == "http" && !config.IsLoopback(u.Hostname()) {
-			all = append(all, Finding{Check: "configuration", Severity: Doubtful, Detail: key.Path + " is " + text + ": the bot's token goes there in plain text, with all that's said", Fix: "Use https, or a server on this machine."})
+			all = append(all, findings.Finding{Check: "configuration", Severity: findings.Doubtful, Detail: key.Path + " is " + text + ": the bot's token goes there in plain text, with all that's said", Fix: "Use https, or a server on this machine."})
 		}
 	}
 	return all
@@ -228,7 +214,7 @@ func (d *daemon) warnOfExposure() {
 		}
 	}
 	for _, f := range all {
-		if f.Severity == Doubtful {
+		if f.Severity == findings.Doubtful {
 			d.opt.Log.Warn("the configuration isn't safe", "component", "config", "found", f.Detail, "fix", f.Fix)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/internal/findings"
 	"github.com/panebridge/panebridge/internal/store"
 )
 
@@ -29,7 +30,7 @@ func TestAConfigurationThatAGroupCanWriteToIsTold(t *testing.T) {
 		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chown(path, 0, tc.gid), os.Chmod(path, tc.mode)); err != nil {
 			t.Fatal(err)
 		}
-		told := slices.ContainsFunc(app.ExamineExposure(all.Form().Default(), path), func(f app.Finding) bool { return f.Fix == "chmod g-w "+path })
+		told := slices.ContainsFunc(app.ExamineExposure(all.Form().Default(), path), func(f findings.Finding) bool { return f.Fix == "chmod g-w "+path })
 		if told != tc.told {
 			t.Errorf("%s: told is %t", name, told)
 		}
@@ -59,7 +60,7 @@ func TestANewerDatabaseIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := app.ExamineStore(t.Context(), dir)
-	if len(found) != 1 || found[0].Severity != app.Broken || !strings.Contains(found[0].Fix, "Run the newer panebridge") {
+	if len(found) != 1 || found[0].Severity != findings.Broken || !strings.Contains(found[0].Fix, "Run the newer panebridge") {
 		t.Errorf("found is %+v", found)
 	}
 }

@@ -58,7 +58,7 @@ func TestSecretsAreReadFromFiles(t *testing.T) {
 				return err
 			},
 			"doctor's token": func() error {
-				if all := findings.ExamineTokenFile("telegram", name); len(all) == 1 && all[0].Severity == Broken {
+				if all := findings.ExamineTokenFile("telegram", name); len(all) == 1 && all[0].Severity == findings.Broken {
 					return fmt.Errorf("%s: %w", all[0].Detail, regular.ErrIrregular)
 				}
 				return nil

@@ -191,15 +191,15 @@ func locateProblems(found []config.Problem, file string, env config.Env) error {
 
 // ExamineEnvironment says which variables of this environment (NAME=value) a tmux server
 // doesn't get though it would without the secret in them.
-func ExamineEnvironment(cfg *config.Config, environ []string) []Finding {
+func ExamineEnvironment(cfg *config.Config, environ []string) []findings.Finding {
 	var known redact.Known
 	addSecrets(&known, ownSecrets(cfg), kept(agentSecrets(cfg)))
-	var out []Finding
+	var out []findings.Finding
 	for _, kv := range tmux.LoginEnvironment(environ, cfg.Tmux.Environment) {
 		variable, value, _ := strings.Cut(kv, "=")
 		if name, has := known.Find(value); has {
-			out = append(out, Finding{
-				Check: "environment", Severity: Doubtful, Detail: variable + " has the " + name + " in it, so no tmux server that panebridge starts gets it",
+			out = append(out, findings.Finding{
+				Check: "environment", Severity: findings.Doubtful, Detail: variable + " has the " + name + " in it, so no tmux server that panebridge starts gets it",
 				Fix: "Give " + variable + " another value where panebridge is started; a name in tmux.environment doesn't help.",
 			})
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/config"
-	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/internal/findings"
 )
 
 // What stands in the way on Discord is found, each with what to do about it, and the
@@ -23,14 +23,14 @@ func TestExamineDiscord(t *testing.T) {
 	dc.Enabled, dc.Token, dc.APIURL, dc.Guild = true, config.NewSecret(world.Token()), onAPort(t, world)+"/api", guild.ID
 	dc.Channels = []discordChannel{{ID: text.ID, Threads: true}, {ID: forum.ID, Threads: false}, {ID: mute.ID}, {ID: "999999999999999999"}}
 
-	want := map[string]app.Severity{
-		"discord": app.Fine, "discord channel " + text.ID: app.Fine, "discord channel " + forum.ID: app.Broken,
-		"discord channel " + mute.ID: app.Broken, "discord channel 999999999999999999": app.Broken,
+	want := map[string]findings.Severity{
+		"discord": findings.Fine, "discord channel " + text.ID: findings.Fine, "discord channel " + forum.ID: findings.Broken,
+		"discord channel " + mute.ID: findings.Broken, "discord channel 999999999999999999": findings.Broken,
 	}
-	got := map[string]app.Severity{}
+	got := map[string]findings.Severity{}
 	for _, f := range discord.Descriptor().Examine(t.Context(), discordConfig(cfg), false) {
 		got[f.Check] = max(got[f.Check], f.Severity)
-		if f.Severity != app.Fine && f.Fix == "" || strings.Contains(f.Detail+f.Fix, world.Token()) {
+		if f.Severity != findings.Fine && f.Fix == "" || strings.Contains(f.Detail+f.Fix, world.Token()) {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -40,11 +40,11 @@ func TestExamineDiscord(t *testing.T) {
 		}
 	}
 	dc.Guild, dc.Channels = "999999999999999999", nil
-	if all := discord.Descriptor().Examine(t.Context(), discordConfig(cfg), false); len(all) != 2 || all[1].Severity != app.Broken || !strings.Contains(all[1].Fix, "oauth2/authorize") {
+	if all := discord.Descriptor().Examine(t.Context(), discordConfig(cfg), false); len(all) != 2 || all[1].Severity != findings.Broken || !strings.Contains(all[1].Fix, "oauth2/authorize") {
 		t.Errorf("of a server that the bot isn't on it's said %+v", all)
 	}
 	dc.Token = config.NewSecret(strings.Repeat("A", 24) + ".BBBBBB." + strings.Repeat("C", 30))
-	if all := discord.Descriptor().Examine(t.Context(), discordConfig(cfg), false); len(all) != 1 || all[0].Severity != app.Broken || !strings.Contains(all[0].Fix, "Reset Token") {
+	if all := discord.Descriptor().Examine(t.Context(), discordConfig(cfg), false); len(all) != 1 || all[0].Severity != findings.Broken || !strings.Contains(all[0].Fix, "Reset Token") {
 		t.Errorf("of a wrong token it's said %+v", all)
 	}
 }

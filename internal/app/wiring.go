@@ -390,7 +390,7 @@ func (p pollers) NoteTyped(id sessions.ID, text string)          { p.coord.NoteT
 func (p pollers) ServerGone(server string)                       { p.coord.ServerGone(server) }
 
 func (p pollers) Start(s sessions.Session) error {
-	return p.coord.Start(polling.Target{
+	return p.coord.Start(polling.PolledPane{
 		Session: s.ID, Server: s.Pane.Server, Pane: s.Pane.ID, Identity: s.Pane.Identity, Drained: s.Owned,
 		Observe: func(kept []byte) (polling.Observer, error) { return p.observe(s, kept) },
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/panebridge/panebridge/internal/api/client"
 )
 
-func newAccess(p *commandLine) *cobra.Command {
+func newAccess(p *invocation) *cobra.Command {
 	cmd := newGroup("access", "Say who may do what in chats, and change it", newAccessList(p), newAccessGrant(p), newAccessRevoke(p))
 	cmd.Long = `What the configuration's access: gives and what was given by pairing codes or by name
 is one list. What was given counts as long as whoever gave it could give it again; what a
@@ -18,7 +18,7 @@ code gave in a group, as long as its person is in there.`
 	return cmd
 }
 
-func newAccessList(p *commandLine) *cobra.Command {
+func newAccessList(p *invocation) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "List who may do what", Args: takes(0, 0),
@@ -41,7 +41,7 @@ func newAccessList(p *commandLine) *cobra.Command {
 	return cmd
 }
 
-func newAccessGrant(p *commandLine) *cobra.Command {
+func newAccessGrant(p *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use: "grant PERSON ROLE", Short: "Give a person a role: viewer, operator, approver or admin", Args: takes(2, 2),
 		Example: "  panebridge access grant telegram:123456 viewer",
@@ -54,7 +54,7 @@ func newAccessGrant(p *commandLine) *cobra.Command {
 	}
 }
 
-func newAccessRevoke(p *commandLine) *cobra.Command {
+func newAccessRevoke(p *invocation) *cobra.Command {
 	var role string
 	cmd := &cobra.Command{
 		Use: "revoke PERSON", Short: "Take back what a person was given, by pairing or by name", Args: takes(1, 1),
@@ -70,7 +70,7 @@ func newAccessRevoke(p *commandLine) *cobra.Command {
 	return cmd
 }
 
-func newPair(p *commandLine) *cobra.Command {
+func newPair(p *invocation) *cobra.Command {
 	var asJSON bool
 	var role string
 	cmd := &cobra.Command{
@@ -98,7 +98,7 @@ group is known from then on, too. Nobody else can use the code again.`,
 	return cmd
 }
 
-func newPage(p *commandLine) *cobra.Command {
+func newPage(p *invocation) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "page",
@@ -119,7 +119,7 @@ An address that wasn't opened is void when the daemon is started anew.`,
 	return cmd
 }
 
-func newPageList(p *commandLine) *cobra.Command {
+func newPageList(p *invocation) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -145,7 +145,7 @@ func newPageList(p *commandLine) *cobra.Command {
 	return cmd
 }
 
-func newPageRevoke(p *commandLine) *cobra.Command {
+func newPageRevoke(p *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:               "revoke ID…",
 		Short:             "Let browsers use the page no longer",
@@ -162,7 +162,7 @@ func newPageRevoke(p *commandLine) *cobra.Command {
 	}
 }
 
-func newPageRotate(p *commandLine) *cobra.Command {
+func newPageRotate(p *invocation) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "rotate",
@@ -185,7 +185,7 @@ another program has answered at the page's address.`,
 }
 
 // completeBrowser completes arguments with the ids of browsers.
-func (p *commandLine) completeBrowser(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (p *invocation) completeBrowser(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	c, err := p.dial()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError

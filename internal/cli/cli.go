@@ -29,7 +29,7 @@ type Stdio struct {
 // returns the exit code. The version is that of the build, "" when unknown. It
 // handles signals itself, so ctx need not.
 func Main(ctx context.Context, version string, args []string, stdio Stdio, env func(string) (string, bool)) int {
-	p := &commandLine{version: version, stdio: stdio, env: env}
+	p := &invocation{version: version, stdio: stdio, env: env}
 	if len(args) > 0 && args[0] == hookCommand && !wantsHelp(args) {
 		return p.hook(ctx, args[1:]) // an agent waits: no time for what the others need
 	}
@@ -38,8 +38,8 @@ func Main(ctx context.Context, version string, args []string, stdio Stdio, env f
 	return p.finish(root.ExecuteContext(ctx))
 }
 
-// commandLine is what all commands share.
-type commandLine struct {
+// invocation is what all commands share.
+type invocation struct {
 	version string
 	stdio   Stdio
 	env     config.Env
@@ -48,7 +48,7 @@ type commandLine struct {
 	stateDirFlag string
 }
 
-func newRoot(p *commandLine) *cobra.Command {
+func newRoot(p *invocation) *cobra.Command {
 	root := newGroup("panebridge", "Mirror agent sessions that run in tmux, and write back to them",
 		newInit(p), newRun(p), newDemo(p), newDemoAgent(p), newDoctor(p), newConfig(p),
 		newSessions(p), newInput(p), newKeys(p), newPrompts(p), newAnswer(p), newTail(p), newScreen(p), newWait(p),
@@ -179,7 +179,7 @@ func usageErrorf(format string, args ...any) error {
 func silently(code int) error { return &exitError{code: code} }
 
 // finish prints an error and returns the exit code.
-func (p *commandLine) finish(err error) int {
+func (p *invocation) finish(err error) int {
 	if err == nil {
 		return exitDone
 	}
@@ -206,7 +206,7 @@ func (p *commandLine) finish(err error) int {
 
 // printError prints a sentence; problems of a configuration are one a line, as
 // editors and people read them.
-func (p *commandLine) printError(err error) {
+func (p *invocation) printError(err error) {
 	if problems, ok := errors.AsType[*config.Errors](err); ok {
 		p.notef("%s", problems)
 		return
@@ -221,7 +221,7 @@ func (p *commandLine) printError(err error) {
 	}
 }
 
-func newVersion(p *commandLine) *cobra.Command {
+func newVersion(p *invocation) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
@@ -241,12 +241,12 @@ func newVersion(p *commandLine) *cobra.Command {
 }
 
 // versionLine is what people see of it.
-func (p *commandLine) versionLine() string {
+func (p *invocation) versionLine() string {
 	return fmt.Sprintf("panebridge %s (%s, %s/%s)", p.versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // versionText is the build's version, or that of `go install module@version`.
-func (p *commandLine) versionText() string {
+func (p *invocation) versionText() string {
 	if p.version != "" {
 		return p.version
 	}

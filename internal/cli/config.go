@@ -17,7 +17,7 @@ import (
 	"github.com/panebridge/panebridge/internal/app"
 )
 
-func newConfig(p *commandLine) *cobra.Command {
+func newConfig(p *invocation) *cobra.Command {
 	cmd := newGroup("config", "Check, describe and reload the configuration",
 		newConfigCheck(p), newConfigSchema(p), newConfigReload(p))
 	cmd.Long = `The configuration is one YAML file, of which everything can be left out. It's the
@@ -42,7 +42,7 @@ type configProblem struct {
 	Message string `json:"message"`
 }
 
-func newConfigCheck(p *commandLine) *cobra.Command {
+func newConfigCheck(p *invocation) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check [FILE]",
@@ -62,7 +62,7 @@ one that "panebridge run" would read. Exit code 2 when something is.`,
 	return cmd
 }
 
-func (p *commandLine) checkConfig(flag string, asJSON bool) error {
+func (p *invocation) checkConfig(flag string, asJSON bool) error {
 	path, named, err := config.Path(flag, p.env)
 	if err != nil {
 		return usageErrorf("%w", err)
@@ -108,7 +108,7 @@ func problemsOf(err error) []configProblem {
 	return out
 }
 
-func newConfigReload(p *commandLine) *cobra.Command {
+func newConfigReload(p *invocation) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "reload",
@@ -137,7 +137,7 @@ SIGHUP does the same, and the daemon's log says what became of it.`,
 	return cmd
 }
 
-func (p *commandLine) printReloaded(done api.Reloaded) error {
+func (p *invocation) printReloaded(done api.Reloaded) error {
 	text := done.File + ": nothing has changed"
 	if len(done.Applied) > 0 {
 		text = done.File + ": in force now: " + strings.Join(done.Applied, ", ")
@@ -151,7 +151,7 @@ func (p *commandLine) printReloaded(done api.Reloaded) error {
 	return p.printf("%s\n", text)
 }
 
-func newConfigSchema(p *commandLine) *cobra.Command {
+func newConfigSchema(p *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON schema of the configuration file, for editors",

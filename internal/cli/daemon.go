@@ -28,7 +28,7 @@ const callTimeout = 30 * time.Second
 var errCalling = errors.New("call the daemon")
 
 // stateDir returns the state folder as an absolute path.
-func (p *commandLine) stateDir() (string, error) {
+func (p *invocation) stateDir() (string, error) {
 	dir, err := config.StateDir(p.stateDirFlag, p.env)
 	if err != nil {
 		return "", usageErrorf("%w", err)
@@ -49,7 +49,7 @@ func absolute(dir string) (string, error) {
 
 // loadConfig loads the configuration from where the flags say, with its secrets, so that
 // this process's memory is closed to others before.
-func (p *commandLine) loadConfig() (*config.Config, string, error) {
+func (p *invocation) loadConfig() (*config.Config, string, error) {
 	if err := closeMemory(); err != nil {
 		return nil, "", err
 	}
@@ -59,7 +59,7 @@ func (p *commandLine) loadConfig() (*config.Config, string, error) {
 
 // loadPublic loads the configuration for what needs none of its secrets. In a pane the
 // variables that have them aren't set.
-func (p *commandLine) loadPublic() (*config.Config, error) {
+func (p *invocation) loadPublic() (*config.Config, error) {
 	path, named, err := config.Path(p.configFlag, p.env)
 	if err != nil {
 		return nil, usageErrorf("%w", err)
@@ -77,7 +77,7 @@ func (p *commandLine) loadPublic() (*config.Config, error) {
 }
 
 // loadProfiles loads the agents' profiles as the configuration has them.
-func (p *commandLine) loadProfiles() (*agent.Set, error) {
+func (p *invocation) loadProfiles() (*agent.Set, error) {
 	cfg, err := p.loadPublic()
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func explainConfig(path string, err error) error {
 }
 
 // dial returns a client of the daemon. It connects with the first call.
-func (p *commandLine) dial() (*client.Client, error) {
+func (p *invocation) dial() (*client.Client, error) {
 	dir, err := p.stateDir()
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (p *commandLine) dial() (*client.Client, error) {
 
 // withDaemon makes a command's function of one that calls the API, each time
 // with a deadline.
-func (p *commandLine) withDaemon(do func(ctx context.Context, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
+func (p *invocation) withDaemon(do func(ctx context.Context, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := p.dial()
 		if err != nil {
@@ -132,7 +132,7 @@ const askedFor = 6 * time.Minute
 
 // callContext bounds calls to a time, or, once somebody is asked whether one may be made,
 // to what that takes.
-func (p *commandLine) callContext(ctx context.Context, c *client.Client, limit time.Duration) (context.Context, context.CancelFunc) {
+func (p *invocation) callContext(ctx context.Context, c *client.Client, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(limit, func() { cancel(context.DeadlineExceeded) })
 	c.OnAsked(func() {
@@ -193,7 +193,7 @@ func calling(err error) error {
 
 // completeSession completes the first argument with the names of living
 // sessions.
-func (p *commandLine) completeSession(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (p *invocation) completeSession(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -201,11 +201,11 @@ func (p *commandLine) completeSession(cmd *cobra.Command, args []string, _ strin
 }
 
 // completeEnded completes arguments with the names of ended sessions.
-func (p *commandLine) completeEnded(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (p *invocation) completeEnded(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return p.completeNames(cmd, func(s api.Session) bool { return s.State == sessions.StateEnded })
 }
 
-func (p *commandLine) completeNames(cmd *cobra.Command, wanted func(api.Session) bool) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (p *invocation) completeNames(cmd *cobra.Command, wanted func(api.Session) bool) ([]cobra.Completion, cobra.ShellCompDirective) {
 	c, err := p.dial()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError

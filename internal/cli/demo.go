@@ -38,7 +38,7 @@ const (
 	demoMaxSocketPath = 100
 )
 
-func newDemo(p *commandLine) *cobra.Command {
+func newDemo(p *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
 		Short: "See it work: no configuration, a tmux server and an agent of its own",
@@ -58,7 +58,7 @@ and the next "panebridge demo" goes on with it.`,
 	}
 }
 
-func (p *commandLine) demo(ctx context.Context) error {
+func (p *invocation) demo(ctx context.Context) error {
 	if err := closeMemory(); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func closeAll(ctx context.Context, socket string) {
 
 // demoDir is the demo's state folder. It's never that of the real daemon,
 // unless somebody says so by hand.
-func (p *commandLine) demoDir() (string, error) {
+func (p *invocation) demoDir() (string, error) {
 	if p.stateDirFlag != "" {
 		return absolute(p.stateDirFlag)
 	}
@@ -156,7 +156,7 @@ func markDemo(dir string) {
 
 // starter is the command that starts the daemon of a state folder. The demo doesn't ask
 // the environment for its own.
-func (p *commandLine) starter(dir string) string {
+func (p *invocation) starter(dir string) string {
 	switch _, err := os.Stat(filepath.Join(dir, demoFile)); {
 	case err == nil:
 		return "panebridge demo --state-dir " + dir
@@ -263,7 +263,7 @@ func sameFile(a, b string) bool {
 // demoAgentCommand is what `demo` runs in its session.
 const demoAgentCommand = "demo-agent"
 
-func newDemoAgent(p *commandLine) *cobra.Command {
+func newDemoAgent(p *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:    demoAgentCommand,
 		Short:  "Behave like a coding agent, for the demo",

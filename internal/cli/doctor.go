@@ -27,7 +27,7 @@ type finding struct {
 	Fix    string       `json:"fix,omitempty"` // what to do, unless it's ok
 }
 
-func newDoctor(p *commandLine) *cobra.Command {
+func newDoctor(p *invocation) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -46,7 +46,7 @@ nothing. Exit code 1 when something is broken.`,
 	return cmd
 }
 
-func (p *commandLine) printFindings(all []finding, asJSON bool) error {
+func (p *invocation) printFindings(all []finding, asJSON bool) error {
 	ok := true
 	for _, f := range all {
 		ok = ok && f.State != verdictBroken
@@ -68,7 +68,7 @@ func (p *commandLine) printFindings(all []finding, asJSON bool) error {
 	return nil
 }
 
-func (p *commandLine) printFindingsText(all []finding, ok bool) error {
+func (p *invocation) printFindingsText(all []finding, ok bool) error {
 	for _, f := range all {
 		if err := p.printFinding(f); err != nil {
 			return err
@@ -80,7 +80,7 @@ func (p *commandLine) printFindingsText(all []finding, ok bool) error {
 	return p.printf("\nSomething is broken; see above what to do.\n")
 }
 
-func (p *commandLine) printFinding(f finding) error {
+func (p *invocation) printFinding(f finding) error {
 	if err := p.printf("%-8s %s: %s\n", f.State, f.Check, f.Detail); err != nil || f.Fix == "" {
 		return err
 	}
@@ -89,7 +89,7 @@ func (p *commandLine) printFinding(f finding) error {
 
 // examine makes all checks. Those that depend on a configuration that can't be
 // read are made with the defaults, so that one problem doesn't hide another.
-func (p *commandLine) examine(ctx context.Context) []finding {
+func (p *invocation) examine(ctx context.Context) []finding {
 	cfg, all := p.examineConfig()
 	program, usable := examineTmux(ctx)
 	all = append(all, program)
@@ -101,13 +101,13 @@ func (p *commandLine) examine(ctx context.Context) []finding {
 		return append(all, finding{"state folder", verdictBroken, err.Error(), "Give --state-dir or set PANEBRIDGE_STATE_DIR."})
 	}
 	all = append(all, examineStateDir(dir)...)
-	all = append(all, findings(app.ExamineStore(ctx, dir))...)
+	all = append(all, checksOf(app.ExamineStore(ctx, dir))...)
 	running, daemon := examineDaemon(ctx, dir)
 	all = append(all, daemon...)
 	all = append(all, examinePort(ctx, cfg, dir, running))
 	all = append(all, p.examineAgents(ctx, dir, running)...)
 	if len(cfg.Redis.Addrs) > 0 {
-		all = append(all, findings(redisbots.Examine(ctx, cfg))...)
+		all = append(all, checksOf(redisbots.Examine(ctx, cfg))...)
 	}
 	return append(all, examineChats(ctx, cfg, running)...)
 }

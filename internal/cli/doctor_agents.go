@@ -25,7 +25,7 @@ import (
 
 // examineAgents looks at the agents' hooks, and, with a daemon, at the programs that run
 // in its sessions.
-func (p *commandLine) examineAgents(ctx context.Context, dir string, running bool) []finding {
+func (p *invocation) examineAgents(ctx context.Context, dir string, running bool) []finding {
 	var list []api.Session
 	var known []agent.Insight
 	if running {
@@ -52,7 +52,7 @@ func (p *commandLine) examineAgents(ctx context.Context, dir string, running boo
 
 // examineHooks looks at the hooks of agents that are there: their programs can be found,
 // or run in a session.
-func (p *commandLine) examineHooks(known []agent.Insight) []finding {
+func (p *invocation) examineHooks(known []agent.Insight) []finding {
 	list, err := p.hooksOf(hooksFlags{scope: scopeUser}, agent.HookAgents())
 	if err != nil {
 		return []finding{{"hooks", verdictWarning, err.Error(), "`panebridge hooks status` says more."}}
@@ -69,7 +69,7 @@ func (p *commandLine) examineHooks(known []agent.Insight) []finding {
 	return all
 }
 
-func hooksFinding(to agent.Install, status agent.Status, err error) finding {
+func hooksFinding(to agent.Install, status agent.HookStatus, err error) finding {
 	f := finding{Check: "hooks of " + to.Agent, State: verdictWarning, Fix: "`panebridge hooks install " + to.Agent + "` shows what it changes, and asks."}
 	switch {
 	case err != nil:
@@ -135,7 +135,7 @@ type recordFlags struct {
 	asJSON  bool
 }
 
-func newDoctorRecord(p *commandLine) *cobra.Command {
+func newDoctorRecord(p *invocation) *cobra.Command {
 	var f recordFlags
 	cmd := &cobra.Command{
 		Use:   "record SESSION",
@@ -182,7 +182,7 @@ type recorded struct {
 	Counts  format.Counts `json:"counts"`
 }
 
-func (p *commandLine) record(ctx context.Context, c *client.Client, session string, f recordFlags) error {
+func (p *invocation) record(ctx context.Context, c *client.Client, session string, f recordFlags) error {
 	asked, cancel := context.WithTimeout(ctx, callTimeout)
 	s, err := findLiving(asked, c, session)
 	cancel()
@@ -250,7 +250,7 @@ func recordingName(session string, at time.Time) string {
 	return name + "-" + at.UTC().Format("20060102-150405")
 }
 
-func (p *commandLine) printRecorded(r recorded) error {
+func (p *invocation) printRecorded(r recorded) error {
 	program := r.Agent
 	if r.Version != "" {
 		program += " " + r.Version

@@ -9,15 +9,16 @@ import (
 	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/internal/findings"
 )
 
 // examineChats looks at the bots of the platforms that are on.
 func examineChats(ctx context.Context, cfg *config.Config, running bool) []finding {
-	return findings(app.ExamineChats(ctx, cfg, running))
+	return checksOf(app.ExamineChats(ctx, cfg, running))
 }
 
-func findings(found []app.Finding) []finding {
-	verdicts := map[app.Severity]checkOutcome{app.Fine: verdictOK, app.Doubtful: verdictWarning, app.Broken: verdictBroken}
+func checksOf(found []findings.Finding) []finding {
+	verdicts := map[findings.Severity]checkOutcome{findings.Fine: verdictOK, findings.Doubtful: verdictWarning, findings.Broken: verdictBroken}
 	var all []finding
 	for _, f := range found {
 		all = append(all, finding{Check: f.Check, State: verdicts[f.Severity], Detail: f.Detail, Fix: f.Fix})
@@ -30,7 +31,7 @@ const checkConfiguration = "configuration"
 
 // examineConfig reads the configuration. One that can't be read is the defaults. One that a
 // daemon would refuse for what it means is returned as it is: the other checks need it.
-func (p *commandLine) examineConfig() (*config.Config, []finding) {
+func (p *invocation) examineConfig() (*config.Config, []finding) {
 	cfg, path, err := p.loadConfig()
 	if err != nil {
 		return all.Form().Default(), configFindings(err)
@@ -46,8 +47,8 @@ func (p *commandLine) examineConfig() (*config.Config, []finding) {
 			all[0].Detail += ", but for a token_file, see below"
 		}
 	}
-	all = append(all, findings(app.ExamineExposure(cfg, path))...)
-	return cfg, append(all, findings(app.ExamineEnvironment(cfg, os.Environ()))...)
+	all = append(all, checksOf(app.ExamineExposure(cfg, path))...)
+	return cfg, append(all, checksOf(app.ExamineEnvironment(cfg, os.Environ()))...)
 }
 
 // withoutTokenFiles is what's wrong with a configuration but for token files, which the checks of

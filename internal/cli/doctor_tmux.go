@@ -115,7 +115,7 @@ func exposedFinding(name, path string, variables []string) finding {
 
 // awaitStatus waits until a client that runs is connected or has another error
 // than before.
-func awaitStatus(ctx context.Context, c *tmux.Client, before error) tmux.Status {
+func awaitStatus(ctx context.Context, c *tmux.Client, before error) tmux.ConnStatus {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -124,7 +124,7 @@ func awaitStatus(ctx context.Context, c *tmux.Client, before error) tmux.Status 
 		}
 		select {
 		case <-ctx.Done():
-			return tmux.Status{Err: errServerSilent}
+			return tmux.ConnStatus{Err: errServerSilent}
 		case <-tick.C:
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-func newFleet(p *commandLine) *cobra.Command {
+func newFleet(p *invocation) *cobra.Command {
 	cmd := newGroup("fleet", "Group sessions that work together",
 		newFleetNew(p), newFleetAdd(p), newFleetRemove(p), newFleetDrop(p), newFleetList(p))
 	cmd.Long = `A fleet is a named group of sessions: one may be its director, the others are its
@@ -27,7 +27,7 @@ others: so a manager of workers has a director itself.`
 	return cmd
 }
 
-func newFleetNew(p *commandLine) *cobra.Command {
+func newFleetNew(p *invocation) *cobra.Command {
 	var director string
 	var nobody, asJSON bool
 	cmd := &cobra.Command{
@@ -95,7 +95,7 @@ func checkFleetName(name string) error {
 	return nil
 }
 
-func newFleetAdd(p *commandLine) *cobra.Command {
+func newFleetAdd(p *invocation) *cobra.Command {
 	var director, asJSON bool
 	cmd := &cobra.Command{
 		Use: "add NAME SESSION…", Short: "Take sessions into a fleet", Args: takes(2, -1),
@@ -128,7 +128,7 @@ func newFleetAdd(p *commandLine) *cobra.Command {
 	return cmd
 }
 
-func newFleetRemove(p *commandLine) *cobra.Command {
+func newFleetRemove(p *invocation) *cobra.Command {
 	var fleet string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -159,7 +159,7 @@ func newFleetRemove(p *commandLine) *cobra.Command {
 	return cmd
 }
 
-func newFleetDrop(p *commandLine) *cobra.Command {
+func newFleetDrop(p *invocation) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "drop NAME", Short: "Dissolve a fleet; its sessions and their mail stay", Args: takes(1, 1),
@@ -177,7 +177,7 @@ func newFleetDrop(p *commandLine) *cobra.Command {
 	return cmd
 }
 
-func newSubscribe(p *commandLine) *cobra.Command {
+func newSubscribe(p *invocation) *cobra.Command {
 	var who whoFlag
 	var off, asJSON bool
 	cmd := &cobra.Command{
@@ -232,7 +232,7 @@ type fleetEntry struct {
 	Members   []sessions.ID `json:"members"` // without the director
 }
 
-func newFleetList(p *commandLine) *cobra.Command {
+func newFleetList(p *invocation) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List fleets", Args: takes(0, 0),
@@ -283,7 +283,7 @@ type memberEntry struct {
 	Unread       int       `json:"unread"` // open mail that it wasn't shown
 }
 
-func newMembers(p *commandLine) *cobra.Command {
+func newMembers(p *invocation) *cobra.Command {
 	var who whoFlag
 	var fleet string
 	var activity, asJSON bool

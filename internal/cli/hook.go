@@ -39,7 +39,7 @@ const (
 const recordVariable = "PANEBRIDGE_HOOK_RECORD"
 
 // newHook is for help and completion; Main sees to the command itself.
-func newHook(p *commandLine) *cobra.Command {
+func newHook(p *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   hookCommand + " AGENT [EVENT] [RECORD]",
 		Short: "Tell the daemon of an agent's hook (agents call this)",
@@ -71,7 +71,7 @@ func wantsHelp(args []string) bool {
 
 // hook is `panebridge hook`. Its exit code is 0: to some agents another is a
 // verdict on what they're about to do.
-func (p *commandLine) hook(ctx context.Context, args []string) int {
+func (p *invocation) hook(ctx context.Context, args []string) int {
 	began := time.Now()
 	call := parseHookArgs(args)
 	p.stateDirFlag = call.stateDir
@@ -82,7 +82,7 @@ func (p *commandLine) hook(ctx context.Context, args []string) int {
 }
 
 // tellHook reads the hook's record, and posts what it says.
-func (p *commandLine) tellHook(ctx context.Context, call hookCall, began time.Time) (err error) {
+func (p *invocation) tellHook(ctx context.Context, call hookCall, began time.Time) (err error) {
 	defer func() {
 		if r := recover(); r != nil { // it would end the program with an exit code of its own
 			err = fmt.Errorf("tell of the hook: %v", r)
@@ -196,7 +196,7 @@ type permissionUpdate struct {
 
 // tellAgent prints what an agent's model is to read. A hook has its agent's environment:
 // commands in the text are such as the agent can run.
-func (p *commandLine) tellAgent(h agent.Hook, text string) error {
+func (p *invocation) tellAgent(h agent.Hook, text string) error {
 	path, _ := p.env("PATH")
 	executable, _ := ownPath() // without it, it's called by its name
 	text = inbox.Fit(text, agent.CalledBy(path, executable))
@@ -205,7 +205,7 @@ func (p *commandLine) tellAgent(h agent.Hook, text string) error {
 
 // awaitDecision waits until the dialog of a permission hook is answered, and prints an
 // answer that the hook can give. The agent ends the hook when it's answered otherwise.
-func (p *commandLine) awaitDecision(ctx context.Context, dir string, h agent.Hook) error {
+func (p *invocation) awaitDecision(ctx context.Context, dir string, h agent.Hook) error {
 	ctx, cancel := context.WithTimeout(ctx, agent.WaitFor)
 	defer cancel()
 	if h.Request != "" { // who reads it goes on with other events now

@@ -208,7 +208,9 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestHookWhoseInputIsNotAsItShould(t *testing.T) {
 	const begin = `{"session_id":"c","cwd":"/c",`
 	for name, in := range map[string]func() io.Reader{
-		"never closed":       func() io.Reader { return &endless{test: t.Context(), text: strings.NewReader(begin + `"a":{"b":"}"}}`)} },
+		"never closed": func() io.Reader {
+			return &endless{test: t.Context(), text: strings.NewReader(begin + `"a":{"b":"}"}}`)}
+		},
 		"never closed, half": func() io.Reader { return &endless{test: t.Context(), text: strings.NewReader(begin + `"a":`)} },
 		"without end": func() io.Reader {
 			return &endless{test: t.Context(), text: strings.NewReader(begin + `"a":"`), rest: strings.Repeat("x", 10_000)}

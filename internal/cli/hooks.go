@@ -15,7 +15,7 @@ import (
 	"github.com/panebridge/panebridge/sessions/agent"
 )
 
-func newHooks(p *commandLine) *cobra.Command {
+func newHooks(p *invocation) *cobra.Command {
 	cmd := newGroup("hooks", "Have agents tell what they're doing",
 		newHooksInstall(p), newHooksRemove(p), newHooksStatus(p))
 	cmd.Long = `Hooks are commands that an agent runs when something happens: a prompt was sent, a
@@ -50,7 +50,7 @@ func completeAgents(*cobra.Command, []string, string) ([]cobra.Completion, cobra
 }
 
 // hooksOf returns what's to be installed for each of these agents.
-func (p *commandLine) hooksOf(f hooksFlags, names []string) ([]agent.Install, error) {
+func (p *invocation) hooksOf(f hooksFlags, names []string) ([]agent.Install, error) {
 	to := agent.Install{Env: func(name string) string { value, _ := p.env(name); return value }}
 	to.Home = to.Env("HOME")
 	var err error
@@ -88,7 +88,7 @@ func (p *commandLine) hooksOf(f hooksFlags, names []string) ([]agent.Install, er
 
 // otherStateDir returns the state folder if it's not the one that a hook would find by
 // itself: variables that are set here may not be set for the agent.
-func (p *commandLine) otherStateDir() (string, error) {
+func (p *invocation) otherStateDir() (string, error) {
 	dir, err := p.stateDir()
 	if err != nil {
 		return "", err
@@ -139,7 +139,7 @@ func (f *changeFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "show the difference only")
 }
 
-func newHooksInstall(p *commandLine) *cobra.Command {
+func newHooksInstall(p *invocation) *cobra.Command {
 	var f changeFlags
 	var skill bool
 	cmd := &cobra.Command{
@@ -174,7 +174,7 @@ skills.`,
 	return cmd
 }
 
-func newHooksRemove(p *commandLine) *cobra.Command {
+func newHooksRemove(p *invocation) *cobra.Command {
 	var f changeFlags
 	cmd := &cobra.Command{
 		Use:               "remove AGENT…",
@@ -204,7 +204,7 @@ type hookChange struct {
 }
 
 // changeHooks sees to one agent after the other, as far as they can be changed.
-func (p *commandLine) changeHooks(ctx context.Context, f changeFlags, names []string, changes ...hookChange) error {
+func (p *invocation) changeHooks(ctx context.Context, f changeFlags, names []string, changes ...hookChange) error {
 	if f.yes && f.dryRun {
 		return usageErrorf("--dry-run writes nothing, and --yes writes without asking: give one of them")
 	}
@@ -224,7 +224,7 @@ func (p *commandLine) changeHooks(ctx context.Context, f changeFlags, names []st
 	return errors.Join(failed...)
 }
 
-func (p *commandLine) changeOne(ctx context.Context, f changeFlags, to agent.Install, h hookChange, ask *asker) error {
+func (p *invocation) changeOne(ctx context.Context, f changeFlags, to agent.Install, h hookChange, ask *asker) error {
 	c, err := h.plan(to)
 	if err != nil {
 		return err
@@ -277,13 +277,13 @@ func difference(c agent.Change) string {
 
 // hooksStatus is how things stand with one agent's hooks, for --json.
 type hooksStatus struct {
-	Agent  string       `json:"agent"`
-	Status agent.Status `json:"status"`
-	File   string       `json:"file"`
-	Error  string       `json:"error,omitempty"`
+	Agent  string           `json:"agent"`
+	Status agent.HookStatus `json:"status"`
+	File   string           `json:"file"`
+	Error  string           `json:"error,omitempty"`
 }
 
-func newHooksStatus(p *commandLine) *cobra.Command {
+func newHooksStatus(p *invocation) *cobra.Command {
 	var f hooksFlags
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -309,7 +309,7 @@ state folder or another version; "panebridge hooks install" brings them up to da
 }
 
 // printHooks prints how things stand; a file that can't be read is a failure.
-func (p *commandLine) printHooks(list []agent.Install, asJSON bool) error {
+func (p *invocation) printHooks(list []agent.Install, asJSON bool) error {
 	all := make([]hooksStatus, 0, len(list))
 	table := [][]string{{"AGENT", "HOOKS", "FILE"}}
 	broken := false

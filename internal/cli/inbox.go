@@ -30,20 +30,20 @@ import (
 // agentInbox is what the agents' commands work on: the database, which they write themselves, so that
 // they work with the daemon stopped.
 type agentInbox struct {
-	*commandLine
+	*invocation
 	store *store.Inbox
 	dir   string // state folder
 	all   inbox.Parties
 }
 
 // withMailbox opens the database for a command and closes it after.
-func (p *commandLine) withMailbox(do func(ctx context.Context, m *agentInbox, args []string) error) func(*cobra.Command, []string) error {
+func (p *invocation) withMailbox(do func(ctx context.Context, m *agentInbox, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		return p.openMailbox(cmd.Context(), func(m *agentInbox) error { return do(cmd.Context(), m, args) })
 	}
 }
 
-func (p *commandLine) openMailbox(ctx context.Context, do func(m *agentInbox) error) (err error) {
+func (p *invocation) openMailbox(ctx context.Context, do func(m *agentInbox) error) (err error) {
 	dir, err := p.stateDir()
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (p *commandLine) openMailbox(ctx context.Context, do func(m *agentInbox) er
 	if err != nil {
 		return err
 	}
-	return do(&agentInbox{commandLine: p, store: db, dir: dir, all: all})
+	return do(&agentInbox{invocation: p, store: db, dir: dir, all: all})
 }
 
 // whoFlag is who a command is called by, if that's said.
@@ -137,7 +137,7 @@ func (m *agentInbox) maxText() int {
 }
 
 // message returns the text of a message: of the flag, or all of standard input.
-func (p *commandLine) message(given bool, text string) (string, error) {
+func (p *invocation) message(given bool, text string) (string, error) {
 	if given {
 		return text, nil
 	}
@@ -166,7 +166,7 @@ type notifyFlags struct {
 	asJSON   bool
 }
 
-func newNotify(p *commandLine) *cobra.Command {
+func newNotify(p *invocation) *cobra.Command {
 	var f notifyFlags
 	cmd := &cobra.Command{
 		Use:   "notify TEXT",
@@ -202,7 +202,7 @@ went wrong is on standard error.`,
 	return cmd
 }
 
-func (p *commandLine) notify(ctx context.Context, f notifyFlags, args []string) error {
+func (p *invocation) notify(ctx context.Context, f notifyFlags, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("notify takes one text, not %d: put it in quotes", len(args))
 	}
@@ -272,7 +272,7 @@ func (s *listenSpan) Set(text string) error {
 	return (*waitSpan)(s).Set(text)
 }
 
-func newListen(p *commandLine) *cobra.Command {
+func newListen(p *invocation) *cobra.Command {
 	f := listenFlags{timeout: listenSpan(300 * time.Second)}
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -421,7 +421,7 @@ func (a announcer) either(ctx context.Context, daemon func(ctx context.Context, 
 			defer give()
 			stop, done := a.untilDaemon(ctx)
 			defer done()
-			return alone(&inbox.Previews{Store: a.m.store, Once: true, MaxRunes: a.m.maxText(), Typist: lonelyTypist{a.m.commandLine, stop}})
+			return alone(&inbox.Previews{Store: a.m.store, Once: true, MaxRunes: a.m.maxText(), Typist: lonelyTypist{a.m.invocation, stop}})
 		case time.Since(began) > typistsTime:
 			return fmt.Errorf("others have been typing for %s", typistsTime)
 		}
@@ -465,7 +465,7 @@ func (a announcer) untilDaemon(ctx context.Context) (stop <-chan struct{}, done 
 // daemon knows, whether an agent is working, isn't known here: agents queue what's
 // submitted meanwhile.
 type lonelyTypist struct {
-	p    *commandLine
+	p    *invocation
 	stop <-chan struct{} // closed when the daemon wants to
 }
 
@@ -546,7 +546,7 @@ func (t lonelyTypist) connected(ctx context.Context, to inbox.Party, do func(ctx
 }
 
 // reachable says why there's no connection to a tmux server.
-func reachable(s tmux.Status) string {
+func reachable(s tmux.ConnStatus) string {
 	if s.Err != nil {
 		return "tmux can't be reached: " + s.Err.Error()
 	}

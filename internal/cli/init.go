@@ -17,11 +17,12 @@ import (
 	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/internal/findings"
 	"github.com/panebridge/panebridge/sessions/agent"
 )
 
 // newInit is the command of the one platform that has a setup.
-func newInit(p *commandLine) *cobra.Command {
+func newInit(p *invocation) *cobra.Command {
 	i := slices.IndexFunc(all.Platforms(), func(d platform.Descriptor) bool { return d.Setup != nil })
 	d := all.Platforms()[i]
 	setup := d.Setup()
@@ -65,7 +66,7 @@ func newInit(p *commandLine) *cobra.Command {
 	return cmd
 }
 
-func (p *commandLine) init(ctx context.Context, d platform.Descriptor, setup platform.Setup) error {
+func (p *invocation) init(ctx context.Context, d platform.Descriptor, setup platform.Setup) error {
 	if err := closeMemory(); err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (p *commandLine) init(ctx context.Context, d platform.Descriptor, setup pla
 	files := func(c platform.FirstConfig) app.FirstFiles { return app.FirstFiles{File: path, FirstConfig: c} }
 	err = setup.Run(ctx, platform.SetupHost{
 		Asker: newAsker(p), Printf: p.printf, UsageErrorf: usageErrorf,
-		PrintFinding: func(f app.Finding) error { return p.printFinding(findings([]app.Finding{f})[0]) },
+		PrintFinding: func(f findings.Finding) error { return p.printFinding(checksOf([]findings.Finding{f})[0]) },
 		File:         path, Exists: missing == nil, StateDir: stateDir,
 		KeepUpdates: func(ctx context.Context, updates []intake.Update, handled string) error {
 			return app.KeepUpdates(ctx, stateDir, d.Name, updates, handled)
@@ -100,7 +101,7 @@ func (p *commandLine) init(ctx context.Context, d platform.Descriptor, setup pla
 }
 
 // writeFirst writes what a setup has found out, and says how to go on.
-func (p *commandLine) writeFirst(f app.FirstFiles) error {
+func (p *invocation) writeFirst(f app.FirstFiles) error {
 	written, err := f.Write(p.env)
 	if err != nil {
 		return err
@@ -140,7 +141,7 @@ func (p *commandLine) writeFirst(f app.FirstFiles) error {
 
 // sayAgents says which agents can be begun without being configured, as the daemon finds them in
 // the same PATH.
-func (p *commandLine) sayAgents() error {
+func (p *invocation) sayAgents() error {
 	profiles, err := agent.Load()
 	if err != nil {
 		return err

@@ -11,12 +11,12 @@ import (
 
 // asker asks a person, or whatever standard input is, for a line at a time.
 type asker struct {
-	p        *commandLine
+	p        *invocation
 	in       *bufio.Reader
 	terminal bool // a person is there, who can correct something and try again
 }
 
-func newAsker(p *commandLine) *asker {
+func newAsker(p *invocation) *asker {
 	return &asker{p: p, in: bufio.NewReader(p.stdio.In), terminal: isTerminal(p.stdio.In)}
 }
 

@@ -32,7 +32,7 @@ type inputFlags struct {
 	anyway   string // "": a text is given; justLook, or the screen that was looked at
 }
 
-func newInput(p *commandLine) *cobra.Command {
+func newInput(p *invocation) *cobra.Command {
 	var f inputFlags
 	cmd := &cobra.Command{
 		Use:   "input SESSION [TEXT]",
@@ -87,7 +87,7 @@ Exit code 1 when the input failed, 4 when it's not done by the time-out.`,
 }
 
 // inputText returns the text to type: the argument, or all of standard input.
-func (p *commandLine) inputText(args []string) (string, error) {
+func (p *invocation) inputText(args []string) (string, error) {
 	if len(args) > 0 && args[0] != "-" {
 		return args[0], nil
 	}
@@ -111,7 +111,7 @@ func (p *commandLine) inputText(args []string) (string, error) {
 	return string(text), nil
 }
 
-func (p *commandLine) input(ctx context.Context, c *client.Client, session, text string, f inputFlags) error {
+func (p *invocation) input(ctx context.Context, c *client.Client, session, text string, f inputFlags) error {
 	callCtx, cancel := p.callContext(ctx, c, callTimeout)
 	defer cancel()
 	s, err := findLiving(callCtx, c, session)
@@ -126,7 +126,7 @@ func (p *commandLine) input(ctx context.Context, c *client.Client, session, text
 }
 
 // untilDone prints how far an input is, and waits until it's done if that's wanted.
-func (p *commandLine) untilDone(ctx context.Context, c *client.Client, r sessions.Receipt, f inputFlags) error {
+func (p *invocation) untilDone(ctx context.Context, c *client.Client, r sessions.Receipt, f inputFlags) error {
 	err := p.printReceipt(r, f.asJSON)
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (p *commandLine) untilDone(ctx context.Context, c *client.Client, r session
 
 // follow prints a receipt's changes until it's final. A daemon that's being
 // restarted is waited for: the receipt outlives it.
-func (p *commandLine) follow(ctx context.Context, c *client.Client, r sessions.Receipt, f inputFlags) (sessions.Receipt, error) {
+func (p *invocation) follow(ctx context.Context, c *client.Client, r sessions.Receipt, f inputFlags) (sessions.Receipt, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	var callErr error
@@ -195,7 +195,7 @@ func stillWaiting(r sessions.Receipt, after time.Duration, callErr error) error 
 	return fmt.Errorf("the text is still %s after %s and stays queued: see `panebridge screen %s`", r.State, after, r.Session)
 }
 
-func (p *commandLine) printReceipt(r sessions.Receipt, asJSON bool) error {
+func (p *invocation) printReceipt(r sessions.Receipt, asJSON bool) error {
 	switch {
 	case asJSON:
 		return p.printJSONLine(r)
@@ -217,7 +217,7 @@ const justLook = "look"
 
 // anyway shows the screen on which only a dialog's words hold a text, or sends the text
 // if the screen is still the one that was looked at.
-func (p *commandLine) anyway(ctx context.Context, c *client.Client, session string, f inputFlags) error {
+func (p *invocation) anyway(ctx context.Context, c *client.Client, session string, f inputFlags) error {
 	callCtx, cancel := p.callContext(ctx, c, answerTimeout)
 	defer cancel()
 	s, err := findLiving(callCtx, c, session)
@@ -256,7 +256,7 @@ func heldByWords(ctx context.Context, c *client.Client, s api.Session) (sessions
 
 // showHeld prints the screen, what waits, and how to send it. The screen may be another
 // by then: what's sent is bound to the one before it.
-func (p *commandLine) showHeld(ctx context.Context, c *client.Client, s api.Session, r sessions.Receipt) error {
+func (p *invocation) showHeld(ctx context.Context, c *client.Client, s api.Session, r sessions.Receipt) error {
 	screen, err := c.Screen(ctx, string(s.ID), "text")
 	if err != nil {
 		return err
@@ -274,7 +274,7 @@ func (p *commandLine) showHeld(ctx context.Context, c *client.Client, s api.Sess
 		r.State, r.Reason, r.Author, strings.Join(strings.Fields(r.Text), " "), sends, s.ID, r.Quoted)
 }
 
-func newKeys(p *commandLine) *cobra.Command {
+func newKeys(p *invocation) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "keys SESSION KEY…",

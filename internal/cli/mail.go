@@ -15,7 +15,7 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-func newSend(p *commandLine) *cobra.Command {
+func newSend(p *invocation) *cobra.Command {
 	var who whoFlag
 	var to, text string
 	var asJSON bool
@@ -75,7 +75,7 @@ func (m *agentInbox) send(ctx context.Context, who whoFlag, to, text string, asJ
 	return m.printf("%s: stored for %s, who wasn't told of it: %s.\n", sent.Mail.ID, sent.Mail.ToName, sent.Reason)
 }
 
-func newBroadcast(p *commandLine) *cobra.Command {
+func newBroadcast(p *invocation) *cobra.Command {
 	var who whoFlag
 	var fleet, text string
 	var asJSON bool
@@ -130,7 +130,7 @@ type pollFlags struct {
 	asJSON        bool
 }
 
-func newPoll(p *commandLine) *cobra.Command {
+func newPoll(p *invocation) *cobra.Command {
 	var f pollFlags
 	cmd := &cobra.Command{
 		Use:   "poll",
@@ -224,15 +224,15 @@ func indented(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    ")
 }
 
-func newAck(p *commandLine) *cobra.Command {
+func newAck(p *invocation) *cobra.Command {
 	return newSettle(p, "ack ID…", "Settle messages sent to you: they're done", inbox.Completed)
 }
 
-func newCancel(p *commandLine) *cobra.Command {
+func newCancel(p *invocation) *cobra.Command {
 	return newSettle(p, "cancel ID…", "Take back messages that you sent", inbox.Canceled)
 }
 
-func newSettle(p *commandLine, use, short string, to inbox.MailState) *cobra.Command {
+func newSettle(p *invocation, use, short string, to inbox.MailState) *cobra.Command {
 	var who whoFlag
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -271,7 +271,7 @@ type pingEntry struct {
 	Unread       int       `json:"unread"`
 }
 
-func newPing(p *commandLine) *cobra.Command {
+func newPing(p *invocation) *cobra.Command {
 	var who whoFlag
 	var asJSON bool
 	cmd := &cobra.Command{

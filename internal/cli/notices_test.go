@@ -22,7 +22,7 @@ func TestListenEndsWhereNobodyReads(t *testing.T) {
 		stop := errors.New("stop")
 		ctx, cancel := context.WithTimeoutCause(context.Background(), time.Minute, stop)
 		defer cancel()
-		m := &agentInbox{commandLine: &commandLine{stdio: Stdio{Out: out}}}
+		m := &agentInbox{invocation: &invocation{stdio: Stdio{Out: out}}}
 		start := time.Now()
 		err := m.printNotices(ctx, []inbox.Notice{{From: "work", Type: inbox.Info, Msg: "unread"}})
 		if !errors.Is(err, stop) {
@@ -39,7 +39,7 @@ func TestListenPrintsWhatItHasTaken(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out bytes.Buffer
-	m := &agentInbox{commandLine: &commandLine{stdio: Stdio{Out: &out}}}
+	m := &agentInbox{invocation: &invocation{stdio: Stdio{Out: &out}}}
 	if err := m.printNotices(ctx, []inbox.Notice{{From: "work", Type: inbox.Info, Msg: "read"}}); err != nil || !strings.Contains(out.String(), `"msg":"read"`) {
 		t.Errorf("%q, %v", out.String(), err)
 	}

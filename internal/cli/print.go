@@ -11,7 +11,7 @@ import (
 )
 
 // printf writes a result.
-func (p *commandLine) printf(format string, args ...any) error {
+func (p *invocation) printf(format string, args ...any) error {
 	if _, err := fmt.Fprintf(p.stdio.Out, format, args...); err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
@@ -20,17 +20,17 @@ func (p *commandLine) printf(format string, args ...any) error {
 
 // notef writes a line that isn't a result to standard error. When that's gone
 // nobody is left to tell.
-func (p *commandLine) notef(format string, args ...any) {
+func (p *invocation) notef(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.stdio.Err, format+"\n", args...)
 }
 
 // printJSON writes a result as an indented JSON document.
-func (p *commandLine) printJSON(v any) error {
+func (p *invocation) printJSON(v any) error {
 	return encode(p.stdio.Out, v, "  ")
 }
 
 // printJSONLine writes one of several results, one a line.
-func (p *commandLine) printJSONLine(v any) error {
+func (p *invocation) printJSONLine(v any) error {
 	return encode(p.stdio.Out, v, "")
 }
 
@@ -45,7 +45,7 @@ func encode(w io.Writer, v any, indent string) error {
 }
 
 // printTable writes rows in columns, the first row being their heads.
-func (p *commandLine) printTable(rows [][]string) error {
+func (p *invocation) printTable(rows [][]string) error {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, row := range rows {

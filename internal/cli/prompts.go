@@ -18,7 +18,7 @@ import (
 // at the session.
 const answerTimeout = 30 * time.Second
 
-func newPrompts(p *commandLine) *cobra.Command {
+func newPrompts(p *invocation) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "prompts",
@@ -103,7 +103,7 @@ func promptText(one api.Prompt, session string, now time.Time) string {
 	return b.String()
 }
 
-func newAnswer(p *commandLine) *cobra.Command {
+func newAnswer(p *invocation) *cobra.Command {
 	var asJSON bool
 	var text string
 	cmd := &cobra.Command{

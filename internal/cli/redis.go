@@ -17,16 +17,16 @@ type redisMember struct {
 	Silent  float64 `json:"silent_s"`
 }
 
-func newRedis(p *commandLine) *cobra.Command {
+func newRedis(p *invocation) *cobra.Command {
 	return newGroup("redis", "The processes that share a bot through Redis", newRedisMembers(p), newRedisForget(p))
 }
 
-func (p *commandLine) redisConfig() (*config.Config, error) {
+func (p *invocation) redisConfig() (*config.Config, error) {
 	cfg, _, err := p.loadConfig()
 	return cfg, err
 }
 
-func newRedisMembers(p *commandLine) *cobra.Command {
+func newRedisMembers(p *invocation) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "members",
@@ -69,7 +69,7 @@ without signing off has its share of each limit held back until it's back or for
 	return cmd
 }
 
-func newRedisForget(p *commandLine) *cobra.Command {
+func newRedisForget(p *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "forget PROCESS",
 		Short: "Give the share of a process back that vanished for good",

@@ -22,7 +22,7 @@ import (
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
 
-func newRun(p *commandLine) *cobra.Command {
+func newRun(p *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "run",
 		Short: "Run the daemon",
@@ -35,7 +35,7 @@ Under systemd it fits Type=notify-reload and WatchdogSec.`,
 	}
 }
 
-func (p *commandLine) run(ctx context.Context) error {
+func (p *invocation) run(ctx context.Context) error {
 	ctx, stop := untilSignal(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	defer p.endWithin(ctx, endsWithin)()
@@ -66,7 +66,7 @@ const endsWithin = 9 * time.Second
 // endWithin ends the program a time after ctx, whatever hangs: a disk, say. It's the last resort: where
 // a platform hangs, or somebody else has locked the database, the daemon gives up before. That's like a kill, after which nothing is missing or twice. The
 // function it returns says that the program ends by itself.
-func (p *commandLine) endWithin(ctx context.Context, limit time.Duration) (ended func()) {
+func (p *invocation) endWithin(ctx context.Context, limit time.Duration) (ended func()) {
 	done := make(chan struct{})
 	go func() {
 		select {
@@ -86,7 +86,7 @@ func (p *commandLine) endWithin(ctx context.Context, limit time.Duration) (ended
 
 // sayReady prints where the page is, with a token only on a terminal: elsewhere the line
 // ends in a log that more people read than the page is for.
-func (p *commandLine) sayReady(info app.Info) {
+func (p *invocation) sayReady(info app.Info) {
 	switch {
 	case info.Page == "":
 		p.say("panebridge is ready; the page is off (adapters.web.enabled)")
@@ -98,7 +98,7 @@ func (p *commandLine) sayReady(info app.Info) {
 }
 
 // say prints a line of a daemon, which goes on when nobody reads it.
-func (p *commandLine) say(line string) { _ = p.printf("%s\n", line) }
+func (p *invocation) say(line string) { _ = p.printf("%s\n", line) }
 
 // stopSignal is the cause of a context that a signal has ended.
 type stopSignal struct{ sig os.Signal }
@@ -141,7 +141,7 @@ func newLogger(w io.Writer, format string, level slog.Leveler, colour bool) *slo
 }
 
 // colour reports whether colour is welcome: see no-color.org.
-func (p *commandLine) colour() bool {
+func (p *invocation) colour() bool {
 	value, _ := p.env("NO_COLOR")
 	return value == ""
 }

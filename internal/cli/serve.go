@@ -19,7 +19,7 @@ const tmuxProgram = "tmux"
 
 // serve runs the daemon until ctx ends, with what surrounds it: its log,
 // reloads by signal, and systemd.
-func (p *commandLine) serve(ctx context.Context, opt app.Options) error {
+func (p *invocation) serve(ctx context.Context, opt app.Options) error {
 	opt.LogLevel = new(slog.LevelVar)
 	opt.LogLevel.Set(opt.Config.Log.SlogLevel())
 	opt.Log = newLogger(p.stdio.Err, opt.Config.Log.Format, opt.LogLevel, p.colour())

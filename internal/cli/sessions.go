@@ -17,7 +17,7 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-func newSessions(p *commandLine) *cobra.Command {
+func newSessions(p *invocation) *cobra.Command {
 	cmd := newGroup("sessions", "List, make, adopt, close and forget sessions",
 		newSessionsList(p), newSessionsNew(p), newSessionsAdopt(p), newSessionsClose(p), newSessionsForget(p))
 	cmd.Aliases = []string{"session"}
@@ -41,7 +41,7 @@ func sessionTable(list []api.Session, now time.Time) [][]string {
 }
 
 // notMirrored says of each session which chats don't show it as they should, and why.
-func (p *commandLine) notMirrored(list ...api.Session) {
+func (p *invocation) notMirrored(list ...api.Session) {
 	for _, s := range list {
 		for _, b := range s.Bindings {
 			if lack := b.Lack(); lack != "" && s.State != sessions.StateEnded {
@@ -63,7 +63,7 @@ func brief(reason string) string {
 }
 
 // printSessions prints sessions that have just been made, adopted or closed.
-func (p *commandLine) printSessions(list ...api.Session) error {
+func (p *invocation) printSessions(list ...api.Session) error {
 	for _, s := range list {
 		if err := p.printf("%s %s\n", s.ID, s.Name); err != nil {
 			return err
@@ -98,7 +98,7 @@ func ago(t, now time.Time) string {
 	}
 }
 
-func newSessionsAdopt(p *commandLine) *cobra.Command {
+func newSessionsAdopt(p *invocation) *cobra.Command {
 	var r api.Create
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -130,7 +130,7 @@ of whose panes are adopted. Closing an adopted session leaves its pane alone.`,
 	return cmd
 }
 
-func newSessionsClose(p *commandLine) *cobra.Command {
+func newSessionsClose(p *invocation) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "close SESSION",
@@ -163,7 +163,7 @@ forgotten ("panebridge sessions forget").`,
 	return cmd
 }
 
-func newSessionsForget(p *commandLine) *cobra.Command {
+func newSessionsForget(p *invocation) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:     "forget SESSION… | --all",
@@ -198,7 +198,7 @@ One that lives must be closed first.`,
 }
 
 // noteAsides says where copies of what was forgotten may be still: in what was put aside beside the database.
-func (p *commandLine) noteAsides(ctx context.Context, c *client.Client) error {
+func (p *invocation) noteAsides(ctx context.Context, c *client.Client) error {
 	health, err := c.Health(ctx)
 	for _, part := range health.Parts {
 		if part.Name == api.PartAside {
@@ -242,7 +242,7 @@ func ended(list []api.Session) []api.Session {
 	return out
 }
 
-func newSessionsList(p *commandLine) *cobra.Command {
+func newSessionsList(p *invocation) *cobra.Command {
 	var all, asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -290,7 +290,7 @@ func living(list []api.Session) []api.Session {
 	return out
 }
 
-func newSessionsNew(p *commandLine) *cobra.Command {
+func newSessionsNew(p *invocation) *cobra.Command {
 	var r api.Create
 	var asJSON bool
 	var limit time.Duration
@@ -398,7 +398,7 @@ func endedAtOnce(ctx context.Context, c *client.Client, s api.Session) error {
 // lastWords is how many lines of such a session are shown.
 const lastWords = 5
 
-func newBind(p *commandLine) *cobra.Command {
+func newBind(p *invocation) *cobra.Command {
 	var asJSON bool
 	var b api.Bind
 	cmd := &cobra.Command{
@@ -432,7 +432,7 @@ mirrors: in the configuration.`,
 	return cmd
 }
 
-func newUnbind(p *commandLine) *cobra.Command {
+func newUnbind(p *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "unbind SESSION [ADAPTER:CHAT[/THREAD]]",
 		Short: "End what bind or a rule has begun",

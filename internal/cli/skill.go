@@ -19,7 +19,7 @@ import (
 //go:embed skill.md
 var skillText string
 
-func newSkill(p *commandLine) *cobra.Command {
+func newSkill(p *invocation) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "skill",

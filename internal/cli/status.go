@@ -26,7 +26,7 @@ type status struct {
 	URL      string           `json:"url"` // of the page, without its token; "": the page is off
 }
 
-func newStatus(p *commandLine) *cobra.Command {
+func newStatus(p *invocation) *cobra.Command {
 	var asJSON, urlOnly, verbose bool
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -52,7 +52,7 @@ func newStatus(p *commandLine) *cobra.Command {
 	return cmd
 }
 
-func (p *commandLine) status(ctx context.Context, c *client.Client) (status, error) {
+func (p *invocation) status(ctx context.Context, c *client.Client) (status, error) {
 	health, err := c.Health(ctx)
 	if err != nil || health.Starting {
 		return status{State: health.State, Parts: health.Parts, Starting: health.Starting, Sessions: []api.Session{}, Adapters: []api.Adapter{}, Programs: []agent.Insight{}}, err
@@ -73,7 +73,7 @@ func (p *commandLine) status(ctx context.Context, c *client.Client) (status, err
 	return status{State: health.State, Parts: health.Parts, Sessions: living(list), Adapters: adapters, Programs: programs, URL: page.URL}, err
 }
 
-func (p *commandLine) printStatus(s status, verbose bool, now time.Time) error {
+func (p *invocation) printStatus(s status, verbose bool, now time.Time) error {
 	page := "the page is off"
 	switch {
 	case s.Starting:
@@ -120,8 +120,8 @@ func (p *commandLine) printStatus(s status, verbose bool, now time.Time) error {
 }
 
 // printPrograms prints what's known of each session, and why it's believed.
-func (p *commandLine) printPrograms(s status, now time.Time) error {
-	hooks := map[string]agent.Status{}
+func (p *invocation) printPrograms(s status, now time.Time) error {
+	hooks := map[string]agent.HookStatus{}
 	if list, err := p.hooksOf(hooksFlags{scope: scopeUser}, agent.HookAgents()); err == nil {
 		for _, to := range list {
 			hooks[to.Agent], _ = to.Status() // it's broken with an error
@@ -141,7 +141,7 @@ func (p *commandLine) printPrograms(s status, now time.Time) error {
 }
 
 // printAddress prints an address that lets one browser in.
-func (p *commandLine) printAddress(ctx context.Context, c *client.Client, asJSON bool) error {
+func (p *invocation) printAddress(ctx context.Context, c *client.Client, asJSON bool) error {
 	a, err := c.NewAddress(ctx)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (p *commandLine) printAddress(ctx context.Context, c *client.Client, asJSON
 
 // printAdapter prints what a chat platform's scheduler does: per chat what's
 // used of its budget, when the next call may go, and what waits.
-func (p *commandLine) printAdapter(a api.Adapter, now time.Time) error {
+func (p *invocation) printAdapter(a api.Adapter, now time.Time) error {
 	line := fmt.Sprintf("\n%s: %s, %s, %d under way, %s coalesced away", a.Name, a.Mode,
 		count(a.Documents, "document", "documents"), a.InFlight, percent(a.Totals.Coalesced, a.Totals.Updates))
 	if a.Tick > 0 {
@@ -249,7 +249,7 @@ func percent(part, whole uint64) string {
 }
 
 // printSession prints all that's known of a session, and why it's believed.
-func (p *commandLine) printSession(s api.Session, in agent.Insight, hooks agent.Status, now time.Time) error {
+func (p *invocation) printSession(s api.Session, in agent.Insight, hooks agent.HookStatus, now time.Time) error {
 	state := string(s.State)
 	if !s.Since.IsZero() {
 		state += " since " + clock(s.Since, now)
@@ -320,7 +320,7 @@ func turnOf(t sessions.Turn, now time.Time) string {
 }
 
 // hooksHeard says when the last hook came, or why none may have.
-func hooksHeard(in agent.Insight, status agent.Status, now time.Time) string {
+func hooksHeard(in agent.Insight, status agent.HookStatus, now time.Time) string {
 	switch {
 	case in.Hook != nil:
 		return fmt.Sprintf("the last was %s of %s, %s", in.Hook.Event, in.Hook.Agent, ago(in.Hook.At, now))

@@ -29,10 +29,10 @@ func TestStatusOfAnAdapter(t *testing.T) {
 	}
 	b := api.Adapter{Name: "discord", Mode: "strict", Documents: 1, Tick: 3.2, ActiveSessions: 1.44, OldestAge: 0.51, Errors: 1}
 	out := new(bytes.Buffer)
-	if err := (&commandLine{stdio: Stdio{Out: out}}).printAdapter(a, now); err != nil {
+	if err := (&invocation{stdio: Stdio{Out: out}}).printAdapter(a, now); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&commandLine{stdio: Stdio{Out: out}}).printAdapter(b, now); err != nil {
+	if err := (&invocation{stdio: Stdio{Out: out}}).printAdapter(b, now); err != nil {
 		t.Fatal(err)
 	}
 	want := `

@@ -23,7 +23,7 @@ func TestStatusSaysWhatIsBelieved(t *testing.T) {
 	}
 	tests := map[string]struct {
 		in    agent.Insight
-		hooks agent.Status
+		hooks agent.HookStatus
 		want  string
 	}{
 		"bound, with hooks": {bound, agent.HooksInstalled, `
@@ -53,7 +53,7 @@ pb_1 work (default %1)
 	}
 	for name, test := range tests {
 		var out strings.Builder
-		p := &commandLine{stdio: Stdio{Out: &out}}
+		p := &invocation{stdio: Stdio{Out: &out}}
 		if err := p.printSession(s, test.in, test.hooks, now); err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ type tailFlags struct {
 	asJSON   bool
 }
 
-func newTail(p *commandLine) *cobra.Command {
+func newTail(p *invocation) *cobra.Command {
 	var f tailFlags
 	cmd := &cobra.Command{
 		Use:   "tail SESSION",
@@ -85,7 +85,7 @@ With --json it prints every event of the session, one JSON object a line: its ke
 	return cmd
 }
 
-func (p *commandLine) tail(ctx context.Context, name string, f tailFlags) error {
+func (p *invocation) tail(ctx context.Context, name string, f tailFlags) error {
 	c, err := p.dial()
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (p *commandLine) tail(ctx context.Context, name string, f tailFlags) error 
 	if f.lines >= 0 {
 		from = max(s.Lines-f.lines+1, 1)
 	}
-	t := &tailPrinter{commandLine: p, client: c, id: string(s.ID), asJSON: f.asJSON, next: from}
+	t := &tailPrinter{invocation: p, client: c, id: string(s.ID), asJSON: f.asJSON, next: from}
 	if !f.follow || s.State == sessions.StateEnded {
 		return t.rest(ctx)
 	}
@@ -110,7 +110,7 @@ func (p *commandLine) tail(ctx context.Context, name string, f tailFlags) error 
 
 // tailPrinter prints one session's events.
 type tailPrinter struct {
-	*commandLine
+	*invocation
 	client *client.Client
 	id     string
 	asJSON bool
@@ -328,7 +328,7 @@ func (t *tailPrinter) state(e client.Event) error {
 	return nil
 }
 
-func newScreen(p *commandLine) *cobra.Command {
+func newScreen(p *invocation) *cobra.Command {
 	var format string
 	var asJSON bool
 	formats := []cobra.Completion{"text", "ansi", "html"}

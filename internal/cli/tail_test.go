@@ -15,7 +15,7 @@ import (
 
 func newTestTail(asJSON bool) (*tailPrinter, *bytes.Buffer) {
 	out := new(bytes.Buffer)
-	return &tailPrinter{commandLine: &commandLine{stdio: Stdio{Out: out}}, id: "pb_1", asJSON: asJSON, next: 1}, out
+	return &tailPrinter{invocation: &invocation{stdio: Stdio{Out: out}}, id: "pb_1", asJSON: asJSON, next: 1}, out
 }
 
 func lines(from, to int64) []sessions.Line {

@@ -82,7 +82,7 @@ func (s *waitSpan) Set(text string) error {
 	return nil
 }
 
-func newWait(p *commandLine) *cobra.Command {
+func newWait(p *invocation) *cobra.Command {
 	f := waitFlags{timeout: waitSpan(sessions.DefaultWaitTimeout), interval: waitSpan(sessions.DefaultWaitInterval)}
 	cmd := &cobra.Command{
 		Use:   "wait SESSION",
@@ -169,7 +169,7 @@ func (f *waitFlags) request() sessions.WaitRequest {
 }
 
 // waitSession has the daemon wait; if none runs, it's done here.
-func (p *commandLine) waitSession(ctx context.Context, session string, f waitFlags) (sessions.WaitResult, error) {
+func (p *invocation) waitSession(ctx context.Context, session string, f waitFlags) (sessions.WaitResult, error) {
 	if err := f.request().CheckInterval(); err != nil { // a shorter one than 1 ms is none to the API
 		return sessions.WaitResult{}, usageErrorf("%w", err)
 	}
@@ -205,7 +205,7 @@ const longestWait = 30 * 24 * time.Hour
 // milliseconds is a span for the API, where 0 would be the default.
 func milliseconds(d time.Duration) int64 { return max(1, min(d, longestWait).Milliseconds()) }
 
-func (p *commandLine) waitAlone(ctx context.Context, session string, f waitFlags, note func(sessions.WaitNote)) (sessions.WaitResult, error) {
+func (p *invocation) waitAlone(ctx context.Context, session string, f waitFlags, note func(sessions.WaitNote)) (sessions.WaitResult, error) {
 	cfg, err := p.loadPublic()
 	if err != nil {
 		return sessions.WaitResult{}, err
@@ -218,7 +218,7 @@ func (p *commandLine) waitAlone(ctx context.Context, session string, f waitFlags
 }
 
 // noteWait says on standard error what whoever waits should know meanwhile.
-func (p *commandLine) noteWait(n sessions.WaitNote, f waitFlags) {
+func (p *invocation) noteWait(n sessions.WaitNote, f waitFlags) {
 	switch n.Event {
 	case sessions.WaitBegun:
 		if asked := milliseconds(time.Duration(f.timeout)); n.TimeoutMS > 0 && n.TimeoutMS < asked {
@@ -249,7 +249,7 @@ func waitError(ctx context.Context, err error) error {
 var errCutOff = errors.New("the daemon has ended while this waited, and nobody knows what was printed meanwhile: look at the session, and wait again (with the daemon or without it)")
 
 // printWait prints how a wait ended and ends with its exit code.
-func (p *commandLine) printWait(r sessions.WaitResult, f waitFlags) error {
+func (p *invocation) printWait(r sessions.WaitResult, f waitFlags) error {
 	code := waitExit(r.Outcome)
 	var err error
 	if f.asJSON {
@@ -270,7 +270,7 @@ func (p *commandLine) printWait(r sessions.WaitResult, f waitFlags) error {
 	return nil
 }
 
-func (p *commandLine) printWaitText(r sessions.WaitResult) error {
+func (p *invocation) printWaitText(r sessions.WaitResult) error {
 	head := string(r.Outcome)
 	switch {
 	case r.Match != nil:
@@ -335,7 +335,7 @@ const waitSignalled sessions.WaitOutcome = "signalled"
 var errChannelTimeout = errors.New("the time is out")
 
 // waitChannel waits until a channel of a tmux server is signalled.
-func (p *commandLine) waitChannel(ctx context.Context, f waitFlags) (sessions.WaitResult, error) {
+func (p *invocation) waitChannel(ctx context.Context, f waitFlags) (sessions.WaitResult, error) {
 	cfg, err := p.loadPublic()
 	if err != nil {
 		return sessions.WaitResult{}, err
@@ -363,7 +363,7 @@ func (p *commandLine) waitChannel(ctx context.Context, f waitFlags) (sessions.Wa
 
 // channelServer is the tmux server that's meant: the given one, else that of the pane this
 // runs in, else the first of the configuration.
-func (p *commandLine) channelServer(cfg *config.Config, given string) tmux.Options {
+func (p *invocation) channelServer(cfg *config.Config, given string) tmux.Options {
 	if given != "" {
 		if strings.Contains(given, "/") {
 			return tmux.Options{SocketPath: given}

@@ -117,8 +117,8 @@ func (b *blocks) up(s *scan, _, from, end int) {
 	}
 }
 
-// line is what a row of a block has.
-type line struct {
+// blockRow is what a row of a block has.
+type blockRow struct {
 	block     bool // it can be a part of a block
 	header    bool // it's a header: "Proc-Type: 4,ENCRYPTED"
 	bare      bool // there's nothing but what may stand around base64
@@ -129,8 +129,8 @@ type line struct {
 
 // line looks at a row of a block. Around the base64 may be what code, diffs and listings
 // with line numbers put there: numbers, quotes, "\n", a plus, a comment's sign.
-func (b *blocks) line(l []byte) line {
-	var out line
+func (b *blocks) line(l []byte) blockRow {
+	var out blockRow
 	if i := bytes.Index(l, []byte("----")); i >= 0 {
 		out.last = true
 		l = l[:i]
@@ -147,7 +147,7 @@ func (b *blocks) line(l []byte) line {
 		}
 		if !b.base64[l[i]] || isSign(l, i) {
 			if !isOrnament(l[i]) {
-				return line{}
+				return blockRow{}
 			}
 			i++
 			continue

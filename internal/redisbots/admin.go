@@ -22,8 +22,8 @@ import (
 // ErrNoRedis says that no Redis is configured.
 var ErrNoRedis = errors.New("redis.addrs is empty: this process shares its bots with no other")
 
-// Bot is who shares one bot.
-type Bot struct {
+// SharedBot is who shares one bot.
+type SharedBot struct {
 	Adapter      string
 	MaxProcesses int // 0: nobody has ever joined
 	Members      []redisbucket.BucketMember
@@ -60,14 +60,14 @@ func eachBot(cfg *config.Config, f func(client redis.UniversalClient, adapter, b
 }
 
 // Bots lists who shares the bots of the configuration.
-func Bots(ctx context.Context, cfg *config.Config) ([]Bot, error) {
-	bots := []Bot{}
+func Bots(ctx context.Context, cfg *config.Config) ([]SharedBot, error) {
+	bots := []SharedBot{}
 	err := eachBot(cfg, func(client redis.UniversalClient, adapter, bot string) error {
 		ctx, cancel := context.WithTimeout(ctx, askRedisFor)
 		defer cancel()
 		members, most, err := redisbucket.Members(ctx, client, bot)
 		if err == nil {
-			bots = append(bots, Bot{adapter, most, members})
+			bots = append(bots, SharedBot{adapter, most, members})
 		}
 		return err
 	})
@@ -163,7 +163,7 @@ func examineInfo(info string) []findings.Finding {
 	return all
 }
 
-func examineBot(cfg *config.Config, b Bot) findings.Finding {
+func examineBot(cfg *config.Config, b SharedBot) findings.Finding {
 	name := "redis, " + b.Adapter
 	there, vanished := 0, []string{}
 	for _, m := range b.Members {

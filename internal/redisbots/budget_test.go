@@ -62,11 +62,11 @@ func TestDoctorWarnsOfTooManyProcesses(t *testing.T) {
 	cfg := all.Form().Default()
 	for adapter, calls := range map[string]int{"telegram": 30, "discord": 45} {
 		cfg.Redis.MaxProcesses = calls
-		if f := examineBot(cfg, Bot{Adapter: adapter}); f.Severity != findings.Fine {
+		if f := examineBot(cfg, SharedBot{Adapter: adapter}); f.Severity != findings.Fine {
 			t.Errorf("%s: %+v", adapter, f)
 		}
 		cfg.Redis.MaxProcesses = calls + 1
-		if f := examineBot(cfg, Bot{Adapter: adapter}); f.Severity != findings.Doubtful || !strings.Contains(f.Detail, "nothing would be sent") {
+		if f := examineBot(cfg, SharedBot{Adapter: adapter}); f.Severity != findings.Doubtful || !strings.Contains(f.Detail, "nothing would be sent") {
 			t.Errorf("%s: %+v", adapter, f)
 		}
 	}

@@ -74,16 +74,16 @@ func BenchmarkNext(b *testing.B) {
 	form := entities.Form(entities.MaxUnits)
 	b.Run("10 KB", func(b *testing.B) {
 		for b.Loop() {
-			for from, done := (render.Position{}), false; !done; {
+			for from, done := (render.TextPosition{}), false; !done; {
 				_, from, done = form.Next(parts, from)
 			}
 		}
 	})
 	b.Run("10 KB, baseline", func(b *testing.B) {
 		for b.Loop() {
-			from := render.Position{}
+			from := render.TextPosition{}
 			for at := range parts[0].Source {
-				to := render.Position{Byte: at + 1}
+				to := render.TextPosition{Byte: at + 1}
 				if parts[0].Source[at] == '\n' && !form.Fits(render.Render(parts, from, to)) {
 					from = to
 				}

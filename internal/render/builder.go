@@ -39,7 +39,7 @@ func (b *builder) begin(index int, source string, base, from, to int) {
 	b.last, b.style, b.levels, b.fresh, b.begun, b.parted = -1, Style{}, nil, true, false, false
 }
 
-func (b *builder) place(at int) Position { return Position{b.index, b.base + at} }
+func (b *builder) place(at int) TextPosition { return TextPosition{b.index, b.base + at} }
 
 // gap owes n line breaks, instead of those owed before; at the start of a part at
 // least those owed before it.
@@ -140,7 +140,7 @@ func (b *builder) pay(at int) {
 // breakPlace is where a message ends that ends before the line that's about to begin
 // with text from byte at: at the start of the line in the source, so that none of its
 // markup is taken for the message's text.
-func (b *builder) breakPlace(at int) Position {
+func (b *builder) breakPlace(at int) TextPosition {
 	if start := strings.LastIndexByte(b.source[:at], '\n') + 1; start > b.last {
 		return b.place(start)
 	}

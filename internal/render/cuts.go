@@ -8,8 +8,8 @@ import (
 
 // cutPoint is where a text can be cut.
 type cutPoint struct {
-	at    int      // bytes before it
-	place Position // where what follows comes from
+	at    int          // bytes before it
+	place TextPosition // where what follows comes from
 	rank  rank
 }
 
@@ -26,7 +26,7 @@ const (
 // cuts returns where a text that begins at a place can be cut, in order: between
 // grapheme clusters, where what follows comes from a later place than what stands
 // before.
-func (t MessageText) cuts(from Position) []cutPoint {
+func (t MessageText) cuts(from TextPosition) []cutPoint {
 	var cuts []cutPoint
 	s := t.String()
 	c := runCursor{runs: t.runs}
@@ -65,7 +65,7 @@ type runCursor struct {
 
 // move goes to a byte, which is none before that of the last call, and returns where
 // it comes from. ok is false within what isn't divided.
-func (c *runCursor) move(at int) (_ Position, ok bool) {
+func (c *runCursor) move(at int) (_ TextPosition, ok bool) {
 	for at >= c.start+len(c.runs[c.index].Text) {
 		c.start += len(c.runs[c.index].Text)
 		c.index++

@@ -15,12 +15,12 @@ func firstLine(s string) string {
 
 // inSource moves a place to the next that's shown: from one behind a part's source to
 // the part after it.
-func inSource(parts []Part, p Position) Position {
+func inSource(parts []Part, p TextPosition) TextPosition {
 	for p.Part < len(parts) {
 		if p.Byte = max(p.Byte, parts[p.Part].From); p.Byte < len(parts[p.Part].Source) {
 			break
 		}
-		p = Position{Part: p.Part + 1}
+		p = TextPosition{Part: p.Part + 1}
 	}
 	return p
 }

@@ -45,13 +45,13 @@ func (p Page) Text() MessageText {
 		to = places[n-1]
 		to.Byte += p.Lines[n-1].To
 	}
-	return Render(parts, Position{}, to)
+	return Render(parts, TextPosition{}, to)
 }
 
 // parts returns the page's lines as parts, and where each begins.
-func (p Page) parts() ([]Part, []Position) {
+func (p Page) parts() ([]Part, []TextPosition) {
 	var parts []Part
-	places := make([]Position, len(p.Lines))
+	places := make([]TextPosition, len(p.Lines))
 	for from := 0; from < len(p.Lines); {
 		to := from + 1
 		for to < len(p.Lines) && p.Lines[to].goesOn(p.Lines[to-1]) {
@@ -66,7 +66,7 @@ func (p Page) parts() ([]Part, []Position) {
 			if i > 0 {
 				source.WriteByte('\n')
 			}
-			places[from+i] = Position{len(parts), source.Len()}
+			places[from+i] = TextPosition{len(parts), source.Len()}
 			source.WriteString(l.Text)
 		}
 		part.Source = source.String()
@@ -92,7 +92,7 @@ func (p Page) before(i int) []string {
 // lines if all fits. Neither has anything to see if the page hasn't.
 func (f MessageForm) Split(p Page) (first, rest Page) {
 	parts, places := p.parts()
-	_, next, done := f.Next(parts, Position{})
+	_, next, done := f.Next(parts, TextPosition{})
 	if done {
 		return p, Page{}
 	}

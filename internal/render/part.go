@@ -45,20 +45,20 @@ type Part struct {
 	Author string // who wrote it; of User, may be ""
 }
 
-// Position is a place between the characters of parts: before byte Byte of the source
+// TextPosition is a place between the characters of parts: before byte Byte of the source
 // of part Part. Both count from 0.
-type Position struct{ Part, Byte int }
+type TextPosition struct{ Part, Byte int }
 
 // Before says whether p stands before o.
-func (p Position) Before(o Position) bool {
+func (p TextPosition) Before(o TextPosition) bool {
 	return p.Part < o.Part || p.Part == o.Part && p.Byte < o.Byte
 }
 
 // End is the place behind all parts.
-func End(parts []Part) Position { return Position{Part: len(parts)} }
+func End(parts []Part) TextPosition { return TextPosition{Part: len(parts)} }
 
 // Render returns what parts show between two places.
-func Render(parts []Part, from, to Position) MessageText { return newView(parts, from).until(to) }
+func Render(parts []Part, from, to TextPosition) MessageText { return newView(parts, from).until(to) }
 
 // partGap is how many line breaks stand between two parts. Code has a frame, which
 // keeps it apart. Two answers are two paragraphs.

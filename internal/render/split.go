@@ -21,7 +21,7 @@ func (f MessageForm) Fits(t MessageText) bool { return f.Size(t) <= f.Max }
 // changed when more comes. Otherwise it's complete.
 //
 // The text is blank if there's nothing to see, and then done is true.
-func (f MessageForm) Next(parts []Part, from Position) (t MessageText, next Position, done bool) {
+func (f MessageForm) Next(parts []Part, from TextPosition) (t MessageText, next TextPosition, done bool) {
 	for {
 		v := newView(parts, inSource(parts, from))
 		ends := f.window(v)
@@ -49,7 +49,7 @@ const perUnit = 6
 
 // window returns where the lines end that are tried for a message. A line that's
 // longer than all of the window ends with it.
-func (f MessageForm) window(v *view) (ends []Position) {
+func (f MessageForm) window(v *view) (ends []TextPosition) {
 	left := f.Max * perUnit
 	for at := v.from; at.Part < len(v.parts) && left > 0; at = inSource(v.parts, at) {
 		s := v.parts[at.Part].Source
@@ -65,11 +65,11 @@ func (f MessageForm) window(v *view) (ends []Position) {
 }
 
 // guess is about how many lines fit: text takes about as much as its source.
-func (f MessageForm) guess(v *view, ends []Position) int {
+func (f MessageForm) guess(v *view, ends []TextPosition) int {
 	left, from := f.Max, v.from
 	for i, to := range ends {
 		if from.Part != to.Part {
-			from = Position{to.Part, v.parts[to.Part].From}
+			from = TextPosition{to.Part, v.parts[to.Part].From}
 		}
 		if left -= to.Byte - from.Byte; left < 0 {
 			return i
@@ -102,7 +102,7 @@ func most(limit, guess int, fine func(n int) bool) int {
 }
 
 // cut is the place where a message ends that's too long if it goes on to over.
-func (f MessageForm) cut(v *view, over Position) Position {
+func (f MessageForm) cut(v *view, over TextPosition) TextPosition {
 	t := v.until(over)
 	cuts := t.cuts(v.from)
 	for len(cuts) > 0 {
@@ -121,14 +121,14 @@ func (f MessageForm) cut(v *view, over Position) Position {
 
 // divide is where a message ends whose first character, as people see it, is too
 // long for it: between two runes, and behind at least one.
-func (f MessageForm) divide(v *view, over Position) Position {
+func (f MessageForm) divide(v *view, over TextPosition) TextPosition {
 	s := v.parts[v.from.Part].Source[v.from.Byte:]
 	if over.Part == v.from.Part {
 		s = s[:over.Byte-v.from.Byte]
 	}
-	var ends []Position
+	var ends []TextPosition
 	for i, r := range s {
-		ends = append(ends, Position{v.from.Part, v.from.Byte + i + utf8.RuneLen(r)})
+		ends = append(ends, TextPosition{v.from.Part, v.from.Byte + i + utf8.RuneLen(r)})
 	}
 	n := most(len(ends), f.Max, func(n int) bool { return f.Fits(v.until(ends[n-1])) })
 	return ends[max(n, 1)-1]

@@ -17,7 +17,7 @@ type Run struct {
 
 	// at is where the text comes from. Of an exact run each byte stems from the
 	// byte as far behind at; otherwise all of it stems from at.
-	at    Position
+	at    TextPosition
 	exact bool
 	// glue is what render puts between texts: line breaks, indentation. Its place
 	// is that of what follows.

@@ -3,11 +3,11 @@ package render
 // view is what parts show from a place on.
 type view struct {
 	parts    []Part // their sources are clean
-	from     Position
+	from     TextPosition
 	restarts []restart // of the parts
 }
 
-func newView(parts []Part, from Position) *view {
+func newView(parts []Part, from TextPosition) *view {
 	v := &view{parts: make([]Part, len(parts)), from: from, restarts: make([]restart, len(parts))}
 	for i, p := range parts {
 		if i >= from.Part {
@@ -35,7 +35,7 @@ func (v *view) low(i int) int {
 }
 
 // until returns what's shown up to a place.
-func (v *view) until(to Position) MessageText {
+func (v *view) until(to TextPosition) MessageText {
 	b := &builder{}
 	last := Plain
 	for i := max(v.from.Part, 0); i < len(v.parts) && i <= to.Part; i++ {

@@ -19,12 +19,12 @@ type leg []string
 
 var trips = []trip{
 	{"A line, from a pane to Telegram", []leg{
-		{"(*polling.watch).run", "(*sessions/tmux.Client).Glances", "(*sessions/tmux.conn).enqueue"},
-		{"(*polling.watch).look", "(*polling.OutputPoller).poke"},
+		{"(*polling.serverWatch).run", "(*sessions/tmux.Client).Glances", "(*sessions/tmux.conn).enqueue"},
+		{"(*polling.serverWatch).lookAtPanes", "(*polling.OutputPoller).wakeUp"},
 		{"(*polling.OutputPoller).run", "(*polling.OutputPoller).loop", "(*sessions/tmux.Client).Snapshot"},
 		{"(*polling.OutputPoller).loop", "(polling.Engine).Apply"},
-		{"(*polling.OutputPoller).loop", "(*polling.OutputPoller).work", "(*polling.OutputPoller).store", "(*internal/store.Store).Append"},
-		{"(*polling.OutputPoller).store", "(*sessions.Manager).Output", "(*sessions.Feed).PublishOutput"},
+		{"(*polling.OutputPoller).loop", "(*polling.OutputPoller).process", "(*polling.OutputPoller).commit", "(*internal/store.Store).Append"},
+		{"(*polling.OutputPoller).commit", "(*sessions.Manager).Output", "(*sessions.Feed).PublishOutput"},
 		{"(*adapters.Hub).HandleOutput", "(*qos.OutputQoSScheduler).Want", "(*qos.letterbox).putLetter"},
 		{"(*qos.OutputQoSScheduler).Run", "(*qos.OutputQoSScheduler).readLetters", "(*qos.SlotEngine).takeNews"},
 		{"(*qos.OutputQoSScheduler).loop", "(*qos.SlotEngine).Advance", "(*qos.SlotEngine).choose"},

@@ -102,7 +102,7 @@ type form struct {
 	// Toggle is pressed on an option that's marked, to check it. "": its number does.
 	Toggle string `yaml:"toggle"`
 	// Submit is what submits the checked options.
-	Submit *submission `yaml:"submit"`
+	Submit *submitForm `yaml:"submit"`
 	Text   *textEntry  `yaml:"text"`
 	// Recorded says that such a dialog is read only with the agent's record of its call: the
 	// screen shows its end alone.
@@ -184,8 +184,8 @@ type fixedOption struct {
 	Key   string `yaml:"key"`
 }
 
-// submission is what submits a choice of several.
-type submission struct {
+// submitForm is what submits a choice of several.
+type submitForm struct {
 	// Row is a row that Down goes to, with the group mark, before the key is pressed.
 	// None: the key does it wherever the mark is.
 	Row *pattern `yaml:"row"`

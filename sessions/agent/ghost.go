@@ -19,8 +19,8 @@ import (
 // cursor stands before it, and its cells look otherwise than typed ones do. The cell under
 // the cursor is reversed or underlined in any case, so the ones behind it are looked at.
 
-// cell is a character in an input box.
-type cell struct {
+// boxCell is a character in an input box.
+type boxCell struct {
 	row, column int // visible ones, from 0
 	text        string
 	style       sgr.Style
@@ -29,7 +29,7 @@ type cell struct {
 // field is what stands in an input box.
 type field struct {
 	rows  []fieldRow
-	cells []cell // those that aren't blank; none: how it looks wasn't asked for
+	cells []boxCell // those that aren't blank; none: how it looks wasn't asked for
 	// colourless says that the program writes without colours.
 	colourless bool
 }
@@ -68,14 +68,14 @@ func (in *boxSpec) readField(l *layout, s *sessions.Snapshot, from, to int) *fie
 }
 
 // cells are the characters of a row as they look.
-func (r *fieldRow) cells(styled string) []cell {
-	var out []cell
+func (r *fieldRow) cells(styled string) []boxCell {
+	var out []boxCell
 	end, column := r.from+displaywidth.String(r.text), 0
 	for _, run := range sgr.Parse(styled) {
 		for _, c := range run.Text {
 			w := displaywidth.Rune(c)
 			if w > 0 && column >= r.from && column < end && c != ' ' && c != '\u00a0' {
-				out = append(out, cell{r.y, column, string(c), run.Style})
+				out = append(out, boxCell{r.y, column, string(c), run.Style})
 			}
 			column += w
 		}
@@ -97,7 +97,7 @@ const (
 )
 
 // looksOf judges cells: all of a ghost's look so, of a typed text one is enough.
-func (in *boxSpec) looksOf(cells []cell, colourless bool) looks {
+func (in *boxSpec) looksOf(cells []boxCell, colourless bool) looks {
 	ghosts := 0
 	for _, c := range cells {
 		switch fg := c.style.FG; {
@@ -127,8 +127,8 @@ func (in *boxSpec) typed(f *field, s *sessions.Snapshot) (text string, unsure bo
 	if at < 0 {
 		return in.typedUnseen(f, whole, own)
 	}
-	before := func(c cell) bool { return c.row < s.CursorY || c.row == s.CursorY && c.column < s.CursorX }
-	behind := func(c cell) bool { return c.row > s.CursorY || c.row == s.CursorY && c.column > s.CursorX }
+	before := func(c boxCell) bool { return c.row < s.CursorY || c.row == s.CursorY && c.column < s.CursorX }
+	behind := func(c boxCell) bool { return c.row > s.CursorY || c.row == s.CursorY && c.column > s.CursorX }
 	begun := slices.ContainsFunc(f.cells, before)
 	rest := keep(f.cells, behind)
 	alone := len(rest) == 0 // then only the cell under the cursor is left to tell
@@ -166,7 +166,7 @@ func (in *boxSpec) typedUnseen(f *field, whole string, own bool) (text string, u
 	return whole, looks == looksUnknown
 }
 
-func keep(cells []cell, which func(cell) bool) (out []cell) {
+func keep(cells []boxCell, which func(boxCell) bool) (out []boxCell) {
 	for _, c := range cells {
 		if which(c) {
 			out = append(out, c)

@@ -19,15 +19,15 @@ type Install struct {
 	Project  string              // the project's folder if it's for one project alone; "": for all
 }
 
-// Status says how things stand with an agent's hooks.
-type Status string
+// HookStatus says how things stand with an agent's hooks.
+type HookStatus string
 
 // The states of an agent's hooks.
 const (
-	HooksInstalled    Status = "installed"
-	HooksOutdated     Status = "outdated" // another program, state folder or version wrote them
-	HooksNotInstalled Status = "not installed"
-	HooksBroken       Status = "broken file" // the file can't be read, so nobody can tell
+	HooksInstalled    HookStatus = "installed"
+	HooksOutdated     HookStatus = "outdated" // another program, state folder or version wrote them
+	HooksNotInstalled HookStatus = "not installed"
+	HooksBroken       HookStatus = "broken file" // the file can't be read, so nobody can tell
 )
 
 // hookFile is a file that has an agent's hooks.

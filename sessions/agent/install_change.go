@@ -76,7 +76,7 @@ func (i Install) PlanRemove() (Change, error) {
 }
 
 // Status says how things stand. With HooksBroken the error says where the file is broken.
-func (i Install) Status() (Status, error) {
+func (i Install) Status() (HookStatus, error) {
 	c, err := i.read()
 	if err != nil {
 		return HooksBroken, err

@@ -64,7 +64,7 @@ func read(t fataler, path string) string {
 	return string(text)
 }
 
-func status(t fataler, i Install, want Status) {
+func status(t fataler, i Install, want HookStatus) {
 	t.Helper()
 	got, err := i.Status()
 	if got != want || (err != nil) != (want == HooksBroken) {

@@ -72,7 +72,7 @@ type Client struct {
 
 	mu     sync.Mutex
 	live   *liveConn // nil: no connection
-	status Status
+	status ConnStatus
 	tall   map[string]int // how often panes were made taller, and as they were; see Grow
 }
 
@@ -87,8 +87,8 @@ type liveConn struct {
 	buffers  atomic.Uint64
 }
 
-// Status is how a client stands with its server.
-type Status struct {
+// ConnStatus is how a client stands with its server.
+type ConnStatus struct {
 	Connected bool
 	Absent    bool  // no server is running on the socket, which is no fault
 	Err       error // why there's no connection
@@ -106,7 +106,7 @@ func New(opt Options) *Client {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Client{opt: opt, log: opt.Logger, status: Status{Err: errConnecting}, wanted: make(chan struct{}, 1)}
+	return &Client{opt: opt, log: opt.Logger, status: ConnStatus{Err: errConnecting}, wanted: make(chan struct{}, 1)}
 }
 
 // Name is what the configuration calls this server.
@@ -345,7 +345,7 @@ func (c *Client) setUp(l *liveConn) {
 	c.panesChanged.Store(true)
 	c.mu.Lock()
 	c.live = l
-	c.status = Status{Connected: true, Version: l.version.String(), Identity: l.identity, LastOK: time.Now()}
+	c.status = ConnStatus{Connected: true, Version: l.version.String(), Identity: l.identity, LastOK: time.Now()}
 	c.mu.Unlock()
 	c.log.Info("tmux connected", "server", c.Name(), "version", l.version.String(), "pid", l.identity.PID)
 	if c.opt.OnUp != nil {
@@ -357,7 +357,7 @@ func (c *Client) setDown(err error) {
 	c.mu.Lock()
 	was := c.status
 	c.live = nil
-	c.status = Status{Absent: errors.Is(err, errAbsent), Err: err, LastOK: was.LastOK}
+	c.status = ConnStatus{Absent: errors.Is(err, errAbsent), Err: err, LastOK: was.LastOK}
 	c.mu.Unlock()
 	if was.Connected || was.Err.Error() != err.Error() {
 		c.log.Info("tmux not connected", "server", c.Name(), "reason", err)
@@ -380,7 +380,7 @@ func (c *Client) handleNotification(line string) {
 }
 
 // Status tells how the connection stands now.
-func (c *Client) Status() Status {
+func (c *Client) Status() ConnStatus {
 	c.mu.Lock()
 	s, l := c.status, c.live
 	c.mu.Unlock()

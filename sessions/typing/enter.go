@@ -221,7 +221,7 @@ func (t *typist) awaitLineRead(ctx context.Context) error {
 		case err != nil:
 			return err
 		case t.term.Canonical && t.term.Unread == 0, !t.term.Canonical && !waited:
-			t.setSubmitted(ctx, submission{})
+			t.setSubmitted(ctx, submitDoubt{})
 			return errDone
 		case !t.term.Canonical && t.readInputBox(&s).Known && !t.readInputBox(&s).Shell:
 			return errors.New("the program was just starting, and may have taken the text without its Enter; look at the session before you send it again")
@@ -421,18 +421,18 @@ func (t *typist) lacksText(s *sessions.Snapshot, b sessions.InputBox) bool {
 	return b.Open && (b.Text == "" || t.alone && t.lineState(s) == lineWithout || t.strict && !t.isIn(b) && b.Text != t.readInputBox(&t.at).Text)
 }
 
-func (t *typist) submittedHow() submission {
+func (t *typist) submittedHow() submitDoubt {
 	switch {
 	case t.queued && !t.ended:
-		return submission{sessions.CauseQueued, "queued: the agent is at work, and takes it up when it has time"}
+		return submitDoubt{sessions.CauseQueued, "queued: the agent is at work, and takes it up when it has time"}
 	case t.isProved():
-		return submission{}
+		return submitDoubt{}
 	case t.ended:
 		return endedWithIt
 	case t.resized:
 		return unverified("the pane got another size as Enter was pressed")
 	}
-	return submission{}
+	return submitDoubt{}
 }
 
 // coveredBytes is how much of a text is looked for: more may be cut.
@@ -514,37 +514,37 @@ var leftLate = unverified("the text has left the input box, but long after Enter
 // confirmTaken waits, where the text is the first that this run of the program takes, or it was
 // taken late, until something of it is seen elsewhere than in its box. It returns what's to
 // be known of it.
-func (t *typist) confirmTaken(ctx context.Context, before *sessions.Snapshot) (submission, error) {
+func (t *typist) confirmTaken(ctx context.Context, before *sessions.Snapshot) (submitDoubt, error) {
 	first := t.isFirst(before)
 	if !first && !t.late || t.ended || t.strict {
-		return submission{}, nil
+		return submitDoubt{}, nil
 	}
 	stands := lineWithout
 	for began := time.Now(); time.Since(began) < lateWithin; {
 		s, err := t.lookAtPane(ctx)
 		if err != nil {
-			return submission{}, err
+			return submitDoubt{}, err
 		}
 		if t.wasEnded(&s) {
 			t.ended = true
-			return submission{}, nil
+			return submitDoubt{}, nil
 		}
 		if t.isHeardOf(before, &s) {
 			t.noteTaken(t.into.Run)
-			return submission{}, nil
+			return submitDoubt{}, nil
 		}
 		stands = t.lineState(&s)
 		if err := t.wait(ctx, lookEvery); err != nil {
-			return submission{}, err
+			return submitDoubt{}, err
 		}
 	}
 	switch has := stands == lineHasIt || stands == lineHasMore; {
 	case has && !first:
-		return submission{}, errNotTaken
+		return submitDoubt{}, errNotTaken
 	case t.late:
 		return leftLate, nil
 	case has:
-		return submission{}, errors.New("the program had just begun and has taken the text without its Enter; it stands in the session's input box: send it or take it away there")
+		return submitDoubt{}, errors.New("the program had just begun and has taken the text without its Enter; it stands in the session's input box: send it or take it away there")
 	}
 	return lostAtStart, nil
 }

@@ -137,25 +137,25 @@ func (t *typist) giveKeyboardBack() {
 // setState moves the receipt on; false: it was cancelled or failed meanwhile, or what's
 // about to be done couldn't be stored.
 func (t *typist) setState(ctx context.Context, state sessions.ReceiptState, reason string) bool {
-	return t.storeState(ctx, state, submission{reason: reason})
+	return t.storeState(ctx, state, submitDoubt{reason: reason})
 }
 
-func (t *typist) setSubmitted(ctx context.Context, v submission) {
+func (t *typist) setSubmitted(ctx context.Context, v submitDoubt) {
 	t.storeState(ctx, sessions.ReceiptSubmitted, v)
 }
 
-// submission is what's to be known of a text that was submitted. The zero value: all is well.
-type submission struct {
+// submitDoubt is what's to be known of a text that was submitted. The zero value: all is well.
+type submitDoubt struct {
 	cause  sessions.Cause
 	reason string
 }
 
 // unverified says why nobody knows that a program took its text.
-func unverified(why string) submission {
-	return submission{sessions.CauseUnverified, "unverified: " + why}
+func unverified(why string) submitDoubt {
+	return submitDoubt{sessions.CauseUnverified, "unverified: " + why}
 }
 
-func (t *typist) storeState(ctx context.Context, state sessions.ReceiptState, v submission) bool {
+func (t *typist) storeState(ctx context.Context, state sessions.ReceiptState, v submitDoubt) bool {
 	_, ok := t.policy.keepReceipt(ctx, func(r *sessions.Receipt) bool {
 		r.SetState(state, v.cause, v.reason)
 		r.Quoted, r.Anyway, r.To = "", t.by, t.receipt.To

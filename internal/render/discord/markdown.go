@@ -29,8 +29,8 @@ func Markdown(t render.MessageText) string {
 // zeroWidth divides what would be markup together. It can't be seen.
 const zeroWidth = "\u200b"
 
-// line is a line of a text.
-type line struct {
+// shownLine is a line of a text.
+type shownLine struct {
 	spans []styledSpan
 	style render.Style // of the line as a whole: quote and code
 }
@@ -42,12 +42,12 @@ type styledSpan struct {
 }
 
 // lines divides a text into lines, without empty ones at its ends.
-func lines(t render.MessageText) []line {
-	out := []line{{}}
+func lines(t render.MessageText) []shownLine {
+	out := []shownLine{{}}
 	for _, r := range t.Runs() {
 		for i, s := range strings.Split(r.Text, "\n") {
 			if i > 0 {
-				out = append(out, line{style: r.Style})
+				out = append(out, shownLine{style: r.Style})
 			}
 			last := &out[len(out)-1]
 			if s == "" {
@@ -66,7 +66,7 @@ func lines(t render.MessageText) []line {
 }
 
 // add appends a span, to the last one if it looks the same.
-func (l *line) add(s styledSpan) {
+func (l *shownLine) add(s styledSpan) {
 	if n := len(l.spans); n > 0 && l.spans[n-1].style == s.style {
 		l.spans[n-1].text += s.text
 		return
@@ -81,7 +81,7 @@ type lineWriter struct {
 	style render.Style // its
 }
 
-func (w *lineWriter) line(l line) {
+func (w *lineWriter) line(l shownLine) {
 	if w.code && (!l.style.Pre || l.style.Language != w.style.Language || l.style.Quote != w.style.Quote) {
 		w.leaveCode()
 	}
@@ -94,12 +94,12 @@ func (w *lineWriter) line(l line) {
 		return
 	}
 	for strings.Contains(w.text(l), "```") {
-		l = line{spans: []styledSpan{{text: strings.ReplaceAll(w.text(l), "```", "``"+zeroWidth+"`")}}}
+		l = shownLine{spans: []styledSpan{{text: strings.ReplaceAll(w.text(l), "```", "``"+zeroWidth+"`")}}}
 	}
 	w.WriteString(w.text(l))
 }
 
-func (*lineWriter) text(l line) string {
+func (*lineWriter) text(l shownLine) string {
 	var b strings.Builder
 	for _, s := range l.spans {
 		b.WriteString(s.text)

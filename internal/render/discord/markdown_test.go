@@ -13,7 +13,7 @@ func TestAnswers(t *testing.T) {
 	for name, source := range rendertest.Answers(t) {
 		t.Run(name, func(t *testing.T) {
 			parts := []render.Part{{Kind: render.Answer, Source: source}}
-			s := discord.Markdown(render.Render(parts, render.Position{}, render.End(parts)))
+			s := discord.Markdown(render.Render(parts, render.TextPosition{}, render.End(parts)))
 			if _, wrong := rendertest.ReadDiscord(s); wrong != nil {
 				t.Error(strings.Join(wrong, "\n"))
 			}
@@ -49,7 +49,7 @@ func TestMarkdown(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			parts := []render.Part{{Kind: render.Answer, Source: tc.source}}
-			s := discord.Markdown(render.Render(parts, render.Position{}, render.End(parts)))
+			s := discord.Markdown(render.Render(parts, render.TextPosition{}, render.End(parts)))
 			if got := strings.ReplaceAll(s, "\u200b", "<zwsp>"); got != tc.want {
 				t.Errorf("got  %q\nwant %q", got, tc.want)
 			}
@@ -62,7 +62,7 @@ func TestFencesAreReopened(t *testing.T) {
 	line := strings.Repeat("x", 50) + "\n"
 	parts := []render.Part{{Kind: render.Answer, Source: "```go\n" + strings.Repeat(line, 3) + "```"}}
 	form := discord.Form(120)
-	first, next, _ := form.Next(parts, render.Position{})
+	first, next, _ := form.Next(parts, render.TextPosition{})
 	second, _, done := form.Next(parts, next)
 	wantFirst, wantSecond := "```go\n"+line+line+"```", "```go\n"+line+"```"
 	if a, b := discord.Markdown(first), discord.Markdown(second); a != wantFirst || b != wantSecond || !done {

@@ -32,7 +32,7 @@ func checkShown(t *rapid.T, parts []render.Part, limit int) {
 	source := parts[0].Source
 	form := discord.Form(limit)
 	var shown []rune
-	for from, done := (render.Position{}), false; !done; {
+	for from, done := (render.TextPosition{}), false; !done; {
 		text, next, last := form.Next(parts, from)
 		s := discord.Markdown(text)
 		if n := len(utf16.Encode([]rune(s))); n > limit {

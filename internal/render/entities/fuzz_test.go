@@ -30,9 +30,9 @@ func FuzzRender(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, source string, at int) {
 		parts := []render.Part{{Kind: render.Answer, Source: source}, {Kind: render.Pane, Source: source}}
-		cut := render.Position{Part: at & 1, Byte: at}
+		cut := render.TextPosition{Part: at & 1, Byte: at}
 		for _, text := range []render.MessageText{
-			render.Render(parts, render.Position{}, cut), render.Render(parts, cut, render.End(parts)),
+			render.Render(parts, render.TextPosition{}, cut), render.Render(parts, cut, render.End(parts)),
 		} {
 			m := entities.From(text)
 			if m.Text == "" || m.Size() > entities.MaxUnits {

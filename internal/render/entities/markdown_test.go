@@ -13,7 +13,7 @@ func TestAnswers(t *testing.T) {
 	for name, source := range rendertest.Answers(t) {
 		t.Run(name, func(t *testing.T) {
 			parts := []render.Part{{Kind: render.Answer, Source: source}}
-			m := entities.From(render.Render(parts, render.Position{}, render.End(parts)))
+			m := entities.From(render.Render(parts, render.TextPosition{}, render.End(parts)))
 			if bad := faults(m, 4096); bad != nil {
 				t.Error(strings.Join(bad, "\n"))
 			}
@@ -87,7 +87,7 @@ func TestMarkdown(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			parts := []render.Part{{Kind: render.Answer, Source: tc.source}}
-			m := entities.From(render.Render(parts, render.Position{}, render.End(parts)))
+			m := entities.From(render.Render(parts, render.TextPosition{}, render.End(parts)))
 			if got := tagged(m); got != tc.want {
 				t.Errorf("got  %q\nwant %q", got, tc.want)
 			}

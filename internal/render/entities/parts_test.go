@@ -36,7 +36,7 @@ func TestParts(t *testing.T) {
 		{"nothing", []render.Part{{Kind: render.Pane, Source: " \n\n"}, {Source: "\u200b"}}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			m := entities.From(render.Render(tc.parts, render.Position{}, render.End(tc.parts)))
+			m := entities.From(render.Render(tc.parts, render.TextPosition{}, render.End(tc.parts)))
 			if got := tagged(m); got != tc.want {
 				t.Errorf("got  %q\nwant %q", got, tc.want)
 			}
@@ -64,7 +64,7 @@ func TestContextIsKept(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			parts := []render.Part{{Kind: render.Answer, Source: tc.source}}
-			from := render.Position{Byte: strings.LastIndex(tc.source, tc.from)}
+			from := render.TextPosition{Byte: strings.LastIndex(tc.source, tc.from)}
 			m := entities.From(render.Render(parts, from, render.End(parts)))
 			if got := tagged(m); got != tc.want {
 				t.Errorf("got  %q\nwant %q", got, tc.want)
@@ -77,7 +77,7 @@ func TestContextIsKept(t *testing.T) {
 func TestPlain(t *testing.T) {
 	const source = "**@anna**, x@y.zz `@b`\n\n```\n@types/node@1\n```"
 	parts := []render.Part{{Kind: render.Answer, Source: source}}
-	m := entities.From(render.Render(parts, render.Position{}, render.End(parts)))
+	m := entities.From(render.Render(parts, render.TextPosition{}, render.End(parts)))
 	plain := entities.FormattedText{Text: m.Plain()}
 	if want := "＠anna, x@y.zz ＠b\n＠types/node＠1"; plain.Text != want {
 		t.Errorf("got  %q\nwant %q", plain.Text, want)

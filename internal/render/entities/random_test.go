@@ -60,7 +60,7 @@ func split(t tester, parts []render.Part, limit int) []entities.FormattedText {
 	t.Helper()
 	var out []entities.FormattedText
 	form := entities.Form(limit)
-	for from, done := (render.Position{}), false; !done; {
+	for from, done := (render.TextPosition{}), false; !done; {
 		text, next, last := form.Next(parts, from)
 		if !last && !from.Before(next) {
 			t.Fatalf("message %d: no progress at %v\n%s", len(out), from, parts[0].Source)
@@ -201,12 +201,12 @@ func TestAnyDivisionShowsEverything(t *testing.T) {
 				to++
 			}
 			to = min(to, len(source))
-			m := entities.From(render.Render(parts, render.Position{Byte: from}, render.Position{Byte: to}))
+			m := entities.From(render.Render(parts, render.TextPosition{Byte: from}, render.TextPosition{Byte: to}))
 			known := []render.Part{{Kind: render.Answer, Source: source[:lineBreak(source, to)]}}
 			if source[to-1] == '\n' {
 				known[0].Source = source[:to]
 			}
-			again := entities.From(render.Render(known, render.Position{Byte: from}, render.Position{Byte: to}))
+			again := entities.From(render.Render(known, render.TextPosition{Byte: from}, render.TextPosition{Byte: to}))
 			if m.Text != again.Text || len(m.Entities) != len(again.Entities) {
 				t.Fatalf("bytes %d to %d are %q, and %q when nothing comes behind the line\n%s", from, to, m.Text, again.Text, source)
 			}

@@ -89,7 +89,7 @@ func TestCharactersStayWhole(t *testing.T) {
 			}
 			parts := []render.Part{{Kind: kind, Source: source.String()}}
 			form := entities.Form(limit)
-			for from, done := (render.Position{}), false; !done; {
+			for from, done := (render.TextPosition{}), false; !done; {
 				if from, done = next(t, form, parts, from); !done && !ends[from.Byte] {
 					t.Errorf("limit %d: a message ends within %q", limit, source.String()[from.Byte-8:from.Byte+8])
 				}
@@ -98,7 +98,7 @@ func TestCharactersStayWhole(t *testing.T) {
 	}
 }
 
-func next(t *testing.T, form render.MessageForm, parts []render.Part, from render.Position) (render.Position, bool) {
+func next(t *testing.T, form render.MessageForm, parts []render.Part, from render.TextPosition) (render.TextPosition, bool) {
 	t.Helper()
 	_, to, done := form.Next(parts, from)
 	return to, done
@@ -110,7 +110,7 @@ func TestCharacterLongerThanAMessage(t *testing.T) {
 	var got strings.Builder
 	form := entities.Form(400)
 	parts := answer(source)
-	for from, done := (render.Position{}), false; !done; {
+	for from, done := (render.TextPosition{}), false; !done; {
 		text, to, last := form.Next(parts, from)
 		got.WriteString(text.String())
 		if n := entities.Units(entities.From(text).Text); n > 400 {
@@ -160,7 +160,7 @@ func TestHostileTexts(t *testing.T) {
 				return size(t)
 			}
 			parts := answer(text(n))
-			for from, done := (render.Position{}), false; !done; {
+			for from, done := (render.TextPosition{}), false; !done; {
 				renderings = 0
 				var shown render.MessageText
 				shown, from, done = form.Next(parts, from)

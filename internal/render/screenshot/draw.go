@@ -101,7 +101,7 @@ func rgbOf(c sgr.Colour) rgb {
 	return rgb{r, g, b}
 }
 
-func (d *drawing) cell(a area, c cell, fg, bg rgb) {
+func (d *drawing) cell(a area, c pixelCell, fg, bg rgb) {
 	if bg != defaultBG {
 		d.canvas.fill(a, bg)
 	}

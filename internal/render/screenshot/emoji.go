@@ -11,7 +11,7 @@ import (
 
 // emoji draws a picture in colours; false: there's none for the character. Flags are
 // drawn as the letters of their country.
-func (d *drawing) emoji(a area, c cell, bg rgb) bool {
+func (d *drawing) emoji(a area, c pixelCell, bg rgb) bool {
 	if !c.wide {
 		return false
 	}

@@ -13,12 +13,12 @@ import (
 // grid is a screen in cells.
 type grid struct {
 	columns, rows int
-	cells         []cell
+	cells         []pixelCell
 	cursor        int // index of its cell; -1: it isn't shown
 }
 
-// cell is a character and how it looks.
-type cell struct {
+// pixelCell is a character and how it looks.
+type pixelCell struct {
 	text  string // "": nothing, or the right half of the cell before
 	wide  bool   // it takes two cells
 	style sgr.Style
@@ -35,7 +35,7 @@ func newGrid(s sessions.Screen) (g grid, cut bool) {
 		width, cut = MaxColumns, true
 	}
 	g = grid{columns: width, rows: max(len(rows), 1), cursor: -1}
-	g.cells = make([]cell, g.columns*g.rows)
+	g.cells = make([]pixelCell, g.columns*g.rows)
 	for y, row := range rows {
 		g.fill(g.cells[y*g.columns:(y+1)*g.columns], row)
 	}
@@ -49,7 +49,7 @@ func newGrid(s sessions.Screen) (g grid, cut bool) {
 const tabWidth = 8
 
 // fill puts a row into cells.
-func (grid) fill(cells []cell, row string) {
+func (grid) fill(cells []pixelCell, row string) {
 	x := 0
 	for _, run := range sgr.Parse(row) {
 		for it := graphemes.FromString(run.Text); it.Next() && x < len(cells); {
@@ -70,7 +70,7 @@ func (grid) fill(cells []cell, row string) {
 				}
 				continue
 			}
-			cells[x] = cell{text: text, wide: n == 2, style: run.Style}
+			cells[x] = pixelCell{text: text, wide: n == 2, style: run.Style}
 			if n == 2 && x+1 < len(cells) {
 				cells[x+1].style = run.Style
 			}
