@@ -424,6 +424,38 @@ func TestSomebodyTypesBesideAText(t *testing.T) {
 	}
 }
 
+// Nor is what stands in its place, if it's a part of it: a letter that somebody begins to write with, say.
+func TestAPartInThePlaceOfATextIsNotSubmitted(t *testing.T) {
+	const text = "look at README"
+	drawtest.Check(t, func(rt *rapid.T) {
+		from := rapid.IntRange(0, len(text)-1).Draw(rt, "from")
+		part := strings.TrimSpace(text[from:rapid.IntRange(from+1, min(len(text), from+len(text)-1)).Draw(rt, "to")])
+		entered := rapid.Bool().Draw(rt, "behind an Enter that did nothing")
+		wait := time.Duration(rapid.IntRange(60, 400).Draw(rt, "milliseconds")) * time.Millisecond
+		if entered {
+			wait += time.Second
+		}
+		if part == "" {
+			return
+		}
+		p := &boxed{pane: &pane{}, deaf: entered}
+		withPane(t, p.pane, p, p.options, func(b *bed) {
+			r, err := b.input(text, "")
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.pass(wait)
+			enters := p.enters
+			p.do(func() { p.box, p.deaf = part, false })
+			b.pass(time.Minute)
+			b.wantReceipt(r.ID, "failed: it was typed, but is no longer in the session's input box")
+			if b.wantSent(); p.enters != enters {
+				rt.Errorf("%q was submitted in the place of the text", part)
+			}
+		})
+	})
+}
+
 // The same for a key that somebody pressed in a dialog which has just gone.
 func TestAKeyThatIsTooLateForADialog(t *testing.T) {
 	p := &boxed{pane: &pane{}}

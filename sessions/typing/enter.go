@@ -321,7 +321,7 @@ func (t *typist) takeInEffect(ctx context.Context, e *effect, s *sessions.Snapsh
 // for elsewhere.
 func (t *typist) standsAlone(ctx context.Context) error {
 	var away time.Time // since when the box isn't on the screen; zero: it is
-	for gone, torn := 0, 0; ; {
+	for gone, torn, part := 0, 0, 0; ; {
 		var err error
 		if t.at, err = t.lookAtPane(ctx); err != nil {
 			return err
@@ -374,6 +374,12 @@ func (t *typist) standsAlone(ctx context.Context) error {
 			t.giveKeyboardBack()
 			t.holdBack(ctx, heldBeside, sessions.ReceiptTyped, "somebody at the pane has typed something beside it; Enter is pressed when that was taken away")
 			pause = heldEvery
+		case t.alone && !t.isIn(b): // what may be a part of it has its place, or the box is half drawn
+			if part++; t.size.isBroken() {
+				part = 0
+			} else if part > tornLooks {
+				return errTakenAway
+			}
 		case t.strict || t.keys != nil:
 			return nil
 		default:
