@@ -162,8 +162,8 @@ func (c *PollingCoordinator) Stop(ctx context.Context, id sessions.ID) error {
 	}
 }
 
-// NoteTyped tells that text was typed into a session: it's looked at now, and at
-// the focus cadence for a while.
+// NoteTyped takes in that text was typed into a session: its poller looks now, and at
+// the focus cadence for a while. It doesn't block.
 func (c *PollingCoordinator) NoteTyped(id sessions.ID, text string) {
 	c.mu.Lock()
 	p := c.pollers[id]
@@ -175,7 +175,7 @@ func (c *PollingCoordinator) NoteTyped(id sessions.ID, text string) {
 	c.servers[p.target.Server].focusOn(p)
 }
 
-// LookNow has a session looked at now.
+// LookNow wakes a session's poller, which looks at the pane at once. It doesn't block.
 func (c *PollingCoordinator) LookNow(id sessions.ID) {
 	c.mu.Lock()
 	p := c.pollers[id]
@@ -452,7 +452,7 @@ type Tuning struct {
 	Marker          *Marker
 }
 
-// Tune has all look, capture and find the ends of turns by other options from now on.
+// Tune replaces the options that can change at run time; all pollers use them from their next look on.
 func (c *PollingCoordinator) Tune(t Tuning) {
 	next := *c.opt.get()
 	next.Cadence, next.FocusCadence, next.CaptureTimeout, next.MaxCaptureLines, next.Marker = t.Cadence, t.FocusCadence, t.CaptureTimeout, t.MaxCaptureLines, t.Marker

@@ -330,7 +330,7 @@ type WaitLog interface {
 // WaitSession is what a wait needs of a session besides its log. Neither method blocks.
 type WaitSession interface {
 	Get(idOrName string) (sessions.Session, error)
-	// LookNow has the session looked at now.
+	// LookNow wakes the session's poller, which looks at the pane at once.
 	LookNow(id sessions.ID)
 }
 

@@ -121,8 +121,8 @@ func (m *Manager) awaitTurn(ctx context.Context, p Prompt, keys Keyboard) (end A
 	}
 }
 
-// GoneBefore is what becomes of an answer to a question that isn't there any more, but now, or
-// none, and of which nothing was pressed.
+// GoneBefore returns what becomes of an answer of which nothing was pressed, and whose question is
+// gone. now is the question that stands there instead; nil: none does.
 func GoneBefore(now *Dialog) AnswerResult {
 	if now != nil {
 		return AnswerResult{State: PromptClosed, Reason: ClosedByOther, Err: fmt.Errorf("%w: the question has changed; nothing was answered", ErrConflict)}

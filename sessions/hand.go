@@ -187,7 +187,8 @@ func (d *Desk) LastConversation(agent string) (id string) {
 	return id
 }
 
-// Shown is the dialog on the screen, nil: none, as the poller told last; known: it has told.
+// Shown returns the dialog on the screen as the poller told last; nil: there's none. known is false until the
+// poller has told.
 func (d *Desk) Shown() (shown *Dialog, known bool) { return d.m.shownOf(d.id) }
 
 // AsksNow reports whether a dialog is known to be open.
@@ -257,7 +258,7 @@ func (k Keyboard) Take(ctx context.Context) error {
 	}
 }
 
-// TakeWithin is Take for those who'd rather be told.
+// TakeWithin is Take that fails with ErrUnavailable after a time.
 func (k Keyboard) TakeWithin(ctx context.Context, d time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -267,7 +268,7 @@ func (k Keyboard) TakeWithin(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// GiveBack lets the next have it.
+// GiveBack gives it to the next who waits.
 func (k Keyboard) GiveBack() { <-k }
 
 // previewKeyboard is how long a preview, or the reading of a dialog, waits until nobody else types.

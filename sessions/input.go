@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Input stores text for a session and has it typed, in order. The receipt that
-// it returns says how far it got; ask for it again with Receipt.
+// Input stores text for a session, and its typist types it in its turn. Input returns when the text is
+// stored; the receipt says how far it got by then, Manager.Receipt how far it is now.
 func (m *Manager) Input(ctx context.Context, id ID, req InputRequest) (Receipt, error) {
 	if req.Key != "" {
 		r, err := m.opt.Store.ReceiptByKey(ctx, req.Key)

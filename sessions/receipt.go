@@ -174,8 +174,8 @@ func (r *Receipt) keepsBack() bool {
 // anywayWithin is how long a go-ahead may take: a typist looks every half second.
 const anywayWithin = 15 * time.Second
 
-// GoAhead has a text, or its Enter, sent though a dialog's phrase is on the screen. It's
-// for the one screen that somebody has looked at, and is used once.
+// GoAhead is a person's word that a text, or its Enter, is to be sent though a dialog's phrase is on the
+// screen. It holds for the one screen that the person has looked at, and is used once.
 type GoAhead struct {
 	Receipt string
 	Quoted  string // see Receipt.Quoted

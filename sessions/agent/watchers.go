@@ -33,7 +33,7 @@ type Options struct {
 	Processes ProcessTable
 	// Choose makes something the source of a session's text: sessions.Manager's.
 	Choose func(id sessions.ID, src sessions.Source) error
-	// LookNow has a session looked at now.
+	// LookNow wakes a session's poller, which looks at the pane at once.
 	LookNow func(id sessions.ID)
 	// Made takes in that a program has carried out a call, by its record; nil: nobody asks. It
 	// doesn't block.

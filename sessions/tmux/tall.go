@@ -191,7 +191,7 @@ func (l *liveConn) shrinkPane(ctx context.Context, target string) error {
 	return noPane(err)
 }
 
-// Settle lets a pane be looked at again as it is.
+// Settle ends what Grow began: looks without RowWindow.Tall see the pane again.
 func (c *Client) Settle(pane string) { c.markTall(pane, false) }
 
 // shrinkAllPanes makes all windows as high as they were that a client which was killed has left
