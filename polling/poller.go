@@ -226,7 +226,8 @@ func (p *OutputPoller) captureOutput(ctx context.Context) (done bool, err error)
 			return false, err
 		}
 		if step.Exit != nil && step.engine.hasCaughtUp() {
-			return true, p.reportEnd(step.Exit, "its program has ended")
+			p.reportEnd(step.Exit, "its program has ended")
+			return true, nil
 		}
 		if step.engine.hasCaughtUp() {
 			p.adjustDepth(step)
@@ -542,14 +543,14 @@ func (p *OutputPoller) finishSession(ctx context.Context, exit *sessions.Exit, r
 	if err := p.process(ctx, step, true); err != nil {
 		return err
 	}
-	return p.reportEnd(exit, reason)
+	p.reportEnd(exit, reason)
+	return nil
 }
 
-func (p *OutputPoller) reportEnd(exit *sessions.Exit, reason string) error {
+func (p *OutputPoller) reportEnd(exit *sessions.Exit, reason string) {
 	if reason != "" {
 		p.owner.Ended(p.target.Session, exit, reason)
 	}
-	return nil
 }
 
 // isDue reports whether the pane has to be captured after this look. Activity has

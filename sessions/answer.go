@@ -205,9 +205,7 @@ func (m *Manager) lookLater(id ID, f func(ctx context.Context)) {
 		return
 	}
 	ctx := m.ctx
-	m.typists.Go(func() {
-		m.containPanic(ctx, id, WorkerLook, func() { f(ctx) })
-	})
+	m.goContained(ctx, id, WorkerLook, func() { f(ctx) })
 }
 
 // lookForAgain looks some times whether what was answered stands there still, and asks it again then.

@@ -171,39 +171,26 @@ func (m *Manager) putReceipt(ctx context.Context, session ID, id string, change 
 // changeReceipt changes a waiting receipt in the registry, if change says so. m.writing
 // is held.
 func (m *Manager) changeReceipt(session ID, id string, change func(*Receipt) bool) (before, after Receipt, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	hit := m.waitingReceipt(session, id)
-	if hit == nil {
-		return Receipt{}, Receipt{}, false
-	}
-	before = *hit
-	if !change(hit) {
-		return before, before, false
-	}
-	if (hit.State == ReceiptFailed || hit.Unverified()) && hit.Submit && m.entries[session].isProved(hit.ID) {
-		hit.SetState(ReceiptSubmitted, "", "") // the agent has said that it was asked it
-	}
-	if hit.State != ReceiptHeld && hit.State != ReceiptTyped {
-		hit.Quoted, hit.Front, hit.Revivals = "", "", nil
-	}
-	hit.UpdatedAt = time.Now()
-	return before, *hit, true
-}
-
-// waitingReceipt is a receipt in the registry that isn't final; nil: there's none of that
-// id. m.mu is held.
-func (m *Manager) waitingReceipt(session ID, id string) *Receipt {
-	e := m.entries[session]
-	if e == nil {
-		return nil
-	}
-	for _, r := range e.queue {
-		if r.ID == id && !r.Final() {
-			return r
+	ok = m.withEntry(session, func(e *sessionEntry) bool {
+		i := slices.IndexFunc(e.queue, func(r *Receipt) bool { return r.ID == id && !r.Final() })
+		if i < 0 {
+			return false
 		}
-	}
-	return nil
+		r := e.queue[i]
+		if before = *r; !change(r) {
+			return false
+		}
+		if (r.State == ReceiptFailed || r.Unverified()) && r.Submit && e.isProved(r.ID) {
+			r.SetState(ReceiptSubmitted, "", "") // the agent has said that it was asked it
+		}
+		if r.State != ReceiptHeld && r.State != ReceiptTyped {
+			r.Quoted, r.Front, r.Revivals = "", "", nil
+		}
+		r.UpdatedAt = time.Now()
+		after = *r
+		return true
+	})
+	return before, after, ok
 }
 
 func (m *Manager) failWaiting(ctx context.Context, id ID, reason string) {

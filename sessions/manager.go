@@ -498,6 +498,11 @@ func (m *Manager) containPanic(ctx context.Context, id ID, worker string, work f
 	return true
 }
 
+// goContained does the same on a goroutine for which Run waits.
+func (m *Manager) goContained(ctx context.Context, id ID, worker string, work func()) {
+	m.typists.Go(func() { m.containPanic(ctx, id, worker, work) })
+}
+
 // PanicError returns what recover returned as an error. It keeps the words of the runtime's
 // own errors alone: others may have a person's words in them.
 func PanicError(r any) error {

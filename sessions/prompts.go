@@ -139,12 +139,10 @@ func (m *Manager) awaitReturn(e *sessionEntry) {
 		return
 	}
 	ctx, id, wait := m.ctx, e.ID, BackWithin-time.Since(e.backAt)
-	m.typists.Go(func() {
-		m.containPanic(ctx, id, WorkerLook, func() {
-			if Pause(ctx, wait) == nil && m.takeAway(id) {
-				m.reconcilePrompt(ctx, id)
-			}
-		})
+	m.goContained(ctx, id, WorkerLook, func() {
+		if Pause(ctx, wait) == nil && m.takeAway(id) {
+			m.reconcilePrompt(ctx, id)
+		}
 	})
 }
 

@@ -66,9 +66,7 @@ func (m *Manager) readWhole(e *sessionEntry) {
 	if e.swaps >= wholeSwaps {
 		wait = wholeRest
 	}
-	m.typists.Go(func() {
-		m.containPanic(ctx, id, WorkerWhole, func() { m.tryWhole(ctx, id, part, wait) })
-	})
+	m.goContained(ctx, id, WorkerWhole, func() { m.tryWhole(ctx, id, part, wait) })
 }
 
 // tryWhole tries, after a wait, to read a dialog whole for as long as its prompt is open. Somebody

@@ -246,7 +246,7 @@ func (h *Hand) isBare(before string) bool {
 }
 
 // beganCommand reports whether the command that a shell's line goes on with is what was
-// endSubmitted last from here: a here-document, say.
+// submitted last from here: a here-document, say.
 func (h *Hand) beganCommand(unfinished string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -165,7 +165,12 @@ func (t *entering) seeEnter(ctx context.Context) error {
 		return err
 	}
 	if took {
-		return t.endSubmitted(ctx)
+		unsure, err := t.confirmTaken(ctx, &t.at)
+		if err == nil {
+			t.setSubmitted(ctx, cmp.Or(unsure, t.submittedHow()))
+			err = errDone
+		}
+		return err
 	}
 	if !t.echoed {
 		t.setSubmitted(ctx, unverified("the program doesn't show what is typed"))
@@ -193,15 +198,6 @@ func (e *enterError) Unwrap() error { return e.err }
 var errNothingChanged = errors.New("the program has taken the text in, but two Enters changed nothing on its screen; look at the session")
 
 var errNotTaken = errors.New("the text is in the session's input box, but two Enters didn't submit it")
-
-func (t *typist) endSubmitted(ctx context.Context) error {
-	unsure, err := t.confirmTaken(ctx, &t.at)
-	if err != nil {
-		return err
-	}
-	t.setSubmitted(ctx, cmp.Or(unsure, t.submittedHow()))
-	return errDone
-}
 
 // endedWithIt is what's known of a text whose program ended behind its Enter: that may
 // have been its last input, or have ended it first.
