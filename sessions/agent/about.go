@@ -6,7 +6,7 @@ import "github.com/panebridge/panebridge/sessions"
 func (w *Watchers) About(h Hook) sessions.ID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if o := w.about(h); o != nil {
+	if o := w.observerOf(h); o != nil {
 		return o.session.ID
 	}
 	return ""

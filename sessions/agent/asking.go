@@ -59,13 +59,13 @@ func (a *dialogWatch) noteDialog(d *sessions.Dialog, cleared bool, now time.Time
 	return false, a.since.Add(after + 10*time.Millisecond)
 }
 
-// prompts adds the dialog on the screen to an observation.
-func (o *Observer) prompts(s *sessions.Observation, l sessions.Poll) {
+// addDialog adds the dialog on the screen to an observation.
+func (o *Observer) addDialog(s *sessions.Observation, l sessions.Poll) {
 	switch {
 	case l.Last:
 		s.Prompts, o.asking.shown = true, nil // the program ends, and with it what it asks
-		o.asks(nil)
-		o.gone(nil)
+		o.tellWaitingHooks(nil)
+		o.noteDialogGone(nil)
 		return
 	case l.Screen == nil:
 		return
@@ -74,7 +74,7 @@ func (o *Observer) prompts(s *sessions.Observation, l sessions.Poll) {
 	if l.Dialog != "" {
 		d = o.profile().promptOrPart(l.Screen, nil)
 	}
-	o.stands(d, l)
+	o.noteStanding(d, l)
 	d = o.recorded(d)
 	u := o.lookUnread(s, l.Screen, d != nil)
 	if d == nil {
@@ -87,10 +87,10 @@ func (o *Observer) prompts(s *sessions.Observation, l sessions.Poll) {
 	cleared := d == nil && was != nil && was.Form != "" && o.profile().Box(l.Screen).Missing()
 	sure, again := o.asking.noteDialog(d, cleared, l.Now)
 	if sure {
-		o.gone(d)
+		o.noteDialogGone(d)
 		o.asking.shown = d
 		s.Prompt, s.Prompts = d, true
-		o.asks(d)
+		o.tellWaitingHooks(d)
 	} else {
 		s.Again = sooner(s.Again, again)
 	}

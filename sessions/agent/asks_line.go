@@ -69,9 +69,9 @@ const (
 	lineSecond    = time.Second
 )
 
-// see works in a look at a program that waits for a line, and reports whether it asks for
+// noteLine works in a look at a program that waits for a line, and reports whether it asks for
 // one.
-func (a *lineAsked) see(r Reading, row string, now time.Time) bool {
+func (a *lineAsked) noteLine(r Reading, row string, now time.Time) bool {
 	by := fmt.Sprint(r.By.PID, " ", r.By.Started.UnixNano(), " ", r.Hidden)
 	goesOn := row == a.stood || a.stood != "" && strings.HasPrefix(row, a.stood)
 	switch ago := now.Sub(a.first); {
@@ -87,18 +87,18 @@ func (a *lineAsked) see(r Reading, row string, now time.Time) bool {
 		return a.asks
 	default:
 		a.stood = row
-		a.judge(r)
+		a.judgeRow(r)
 		return a.asks
 	}
 	printed := row != "" && row == a.row // it stood there before the program read
 	a.fed = by == a.by && (a.fed || a.stood == "" && a.firm) && !printed
 	a.by, a.waits, a.stood, a.first, a.firm = by, r.Waits, row, now, false
-	a.judge(r)
+	a.judgeRow(r)
 	return a.asks
 }
 
-// judge decides whether what stands in the row asks for a line.
-func (a *lineAsked) judge(r Reading) {
+// judgeRow decides whether what stands in the row asks for a line.
+func (a *lineAsked) judgeRow(r Reading) {
 	switch {
 	case r.Hidden:
 		a.asks = true
@@ -146,7 +146,7 @@ func (o *Observer) asksLine(l sessions.Poll) (reason string, d *sessions.Dialog,
 		if l.Now.Sub(a.since) < readSoon && (r.Hidden || asksForLine(before)) {
 			again = l.Now.Add(readSoon / 6)
 		}
-	case behind != "" || shellLine(s, o.w.opt.Prompts).Open || !a.see(r, before, l.Now):
+	case behind != "" || shellLine(s, o.w.opt.Prompts).Open || !a.noteLine(r, before, l.Now):
 	case r.Hidden:
 		reason = sessions.ReasonAsksHidden
 	default:

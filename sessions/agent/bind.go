@@ -24,7 +24,7 @@ func (o *Observer) recognise(l sessions.Poll, hooks []Hook) {
 	if l.Screen == nil || l.Last {
 		return
 	}
-	all := o.asked.due(o.w.opt.Processes.Group(l.Screen.PID), l.Now)
+	all := o.asked.isDue(o.w.opt.Processes.Group(l.Screen.PID), l.Now)
 	if !all && len(hooks) == 0 {
 		return
 	}
@@ -39,19 +39,19 @@ func (o *Observer) recognise(l sessions.Poll, hooks []Hook) {
 		return
 	}
 	if o.program == nil {
-		o.program = &program{profile: profile, judge: NewJudge(profile, nil)}
-		o.choose(sessions.Source{Program: profile.Name()})
+		o.program = &agentRun{profile: profile, judge: NewJudge(profile, nil)}
+		o.chooseSource(sessions.Source{Program: profile.Name()})
 	}
 	o.program.process = process
-	if w := o.past.by(process); w != nil && process.PID > 0 && o.program.reader == nil {
+	if w := o.past.leftBy(process); w != nil && process.PID > 0 && o.program.reader == nil {
 		o.turnTo(w.Ref) // it was suspended
 	}
 }
 
-// asked says when a pane was asked which program runs in it. A program starts soon
+// transcriptAsk says when a pane was asked which program runs in it. A program starts soon
 // after its process group has the foreground, if at all: it's asked at each look at
 // first, and ever more seldom.
-type asked struct {
+type transcriptAsk struct {
 	group int
 	since time.Time
 	last  time.Time
@@ -60,9 +60,9 @@ type asked struct {
 // askSeldom is the longest time between two questions about the same group.
 const askSeldom = 30 * time.Second
 
-func (a *asked) due(group int, now time.Time) bool {
+func (a *transcriptAsk) isDue(group int, now time.Time) bool {
 	if group != a.group || a.since.IsZero() {
-		*a = asked{group: group, since: now}
+		*a = transcriptAsk{group: group, since: now}
 	}
 	if !a.last.IsZero() && now.Sub(a.last) < min(a.last.Sub(a.since)/4, askSeldom) {
 		return false
@@ -84,9 +84,9 @@ func (o *Observer) inForeground(pane int) (Process, *Profile) {
 	return Process{}, nil
 }
 
-// bind looks for the transcript of the program's conversation: by what its hooks
+// bindTranscript looks for the transcript of the program's conversation: by what its hooks
 // say, else by its process and its folder.
-func (o *Observer) bind(ctx context.Context, l sessions.Poll) error {
+func (o *Observer) bindTranscript(ctx context.Context, l sessions.Poll) error {
 	p := o.program
 	if p.profile.Format() == "" || l.Now.Sub(p.lost) < tryLostEvery {
 		return nil
@@ -103,7 +103,7 @@ func (o *Observer) bind(ctx context.Context, l sessions.Poll) error {
 	}
 	p.looked, p.findAgain = l.Now, time.Time{}
 	o.publishScreen(l.Screen)
-	return o.find(ctx, l.Screen)
+	return o.findTranscript(ctx, l.Screen)
 }
 
 const (
@@ -112,7 +112,7 @@ const (
 	tryLostEvery   = 5 * time.Second // to read on in one that couldn't be read
 )
 
-func (p *program) findEvery() time.Duration {
+func (p *agentRun) findEvery() time.Duration {
 	if p.reader == nil {
 		return findEvery
 	}
@@ -121,7 +121,7 @@ func (p *program) findEvery() time.Duration {
 
 // nested reports whether a hook is of an agent that the program has started as a tool:
 // no conversation is changed while a turn goes on.
-func (p *program) nested(h Hook) bool {
+func (p *agentRun) nested(h Hook) bool {
 	if p.reader == nil || !p.judge.saved.Open || h.Signal == Asking || h.Signal == Answered {
 		return false
 	}
@@ -129,9 +129,9 @@ func (p *program) nested(h Hook) bool {
 	return own != "" && h.Conversation != "" && h.Conversation != own
 }
 
-// hear keeps what a hook says of the conversation's transcript, which may be written
+// noteHook keeps what a hook says of the conversation's transcript, which may be written
 // later. Hooks of tools may be of a sub-agent's conversation.
-func (p *program) hear(h Hook) {
+func (p *agentRun) noteHook(h Hook) {
 	if !h.announces() || h.Agent != string(p.profile.Format()) {
 		return
 	}
@@ -155,9 +155,9 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// find reads the transcript that the program's process holds, or else the only one
+// findTranscript reads the transcript that the program's process holds, or else the only one
 // of its folder that has what stands on the screen.
-func (o *Observer) find(ctx context.Context, screen *sessions.Snapshot) error {
+func (o *Observer) findTranscript(ctx context.Context, screen *sessions.Snapshot) error {
 	p := o.program
 	if p.process.PID == 0 {
 		return nil
@@ -178,18 +178,18 @@ func (o *Observer) find(ctx context.Context, screen *sessions.Snapshot) error {
 	}
 	var hits []transcript.Candidate
 	for _, c := range all {
-		if o.fits(c, all, screen) {
+		if o.mayFit(c, all, screen) {
 			hits = append(hits, c)
 		}
 	}
 	was := p.search.only
-	p.search = search{done: true, found: len(all), fits: len(hits)}
+	p.search = transcriptSearch{done: true, found: len(all), fits: len(hits)}
 	if len(hits) != 1 {
 		return nil
 	}
 	// Another in its folder may have been asked the same just now, which its screen
 	// will have shown at the next look.
-	if p.search.only = hits[0].Ref.Path; p.search.only == was || !o.w.twins(o) {
+	if p.search.only = hits[0].Ref.Path; p.search.only == was || !o.w.hasTwin(o) {
 		o.turnTo(hits[0].Ref)
 	}
 	return nil
@@ -202,12 +202,12 @@ func sure(all []transcript.Candidate) []transcript.Candidate {
 	return held
 }
 
-// fits reports whether a transcript may be that of the program by what it says: what
+// mayFit reports whether a transcript may be that of the program by what it says: what
 // was asked last stands on this screen and on that of no other program that it could
 // be of. A program that has a transcript turns to another, new or one that it has gone
 // back to, only for a turn that began since, when its own stood still, or if what was asked last on its screen is asked there,
 // and not in its own.
-func (o *Observer) fits(c transcript.Candidate, all []transcript.Candidate, screen *sessions.Snapshot) bool {
+func (o *Observer) mayFit(c transcript.Candidate, all []transcript.Candidate, screen *sessions.Snapshot) bool {
 	p := o.program
 	switch {
 	case p.reading(c) || p.sure && p.reader != nil || c.Changed.Before(p.process.Started):
@@ -227,11 +227,11 @@ func (o *Observer) fits(c transcript.Candidate, all []transcript.Candidate, scre
 			return false
 		}
 	}
-	return o.shows(screen, c.LastUser) && !o.w.othersHave(o, c)
+	return o.isShown(screen, c.LastUser) && !o.w.othersHave(o, c)
 }
 
 // reading reports whether a candidate is what's read already.
-func (p *program) reading(c transcript.Candidate) bool {
+func (p *agentRun) reading(c transcript.Candidate) bool {
 	return p.reader != nil && sameRef(p.reader.Ref(), c.Ref)
 }
 
@@ -239,11 +239,11 @@ func sameRef(a, b transcript.Ref) bool {
 	return a.Path == b.Path && (a.Session == b.Session || a.Format != transcript.OpenCode)
 }
 
-// shows reports whether what was asked of an agent stands on the screen, or was
+// isShown reports whether what was asked of an agent stands on the screen, or was
 // typed by panebridge and isn't told of yet.
-func (o *Observer) shows(screen *sessions.Snapshot, asked string) bool {
+func (o *Observer) isShown(screen *sessions.Snapshot, asked string) bool {
 	l := letters(asked)
-	return len(l) >= minKnown && (o.typed.has(l) || onScreen(screenLetters(screen), l))
+	return len(l) >= minKnown && (o.typed.hasText(l) || onScreen(screenLetters(screen), l))
 }
 
 func screenLetters(s *sessions.Snapshot) string {
@@ -268,22 +268,22 @@ func (o *Observer) turnTo(ref transcript.Ref) bool {
 	if p.pane { // the pane's lines count until the next turn begins
 		return false
 	}
-	if !o.choose(p.reads(ref)) {
+	if !o.chooseSource(p.sourceRead(ref)) {
 		p.refuse(ref, "is another session's text")
 		return false
 	}
 	var cursor []byte
 	from := p.from
-	if was := o.past.of(ref); was != nil {
+	if was := o.past.leftAt(ref); was != nil {
 		ref, cursor = was.Ref, was.Cursor
 	} else if p.reader != nil && p.last.After(from) {
 		from = p.last.Add(1) // what it has from before is another pane's, or a copy of what was told
-	} else if told := o.past.told(); p.reader == nil && !told.IsZero() && !told.Before(from) {
+	} else if told := o.past.toldUntil(); p.reader == nil && !told.IsZero() && !told.Before(from) {
 		from = told.Add(1) // a copy, too: see old, which can't be sure of the last seconds
 	}
-	if err := o.read(ref, cursor); err != nil {
+	if err := o.openTranscript(ref, cursor); err != nil {
 		p.refuse(ref, "can't be read: "+err.Error())
-		o.choose(sessions.Source{Program: p.profile.Name()})
+		o.chooseSource(sessions.Source{Program: p.profile.Name()})
 		o.w.opt.Logger.Warn("a transcript can't be read", "session", o.session.ID, "path", ref.Path, "err", err)
 		return false
 	}
@@ -291,9 +291,9 @@ func (o *Observer) turnTo(ref transcript.Ref) bool {
 	return true
 }
 
-// lose stops reading a transcript that can't be read at the moment. It's tried again,
+// loseTranscript stops reading a transcript that can't be read at the moment. It's tried again,
 // from where it was left; if that takes too long the pane tells what comes.
-func (o *Observer) lose(why error, now time.Time) {
+func (o *Observer) loseTranscript(why error, now time.Time) {
 	p := o.program
 	if p.reader == nil { // it couldn't even be looked for
 		o.w.opt.Logger.Debug("look for transcripts", "session", o.session.ID, "err", why)
@@ -308,17 +308,17 @@ func (o *Observer) lose(why error, now time.Time) {
 	if p.owed.Since.IsZero() {
 		p.owed.Since = now
 	}
-	o.choose(sessions.Source{Program: p.profile.Name()})
+	o.chooseSource(sessions.Source{Program: p.profile.Name()})
 	o.w.opt.Logger.Warn("a transcript can't be read at the moment", "session", o.session.ID, "path", ref.Path, "err", why)
 }
 
-// reads is the source of a session's text while the program's transcript is read.
-func (p *program) reads(ref transcript.Ref) sessions.Source {
+// sourceRead is the source of a session's text while the program's transcript is read.
+func (p *agentRun) sourceRead(ref transcript.Ref) sessions.Source {
 	return sessions.Source{Program: p.profile.Name(), Transcript: ref.Path, Conversation: ref.Session}
 }
 
-// read opens a transcript at a cursor; nil: at its beginning.
-func (o *Observer) read(ref transcript.Ref, cursor []byte) error {
+// openTranscript opens a transcript at a cursor; nil: at its beginning.
+func (o *Observer) openTranscript(ref transcript.Ref, cursor []byte) error {
 	r, err := transcript.Open(ref, cursor)
 	if err != nil {
 		return err
@@ -332,7 +332,7 @@ func (o *Observer) unread() error {
 	if o.program == nil || o.program.reader == nil {
 		return nil
 	}
-	o.past.leave(o.program)
+	o.past.leaveProgram(o.program)
 	err := o.program.reader.Close()
 	o.program.reader, o.program.next, o.program.cursor = nil, nil, nil
 	return err

@@ -44,7 +44,7 @@ func (p *Profile) Box(s *sessions.Snapshot) sessions.InputBox {
 				return b
 			}
 			b.Open = true
-			b.Text, b.Unsure = in.typed(in.readField(l, s, l.at[l.foot]+max(0, at[2]), l.at[l.foot]+max(0, at[3])), s)
+			b.Text, b.Unsure = in.typedText(in.readField(l, s, l.at[l.foot]+max(0, at[2]), l.at[l.foot]+max(0, at[3])), s)
 			b.Rows = sessions.TellingRows(s.Rows[max(0, len(s.Rows)-s.Height):], l.foot, len(s.Rows), tellingRows)
 			return b
 		}

@@ -45,7 +45,7 @@ type call struct {
 	conversation string
 	over         int // how many of times were answered, though the dialog still stands there
 	// change is what it's to change of a file; nil: nothing that's known.
-	change *change
+	change *fileChange
 	// mcp is how it's drawn, if it's of a tool of an MCP server; nil: it isn't.
 	mcp *toolCall
 	// asks says that it's a question, which runs nothing.
@@ -66,11 +66,11 @@ type call struct {
 	stale bool
 }
 
-// same reports whether two records are of calls that are the same to whoever's asked.
-func (c *call) same(other *call) bool { return c.tool == other.tool && c.said == other.said }
+// isSame reports whether two records are of calls that are the same to whoever's asked.
+func (c *call) isSame(other *call) bool { return c.tool == other.tool && c.said == other.said }
 
-// runs reports whether it runs a command.
-func (c *call) runs() bool { return c.main != "" && !c.plan && c.tool != codexPatch }
+// runsCommand reports whether it runs a command.
+func (c *call) runsCommand() bool { return c.main != "" && !c.plan && c.tool != codexPatch }
 
 // sumOf tells a call from others.
 func sumOf(h Hook) string {
@@ -98,7 +98,7 @@ func newCall(h Hook) call {
 	c.readFields(slices.DeleteFunc(slices.Clone(fields), func(f said) bool { return f.silent }))
 	c.said = saidOf(fields)
 	if h.Request != "" && c.main == "" && !c.asks { // a dialog may draw no more than the tool
-		c.draws(h.Tool)
+		c.addDrawn(h.Tool)
 		c.sayTool()
 	}
 	if !c.lost {
@@ -124,7 +124,7 @@ func (c *call) readFields(fields []said) {
 		case runs && c.main == "":
 			c.main, c.rows = c.letters(f.value), c.spacedRows(f.value)
 		}
-		c.draws(f.value)
+		c.addDrawn(f.value)
 		if slices.Contains([]string{"command", "description", "url"}, f.name) && len(c.letters(f.value)) >= leastDrawn/2 {
 			c.tells = append(c.tells, c.letters(f.value))
 		}
@@ -190,8 +190,8 @@ func (c *call) fetches(fields []said) {
 	for _, f := range fields {
 		values[f.name] = f.value
 	}
-	c.draws("Fetch content from " + values["url"] + " and process with: " + values["prompt"])
-	c.draws("- " + values["url"])
+	c.addDrawn("Fetch content from " + values["url"] + " and process with: " + values["prompt"])
+	c.addDrawn("- " + values["url"])
 }
 
 // drawsName has a call of a tool of an MCP server be drawn as Qwen Code draws that of a sub-agent: by
@@ -199,12 +199,12 @@ func (c *call) fetches(fields []said) {
 func (c *call) drawsName() {
 	c.texts, c.exact = nil, nil
 	server, tool, _ := strings.Cut(strings.TrimPrefix(c.tool, mcpTools), "__")
-	c.draws("MCP Server: " + server)
-	c.draws("Tool: " + tool)
+	c.addDrawn("MCP Server: " + server)
+	c.addDrawn("Tool: " + tool)
 }
 
-// draws adds a text of which rows may be drawn.
-func (c *call) draws(text string) {
+// addDrawn adds a text of which rows may be drawn.
+func (c *call) addDrawn(text string) {
 	c.texts = append(c.texts, c.letters(text))
 	c.exact = append(c.exact, c.spaced(text))
 	if strings.ContainsFunc(text, isOdd) || c.marked && (strings.ContainsAny(text, `[]<>&\`) || strings.Contains(text, "://") && c.tool != qwenFetch) {
@@ -229,7 +229,7 @@ func isOdd(r rune) bool {
 // spaced is a text by its letters and where blanks stand between them.
 func (c *call) spaced(text string) string {
 	if c.marked {
-		text = markdown.Replace(text)
+		text = markdownSigns.Replace(text)
 	}
 	var words []string
 	for word := range strings.FieldsSeq(text) {
@@ -268,13 +268,13 @@ func (c *call) spacedRows(text string) string {
 // letters are what of a text is compared with what's drawn.
 func (c *call) letters(text string) string {
 	if c.marked {
-		text = markdown.Replace(text)
+		text = markdownSigns.Replace(text)
 	}
 	return squeezed(text)
 }
 
-// markdown takes off the signs that aren't drawn, or otherwise.
-var markdown = strings.NewReplacer("*", "", "_", "", "`", "", "#", "", ">", "", "~", "", "|", "", "-", "", "+", "", "•", "", "◦", "", "▪", "") //nolint:gochecknoglobals // a constant table
+// markdownSigns takes off the signs that aren't drawn, or otherwise.
+var markdownSigns = strings.NewReplacer("*", "", "_", "", "`", "", "#", "", ">", "", "~", "", "|", "", "-", "", "+", "", "•", "", "◦", "", "▪", "") //nolint:gochecknoglobals // a constant table
 
 // said is a value of a call's input, and what it's called.
 type said struct {
@@ -284,8 +284,8 @@ type said struct {
 	silent bool
 }
 
-// runs reports whether it's what's run, or a plan.
-func (f said) runs() bool { return f.depth == 1 && (f.name == "command" || f.name == "plan") }
+// isCommand reports whether it's what's run, or a plan.
+func (f said) isCommand() bool { return f.depth == 1 && (f.name == "command" || f.name == "plan") }
 
 // fieldsOf reads all values of a JSON text, in its order.
 func fieldsOf(dec *json.Decoder, name string, out []said, depth int) []said {
@@ -296,7 +296,7 @@ func fieldsOf(dec *json.Decoder, name string, out []said, depth int) []said {
 	switch t := token.(type) {
 	case json.Delim:
 		if !dec.More() && depth > 0 {
-			out = append(out, said{name: name, value: string([]rune{rune(t), closing[t]}), depth: depth, silent: true})
+			out = append(out, said{name: name, value: string([]rune{rune(t), closingBrackets[t]}), depth: depth, silent: true})
 		}
 		for dec.More() {
 			if t == '{' {
@@ -321,15 +321,15 @@ func fieldsOf(dec *json.Decoder, name string, out []said, depth int) []said {
 	return out
 }
 
-// closing are the ends of lists and objects.
-var closing = map[json.Delim]rune{'[': ']', '{': '}'} //nolint:gochecknoglobals // a constant table
+// closingBrackets are the ends of lists and objects.
+var closingBrackets = map[json.Delim]rune{'[': ']', '{': '}'} //nolint:gochecknoglobals // a constant table
 
 // saidOf is a call as people read it: what's run as it is, the rest with its names.
 func saidOf(fields []said) string {
 	var run, rows []string
 	marks := false
 	for _, f := range fields {
-		if f.runs() {
+		if f.isCommand() {
 			marks = marks || f.name == "command"
 			run = append(run, strings.Split(f.value, "\n")...)
 		} else {

@@ -18,9 +18,9 @@ const (
 	drawsIt
 )
 
-// drawn says what a dialog draws of the call: nothing but what it says, and where the
+// judgeDrawn says what a dialog draws of the call: nothing but what it says, and where the
 // dialog is drawn whole, all of a command and that once.
-func (c *call) drawn(d *sessions.Dialog) likeness {
+func (c *call) judgeDrawn(d *sessions.Dialog) likeness {
 	switch {
 	case c.asks:
 		return drawsOther
@@ -29,12 +29,12 @@ func (c *call) drawn(d *sessions.Dialog) likeness {
 	case (d.Command || c.plan) && c.main == "", c.plan != (d.Kind == sessions.PromptPlan):
 		return drawsOther
 	}
-	if c.joins(d) {
+	if c.joinsRows(d) {
 		return drawsOther
 	}
 	var all strings.Builder
 	for _, row := range d.Drawn {
-		part, ok := c.part(row)
+		part, ok := c.cutPart(row)
 		if !ok {
 			return drawsOther
 		}
@@ -70,9 +70,9 @@ func (c *call) drawn(d *sessions.Dialog) likeness {
 	return drawsIt
 }
 
-// joins reports whether the command goes on in a row where a dialog draws two of which the first had
+// joinsRows reports whether the command goes on in a row where a dialog draws two of which the first had
 // room for more: what's a comment's in the one runs in the other.
-func (c *call) joins(d *sessions.Dialog) bool {
+func (c *call) joinsRows(d *sessions.Dialog) bool {
 	if c.rows == "" || c.marked {
 		return false
 	}
@@ -112,7 +112,7 @@ func madeOf(text string, of []string) bool {
 // mayBe reports whether all that a dialog surely draws occurs in the call.
 func (c *call) mayBe(d *sessions.Dialog) bool {
 	return !slices.ContainsFunc(d.Surely, func(row string) bool {
-		_, ok := c.part(row)
+		_, ok := c.cutPart(row)
 		return !ok
 	})
 }
@@ -126,7 +126,7 @@ func (c *call) isWithin(d *sessions.Dialog) bool {
 // hasSome reports whether a row that's drawn is the call's.
 func (c *call) hasSome(d *sessions.Dialog) bool {
 	return slices.ContainsFunc(d.Drawn, func(row string) bool {
-		text, ok := c.part(row)
+		text, ok := c.cutPart(row)
 		return ok && len(text) >= leastDrawn
 	})
 }
@@ -137,8 +137,8 @@ func (c *call) tellsOf(d *sessions.Dialog) bool {
 	return slices.ContainsFunc(c.tells, func(text string) bool { return strings.Contains(all, text) })
 }
 
-// part is what a row draws of a call; false: it draws something else.
-func (c *call) part(row string) (string, bool) {
+// cutPart is what a row draws of a call; false: it draws something else.
+func (c *call) cutPart(row string) (string, bool) {
 	for _, bare := range bareRow(row, c.main == "") {
 		text, spaced := c.letters(bare), c.spaced(bare)
 		if text == "" || slices.ContainsFunc(c.texts, func(said string) bool { return strings.Contains(said, text) }) &&

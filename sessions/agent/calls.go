@@ -16,11 +16,11 @@ const (
 // calls are those that wait for an answer, the oldest first.
 type calls []call
 
-// heard takes in a hook.
-func (c *calls) heard(h Hook) {
+// noteHook takes in a hook.
+func (c *calls) noteHook(h Hook) {
 	switch {
 	case h.Signal == PromptSent || h.Signal == SessionStart || h.Signal == SessionEnd:
-		c.begin(h)
+		c.forgetBefore(h)
 		return
 	case h.Request != "" && (h.Signal == Answered || h.Signal == Replied && (h.Text == replyGiven || h.Text == replyLate)):
 		c.replied(h.Request)
@@ -30,14 +30,14 @@ func (c *calls) heard(h Hook) {
 		return
 	case h.tellsTool() && h.Signal == ToolEnd:
 		sum := sumOf(h)
-		c.less(func(one *call) bool { return one.sum == sum })
+		c.dropAsked(func(one *call) bool { return one.sum == sum })
 		return
 	case h.tellsTool() && (len(h.Input) > 0 || h.Lost):
 	case h.Signal != Asking || len(h.Input) == 0 && !h.Lost:
 		return
 	}
 	one := newCall(h)
-	if i := slices.IndexFunc(*c, func(was call) bool { return was.served && !was.hooked && was.same(&one) }); i >= 0 {
+	if i := slices.IndexFunc(*c, func(was call) bool { return was.served && !was.hooked && was.isSame(&one) }); i >= 0 {
 		(*c)[i].hooked = true
 		return
 	}
@@ -53,14 +53,14 @@ func (c *calls) heard(h Hook) {
 		was.requests = append(was.requests, one.requests...)
 		return
 	}
-	c.add(one)
+	c.addCall(one)
 }
 
-// begin takes in that a turn or a conversation begins or ends: nothing of what was asked before
+// forgetBefore takes in that a turn or a conversation begins or ends: nothing of what was asked before
 // is waited for. What an agent asks by a request stands until that's answered, whatever another
 // of its conversations does. A dialog that stands there as a turn begins may yet be of a call of
 // before.
-func (c *calls) begin(h Hook) {
+func (c *calls) forgetBefore(h Hook) {
 	over := func(one call) bool {
 		return !one.served && (len(one.requests) == 0 && one.over == 0 || h.Signal == SessionEnd || one.conversation == h.Conversation)
 	}
@@ -84,8 +84,8 @@ func (c *calls) endStale() {
 	c.boundGone()
 }
 
-// add keeps one more, within their bounds: what's gone gives way first.
-func (c *calls) add(one call) {
+// addCall keeps one more, within their bounds: what's gone gives way first.
+func (c *calls) addCall(one call) {
 	*c = append(*c, one)
 	for len(*c) > maxCalls || c.bytes() > maxCallsBytes {
 		i := slices.IndexFunc(*c, func(one call) bool { return one.gone })
@@ -177,8 +177,8 @@ func (c *calls) replied(request string) {
 	}
 }
 
-// shows takes those away that were answered, but for the one whose dialog still stands there.
-func (c *calls) shows(sum string) {
+// dropAnswered takes those away that were answered, but for the one whose dialog still stands there.
+func (c *calls) dropAnswered(sum string) {
 	*c = slices.DeleteFunc(*c, func(one call) bool { return one.sum != sum && one.over >= one.times })
 	for i := range *c {
 		if one := &(*c)[i]; one.sum != sum {
@@ -187,13 +187,13 @@ func (c *calls) shows(sum string) {
 	}
 }
 
-// over reports whether a call was answered, as often as it was asked about.
-func (c calls) over(sum string) bool {
+// isOver reports whether a call was answered, as often as it was asked about.
+func (c calls) isOver(sum string) bool {
 	return slices.ContainsFunc(c, func(one call) bool { return one.sum == sum && one.over >= one.times })
 }
 
-// less takes those away that were asked about for the last time.
-func (c *calls) less(is func(one *call) bool) {
+// dropAsked takes those away that were asked about for the last time.
+func (c *calls) dropAsked(is func(one *call) bool) {
 	kept := (*c)[:0]
 	for _, one := range *c {
 		if is(&one) {
@@ -207,25 +207,25 @@ func (c *calls) less(is func(one *call) bool) {
 	*c = kept
 }
 
-// serve takes in a call about which the agent's server asks, by its id, and returns its sum;
+// addServed takes in a call about which the agent's server asks, by its id, and returns its sum;
 // "": it isn't known what it's about. One that a hook has told of is the same.
-func (c *calls) serve(h Hook, id string) (sum string) {
+func (c *calls) addServed(h Hook, id string) (sum string) {
 	if len(h.Input) == 0 {
 		return ""
 	}
 	one := newCall(h)
-	if i := slices.IndexFunc(*c, func(was call) bool { return len(was.requests) == 0 && !was.lost && was.same(&one) }); i >= 0 {
+	if i := slices.IndexFunc(*c, func(was call) bool { return len(was.requests) == 0 && !was.lost && was.isSame(&one) }); i >= 0 {
 		(*c)[i].requests, (*c)[i].served, (*c)[i].hooked, (*c)[i].mcp = []string{id}, true, true, one.mcp
 		return (*c)[i].sum
 	}
 	one.requests, one.served = []string{id}, true
-	c.add(one)
+	c.addCall(one)
 	return one.sum
 }
 
-// unserve takes in that the server asks about a call no longer: answered, or it can't be
+// dropServed takes in that the server asks about a call no longer: answered, or it can't be
 // heard any more.
-func (c *calls) unserve(id string, answered bool) {
+func (c *calls) dropServed(id string, answered bool) {
 	i := slices.IndexFunc(*c, func(one call) bool { return one.served && slices.Contains(one.requests, id) })
 	if i < 0 {
 		return

@@ -121,11 +121,11 @@ func (c qwenCall) check(rt *rapid.T, p *Profile, d *sessions.Dialog, from [][]st
 	}
 	var k calls
 	for _, h := range rapid.Permutation(tell).Draw(rt, "order") {
-		k.heard(h)
+		k.noteHook(h)
 	}
 	late := *d
 	if tool, ok := p.formOf(d).toolOf(d); ok {
-		k.record(&late, p.formOf(d), tool)
+		k.addRecord(&late, p.formOf(d), tool)
 	}
 	switch {
 	case late.Disputed:

@@ -10,9 +10,9 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// change is what a call is to change of a file, as its record says: rows by their squeezed
+// fileChange is what a call is to change of a file, as its record says: rows by their squeezed
 // letters, without blank ones.
-type change struct {
+type fileChange struct {
 	path string
 	rows []drawnLine // all that's to be drawn
 	// texts says that the record has the text that's to be replaced, old, and what's put there,
@@ -23,35 +23,35 @@ type change struct {
 }
 
 // changeOf reads a call's input; nil: it isn't one that changes a file in a way that's known.
-func changeOf(input json.RawMessage) *change {
-	var in record
+func changeOf(input json.RawMessage) *fileChange {
+	var in recordMembers
 	if json.Unmarshal(input, &in) != nil {
 		return nil
 	}
-	c := &change{path: in.first("file_path", "filePath", "filepath")}
+	c := &fileChange{path: in.firstText("file_path", "filePath", "filepath")}
 	_, old := in["old_string"]
 	_, now := in["new_string"]
 	_, content := in["content"]
-	switch diff := in.first("diff", "fileDiff"); {
+	switch diff := in.firstText("diff", "fileDiff"); {
 	case c.path == "", diff != "" && (old || now || content): // a tool that takes these leaves a diff be
 		return nil
 	case diff != "":
 		c.ofDiff(diff)
 	case old && now:
 		c.texts = true
-		was, is := rowsOf(in.text("old_string")), rowsOf(in.text("new_string"))
+		was, is := rowsOf(in.textOf("old_string")), rowsOf(in.textOf("new_string"))
 		c.old, c.now = squeezedRows(was), squeezedRows(is)
 		where := ""
 		if string(in["replace_all"]) == "true" {
 			where = " (everywhere)"
 		}
-		c.say(where, slices.Concat(signed("-", was), signed("+", is)))
-	case in.text("content") != "":
-		rows := rowsOf(in.text("content"))
+		c.tellChange(where, slices.Concat(signed("-", was), signed("+", is)))
+	case in.textOf("content") != "":
+		rows := rowsOf(in.textOf("content"))
 		for _, text := range squeezedRows(rows) {
 			c.rows = append(c.rows, drawnLine{'+', text})
 		}
-		c.say("", rows)
+		c.tellChange("", rows)
 	default:
 		return nil
 	}
@@ -62,7 +62,7 @@ func changeOf(input json.RawMessage) *change {
 var diffHead = regexp.MustCompile(`^(?:Index: .*|=+|--- .*|\+\+\+ .*|diff .*|\\ No newline at end of file)$`)
 
 // ofDiff takes in a diff.
-func (c *change) ofDiff(diff string) {
+func (c *fileChange) ofDiff(diff string) {
 	var rows []string
 	hunk := false
 	for _, row := range rowsOf(diff) {
@@ -82,11 +82,11 @@ func (c *change) ofDiff(diff string) {
 			c.rows = append(c.rows, line)
 		}
 	}
-	c.say("", rows)
+	c.tellChange("", rows)
 }
 
-// say is the change as people read it.
-func (c *change) say(where string, rows []string) {
+// tellChange is the change as people read it.
+func (c *fileChange) tellChange(where string, rows []string) {
 	c.said = strings.Join(append([]string{"file: " + strings.ReplaceAll(c.path, "\n", "\n    ") + where}, rows...), "\n")
 }
 
@@ -142,8 +142,8 @@ var (
 	besideRow   = regexp.MustCompile(`\S {2,}\d+ [ +-](?: |$)`)
 )
 
-// changed reads the change that a dialog draws; nil: it draws none of its form's.
-func (f *form) changed(rows []string) *drawnChange {
+// readChange reads the change that a dialog draws; nil: it draws none of its form's.
+func (f *dialogForm) readChange(rows []string) *drawnChange {
 	if f == nil {
 		return nil
 	}
@@ -156,17 +156,17 @@ func (f *form) changed(rows []string) *drawnChange {
 		n := 2 * cf.Head.SubexpIndex("path")
 		d := &drawnChange{path: strings.TrimSpace(text[m[n]:m[n+1]])}
 		below := strings.Split(text[m[1]:], "\n")[1:]
-		d.read(below, cf.Signed)
+		d.readRows(below, cf.Signed)
 		if cf.Either {
 			d.signed = &drawnChange{path: d.path}
-			d.signed.read(below, true)
+			d.signed.readRows(below, true)
 		}
 		return d
 	}
 	return nil
 }
 
-func (d *drawnChange) read(rows []string, hasSigns bool) {
+func (d *drawnChange) readRows(rows []string, hasSigns bool) {
 	const most = 12 // cells of a number
 	ends := -1      // the column where numbers end
 	for _, row := range rows {
@@ -200,11 +200,11 @@ func (d *drawnChange) read(rows []string, hasSigns bool) {
 	d.lines = kept
 }
 
-// of says what a dialog draws of a change: only what the record says, in its order, and where
+// judgeChange says what a dialog draws of a change: only what the record says, in its order, and where
 // it's drawn whole, all of that.
-func (d *drawnChange) of(c *change, whole bool) likeness {
+func (d *drawnChange) judgeChange(c *fileChange, whole bool) likeness {
 	switch {
-	case d.signed != nil && d.signed.of(c, whole) == drawsIt:
+	case d.signed != nil && d.signed.judgeChange(c, whole) == drawsIt:
 		return drawsIt
 	case !samePath(c.path, d.path):
 		return drawsOther
@@ -251,16 +251,16 @@ func (d *drawnChange) isPart(rows []drawnLine) bool {
 // replaces reports whether a text is drawn to be put in place of another: the rows with each
 // sign, and the same rows of the file between and beside them, are the one and the other.
 func (d *drawnChange) replaces(old, now []string) bool {
-	after := d.texts('+', now)
-	return slices.ContainsFunc(d.texts('-', old), func(shared []int) bool {
+	after := d.findTexts('+', now)
+	return slices.ContainsFunc(d.findTexts('-', old), func(shared []int) bool {
 		return slices.ContainsFunc(after, func(other []int) bool { return slices.Equal(shared, other) })
 	})
 }
 
-// texts finds where the rows with a sign, and rows of the file between and beside them, are a
+// findTexts finds where the rows with a sign, and rows of the file between and beside them, are a
 // text, one after the other, and none besides has that sign: for each such place it returns
 // which rows of the file are in it.
-func (d *drawnChange) texts(sign byte, text []string) (out [][]int) {
+func (d *drawnChange) findTexts(sign byte, text []string) (out [][]int) {
 	var side []int // of the file before the change, or after it: indexes of d.lines
 	first, last := -1, -1
 	for i, line := range d.lines {
@@ -294,7 +294,7 @@ func (d *drawnChange) texts(sign byte, text []string) (out [][]int) {
 
 // contradicts reports whether a dialog surely draws something that the record doesn't say: a
 // new row that isn't in it. A path may be drawn in parts.
-func (d *drawnChange) contradicts(c *change) bool {
+func (d *drawnChange) contradicts(c *fileChange) bool {
 	var made strings.Builder
 	made.WriteString(strings.Join(c.now, ""))
 	for _, line := range c.rows {
@@ -345,7 +345,7 @@ func (c calls) recordChange(d *sessions.Dialog, drawn *drawnChange) {
 		case one.lost:
 			lost = true
 		case one.change == nil:
-		case drawn.of(one.change, !d.Unseen) == drawsIt:
+		case drawn.judgeChange(one.change, !d.Unseen) == drawsIt:
 			is = append(is, one)
 		case drawn.contradicts(one.change) && !one.odd:
 			disputed = &c[i]

@@ -234,15 +234,15 @@ func forgedChange(rt *rapid.T, p *Profile, agent string, from [][]string) string
 	var c calls
 	f := p.formOf(d)
 	add1 := func(d sessions.Dialog) *sessions.Dialog {
-		if drawn := f.changed(d.Above); drawn != nil {
+		if drawn := f.readChange(d.Above); drawn != nil {
 			c.recordChange(&d, drawn)
 		} else {
-			c.record(&d, nil, "")
+			c.addRecord(&d, nil, "")
 		}
 		return &d
 	}
 	for _, h := range rapid.Permutation(tell).Draw(rt, "order") {
-		c.heard(h)
+		c.noteHook(h)
 		add1(*d)
 	}
 	late := add1(*d)

@@ -99,7 +99,7 @@ func (o *Observer) keepLinked(ctx context.Context, s serving) {
 	log := o.w.opt.Logger.With("session", o.session.ID)
 	for wait := linkAgain; ctx.Err() == nil; {
 		began := time.Now()
-		err := o.link(ctx, s)
+		err := o.linkServer(ctx, s)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -130,9 +130,9 @@ func (o *Observer) containPanic(err *error) {
 	}
 }
 
-// link connects to the app server and hears what it asks, until the connection ends or
+// linkServer connects to the app server and hears what it asks, until the connection ends or
 // the conversation does.
-func (o *Observer) link(ctx context.Context, s serving) (err error) {
+func (o *Observer) linkServer(ctx context.Context, s serving) (err error) {
 	defer o.containPanic(&err)
 	process, ok := o.w.opt.Processes.Get(s.pid)
 	if !ok || !process.Started.Equal(s.started) || process.Environ == nil {
@@ -148,18 +148,18 @@ func (o *Observer) link(ctx context.Context, s serving) (err error) {
 	}
 	defer server.close()
 	defer context.AfterFunc(ctx, server.close)()
-	if err := server.join(ctx, s.thread); err != nil {
+	if err := server.joinConversation(ctx, s.thread); err != nil {
 		return err
 	}
 	o.w.opt.Logger.Info("Codex' app server tells of a session's questions", "session", o.session.ID)
 	l := &codexLink{o: o, server: server, thread: s.thread, asks: map[string]*codexAsk{}}
-	defer l.end()
+	defer l.leaveToKeys()
 	for {
-		m, err := server.next()
+		m, err := server.nextMessage()
 		if err != nil {
 			return err
 		}
-		if over := l.hear(m); over {
+		if over := l.handleMessage(m); over {
 			return errNoThread
 		}
 	}
@@ -188,8 +188,8 @@ type codexChange struct {
 	changes json.RawMessage
 }
 
-// hear works in a message; over says that the conversation is.
-func (l *codexLink) hear(m serverMessage) (over bool) {
+// handleMessage works in a message; over says that the conversation is.
+func (l *codexLink) handleMessage(m serverMessage) (over bool) {
 	var about struct {
 		Thread  string          `json:"threadId"`
 		Request json.RawMessage `json:"requestId"`
@@ -204,7 +204,7 @@ func (l *codexLink) hear(m serverMessage) (over bool) {
 	}
 	switch {
 	case len(m.ID) > 0:
-		l.ask(m)
+		l.addQuestion(m)
 	case m.Method == "serverRequest/resolved":
 		l.resolved(string(about.Request))
 	case m.Method == "item/started" && about.Item.Type == "fileChange":
@@ -217,11 +217,11 @@ func (l *codexLink) hear(m serverMessage) (over bool) {
 	return m.Method == "thread/closed"
 }
 
-// ask takes in a question: as the record of its call, and as one that can be answered
+// addQuestion takes in a question: as the record of its call, and as one that can be answered
 // without a key.
-func (l *codexLink) ask(m serverMessage) {
+func (l *codexLink) addQuestion(m serverMessage) {
 	id := string(m.ID)
-	h, answer := l.request(m)
+	h, answer := l.readRequest(m)
 	if answer == nil || l.asks[id] != nil || len(l.asks) >= maxCalls {
 		return
 	}
@@ -231,12 +231,12 @@ func (l *codexLink) ask(m serverMessage) {
 	a := &codexAsk{hook: h, over: make(chan struct{})}
 	a.decider = &decider{about: about[:min(len(about), maxAsked)], told: make(chan Told, 1), served: true}
 	l.asks[id] = a
-	l.o.serve(id, a)
+	l.o.addServed(id, a)
 	l.waiting.Go(func() {
 		select {
 		case <-a.over:
 		case told := <-a.decider.told:
-			if l.answer(m.ID, answer, told) != nil {
+			if l.tellAnswer(m.ID, answer, told) != nil {
 				l.server.close() // whoever reads from it hears of that
 			}
 		}
@@ -244,14 +244,14 @@ func (l *codexLink) ask(m serverMessage) {
 	l.o.w.opt.LookNow(l.o.session.ID)
 }
 
-// answer tells the server what was answered, if it takes that.
-func (l *codexLink) answer(id json.RawMessage, answer func(Told) any, told Told) (err error) {
+// tellAnswer tells the server what was answered, if it takes that.
+func (l *codexLink) tellAnswer(id json.RawMessage, answer func(Told) any, told Told) (err error) {
 	defer l.o.containPanic(&err)
 	result := answer(told)
 	if result == nil {
 		return nil
 	}
-	return l.server.answer(id, result)
+	return l.server.answerCall(id, result)
 }
 
 // resolved forgets a question that was answered, wherever that was.
@@ -261,46 +261,46 @@ func (l *codexLink) resolved(id string) {
 		return
 	}
 	delete(l.asks, id)
-	l.o.unserve(id, a, true)
+	l.o.dropServed(id, a, true)
 	close(a.over)
 	l.o.w.opt.LookNow(l.o.session.ID)
 }
 
-// end leaves what's still asked to the keys.
-func (l *codexLink) end() {
+// leaveToKeys leaves what's still asked to the keys.
+func (l *codexLink) leaveToKeys() {
 	for id, a := range l.asks {
-		l.o.unserve(id, a, false)
+		l.o.dropServed(id, a, false)
 		close(a.over)
 	}
 	l.waiting.Wait()
 }
 
-// serve keeps a question's call, and who can tell its answer.
-func (o *Observer) serve(id string, a *codexAsk) {
+// addServed keeps a question's call, and who can tell its answer.
+func (o *Observer) addServed(id string, a *codexAsk) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
 	d := a.decider
 	if a.hook.Tool == codexQuestion {
 		// Without questions that can be told apart nothing is told, to it or to another.
 		d.input, d.call, d.several = a.hook.Input, sumOf(a.hook), questionsOf(a.hook.Input, 1)
-	} else if d.call = o.known.calls.serve(a.hook, id); d.call == "" {
+	} else if d.call = o.known.calls.addServed(a.hook, id); d.call == "" {
 		return
 	}
 	o.known.deciders = append(o.known.deciders, d)
 }
 
-// unserve forgets who can tell the answer of a question; answered says that it was, so that
+// dropServed forgets who can tell the answer of a question; answered says that it was, so that
 // its call waits no longer.
-func (o *Observer) unserve(id string, a *codexAsk, answered bool) {
+func (o *Observer) dropServed(id string, a *codexAsk, answered bool) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
-	o.known.calls.unserve(id, answered)
+	o.known.calls.dropServed(id, answered)
 	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(other *decider) bool { return other == a.decider })
 }
 
-// request reads what the server asks as a hook tells it, and how what's decided is said; nil:
+// readRequest reads what the server asks as a hook tells it, and how what's decided is said; nil:
 // it's nothing that can be answered so.
-func (l *codexLink) request(m serverMessage) (h Hook, answer func(Told) any) {
+func (l *codexLink) readRequest(m serverMessage) (h Hook, answer func(Told) any) {
 	switch m.Method {
 	case "item/commandExecution/requestApproval":
 		return commandRequest(m.Params)

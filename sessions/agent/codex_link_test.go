@@ -341,7 +341,7 @@ func TestAServerIsToldWhatWasDecided(t *testing.T) {
 			}
 			if r.IntN(4) == 0 && call.thread == ourThread { // a hook tells of it first, as Codex has it
 				input, _ := json.Marshal(map[string]string{"command": command, "description": "because"})
-				l.o.take(Hook{Agent: "codex", Event: "PermissionRequest", Signal: Asking, Tool: "Bash", Text: command, Input: input})
+				l.o.takeHook(Hook{Agent: "codex", Event: "PermissionRequest", Signal: Asking, Tool: "Bash", Text: command, Input: input})
 			}
 			l.ask(call)
 		case n < 85:
@@ -350,11 +350,11 @@ func TestAServerIsToldWhatWasDecided(t *testing.T) {
 				option, word = 2, "cancel"
 			}
 			d := l.dialog(command)
-			l.o.asks(d)
+			l.o.tellWaitingHooks(d)
 			if r.IntN(6) == 0 { // what else is on the screen has gone, for a moment
-				l.o.asks(nil)
-				l.o.gone(d)
-				l.o.gone(nil)
+				l.o.tellWaitingHooks(nil)
+				l.o.noteDialogGone(d)
+				l.o.noteDialogGone(nil)
 			}
 			done := l.w.Decide(l.Context(), l.o.session.ID, d, sessions.Answer{Options: []int{option}}) == sessions.DecidedHere
 			if done != (len(open) == 1) {
@@ -399,7 +399,7 @@ func TestAServerIsToldWhatWasDecided(t *testing.T) {
 			l.mu.Unlock()
 			count["oddities"]++
 		default:
-			l.o.take(Hook{Agent: "codex", Signal: PromptSent})
+			l.o.takeHook(Hook{Agent: "codex", Signal: PromptSent})
 		}
 		l.heard()
 	}
@@ -429,7 +429,7 @@ func TestServersThatAreNotUsed(t *testing.T) {
 	}
 	l.agent = "codex-tui/0.169.0 (x)"
 	l.loaded = []string{otherThread}
-	if err := l.o.link(t.Context(), l.o.known.serving); !errors.Is(err, errNoThread) {
+	if err := l.o.linkServer(t.Context(), l.o.known.serving); !errors.Is(err, errNoThread) {
 		t.Errorf("a conversation that isn't loaded: %v", err)
 	}
 	file := filepath.Join(l.home, "file")
@@ -538,8 +538,8 @@ func TestWhatAServerIsTold(t *testing.T) {
 		"another call":                           {"item/tool/call", `{}`, ``, "", Told{}, ``},
 	} {
 		l := &codexLink{thread: ourThread}
-		l.hear(serverMessage{Method: "item/started", Params: json.RawMessage(`{"threadId":"` + ourThread + `","item":{"id":"call_1","type":"fileChange","changes":[{"path":"/p/x","kind":{"type":"add"},"diff":"one\n"}]}}`)})
-		h, answer := l.request(serverMessage{Method: c.method, Params: json.RawMessage(c.params)})
+		l.handleMessage(serverMessage{Method: "item/started", Params: json.RawMessage(`{"threadId":"` + ourThread + `","item":{"id":"call_1","type":"fileChange","changes":[{"path":"/p/x","kind":{"type":"add"},"diff":"one\n"}]}}`)})
+		h, answer := l.readRequest(serverMessage{Method: c.method, Params: json.RawMessage(c.params)})
 		if string(h.Input) != c.input || h.Tool != c.tool || (answer == nil) != (c.want == "") {
 			t.Errorf("%s: %s of %q is read as %s, %t", name, c.params, h.Tool, h.Input, answer != nil)
 			continue

@@ -84,12 +84,12 @@ func dialCodex(ctx context.Context, path string, tried []string) (*codexServer, 
 	var is struct {
 		UserAgent string `json:"userAgent"`
 	}
-	err = s.call(ctx, "initialize", map[string]any{
+	err = s.makeCall(ctx, "initialize", map[string]any{
 		"clientInfo":   map[string]any{"name": "panebridge", "title": "panebridge", "version": "1"},
 		"capabilities": map[string]any{"experimentalApi": true, "optOutNotificationMethods": codexUnheard},
 	}, &is)
 	if err == nil {
-		err = s.write(map[string]any{"method": "initialized"})
+		err = s.sendMessage(map[string]any{"method": "initialized"})
 	}
 	if m := agentVersion.FindStringSubmatch(is.UserAgent); err == nil && (m == nil || !slices.Contains(tried, m[1])) {
 		err = fmt.Errorf("use Codex' app server (%.100q): %w", is.UserAgent, errUntriedServer)
@@ -143,8 +143,8 @@ func isOwn(conn *net.UnixConn) bool {
 
 func (s *codexServer) close() { _ = s.conn.Close() }
 
-// write sends a message, in a time that a program which reads keeps easily.
-func (s *codexServer) write(v any) error {
+// sendMessage sends a message, in a time that a program which reads keeps easily.
+func (s *codexServer) sendMessage(v any) error {
 	s.wrote <- struct{}{}
 	defer func() { <-s.wrote }()
 	_ = s.conn.SetWriteDeadline(time.Now().Add(serverTakes))
@@ -154,19 +154,19 @@ func (s *codexServer) write(v any) error {
 	return nil
 }
 
-// answer answers a call of the server's.
-func (s *codexServer) answer(id json.RawMessage, result any) error {
-	return s.write(struct {
+// answerCall answers a call of the server's.
+func (s *codexServer) answerCall(id json.RawMessage, result any) error {
+	return s.sendMessage(struct {
 		ID     json.RawMessage `json:"id"`
 		Result any             `json:"result"`
 	}{id, result})
 }
 
-// call makes a call, and keeps what else comes meanwhile.
-func (s *codexServer) call(ctx context.Context, method string, params, result any) error {
+// makeCall makes a call, and keeps what else comes meanwhile.
+func (s *codexServer) makeCall(ctx context.Context, method string, params, result any) error {
 	s.lastID++
 	id := s.lastID
-	if err := s.write(map[string]any{"id": id, "method": method, "params": params}); err != nil {
+	if err := s.sendMessage(map[string]any{"id": id, "method": method, "params": params}); err != nil {
 		return err
 	}
 	until, ok := ctx.Deadline()
@@ -176,7 +176,7 @@ func (s *codexServer) call(ctx context.Context, method string, params, result an
 	_ = s.conn.SetReadDeadline(until)
 	defer func() { _ = s.conn.SetReadDeadline(time.Time{}) }()
 	for {
-		m, err := s.receive()
+		m, err := s.readMessage()
 		switch {
 		case err != nil:
 			return fmt.Errorf("call %s of Codex' app server: %w", method, err)
@@ -195,18 +195,18 @@ func (s *codexServer) call(ctx context.Context, method string, params, result an
 	}
 }
 
-// next returns what comes next from the server, however long that takes.
-func (s *codexServer) next() (serverMessage, error) {
+// nextMessage returns what comes next from the server, however long that takes.
+func (s *codexServer) nextMessage() (serverMessage, error) {
 	if len(s.early) > 0 {
 		m := s.early[0]
 		s.early = s.early[1:]
 		return m, nil
 	}
-	return s.receive()
+	return s.readMessage()
 }
 
-// receive reads the next message that isn't too long, and is one.
-func (s *codexServer) receive() (serverMessage, error) {
+// readMessage reads the next message that isn't too long, and is one.
+func (s *codexServer) readMessage() (serverMessage, error) {
 	for {
 		_, r, err := s.conn.NextReader()
 		if err != nil {
@@ -223,9 +223,9 @@ func (s *codexServer) receive() (serverMessage, error) {
 	}
 }
 
-// join has the server tell of a conversation that it has, and of what it asks now. It
+// joinConversation has the server tell of a conversation that it has, and of what it asks now. It
 // never has one loaded that isn't.
-func (s *codexServer) join(ctx context.Context, thread string) error {
+func (s *codexServer) joinConversation(ctx context.Context, thread string) error {
 	ctx, cancel := context.WithTimeout(ctx, serverTakes)
 	defer cancel()
 	cursor, has := "", false
@@ -238,7 +238,7 @@ func (s *codexServer) join(ctx context.Context, thread string) error {
 			Data []string `json:"data"`
 			Next string   `json:"nextCursor"`
 		}
-		if err := s.call(ctx, "thread/loaded/list", params, &list); err != nil {
+		if err := s.makeCall(ctx, "thread/loaded/list", params, &list); err != nil {
 			return err
 		}
 		has, cursor = slices.Contains(list.Data, thread), list.Next
@@ -251,7 +251,7 @@ func (s *codexServer) join(ctx context.Context, thread string) error {
 			ID string `json:"id"`
 		} `json:"thread"`
 	}
-	if err := s.call(ctx, "thread/resume", map[string]any{"threadId": thread, "excludeTurns": true}, &joined); err != nil {
+	if err := s.makeCall(ctx, "thread/resume", map[string]any{"threadId": thread, "excludeTurns": true}, &joined); err != nil {
 		return err
 	}
 	if joined.Thread.ID != thread {

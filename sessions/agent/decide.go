@@ -104,7 +104,7 @@ func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Told {
 		return Told{}
 	}
 	w.mu.Lock()
-	o := w.about(h)
+	o := w.observerOf(h)
 	w.mu.Unlock()
 	if o == nil {
 		return Told{}
@@ -181,9 +181,9 @@ func (o *Observer) undecided(d *decider) {
 	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(other *decider) bool { return other == d })
 }
 
-// asks tells hooks that wait which dialog is on the screen; nil: none is. Those whose
+// tellWaitingHooks tells hooks that wait which dialog is on the screen; nil: none is. Those whose
 // dialog has gone wait no longer.
-func (o *Observer) asks(d *sessions.Dialog) {
+func (o *Observer) tellWaitingHooks(d *sessions.Dialog) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
 	was := o.known.asked
@@ -195,7 +195,7 @@ func (o *Observer) asks(d *sessions.Dialog) {
 	if d == nil || was != "" && o.known.asked != was {
 		o.known.calls.endStale()
 	}
-	o.known.calls.shows(o.known.askedCall)
+	o.known.calls.dropAnswered(o.known.askedCall)
 	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(waits *decider) bool {
 		shown := waits.isOf(o.known.asked, o.known.askedCall)
 		if waits.drawn && !shown && waits.request == "" && !waits.served {
@@ -250,7 +250,7 @@ type replied struct {
 }
 
 // decide tells the hook that waits for a dialog. A request is one that's told back.
-func (o *Observer) decide(f *form, d *sessions.Dialog, a sessions.Answer) (*replied, sessions.Decided) {
+func (o *Observer) decide(f *dialogForm, d *sessions.Dialog, a sessions.Answer) (*replied, sessions.Decided) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
 	var is []*decider
@@ -269,7 +269,7 @@ func (o *Observer) decide(f *form, d *sessions.Dialog, a sessions.Answer) (*repl
 			return nil, sessions.DecidedHere
 		}
 	}
-	told := is[0].tells(f, d, a)
+	told := is[0].answerTold(f, d, a)
 	if told.Decision == "" {
 		return nil, sessions.NotDecided
 	}
@@ -303,7 +303,7 @@ const (
 
 // heardReply takes in what a hook tells of requests: what came of an answer, and that one
 // was answered, by whom ever. k.mu is held.
-func (k *known) heardReply(h Hook) {
+func (k *observerNews) heardReply(h Hook) {
 	switch {
 	case h.Request == "":
 	case h.Signal == Replied:
@@ -314,13 +314,13 @@ func (k *known) heardReply(h Hook) {
 		case replyLate:
 			came = sessions.DecidedElsewhere
 		}
-		k.came(h.Request, came)
+		k.tellOutcome(h.Request, came)
 	case h.Signal == Answered:
 		const most = 64
 		k.settled = append(k.settled, h.Request)
 		k.settled = k.settled[max(0, len(k.settled)-most):]
 		if !h.Own {
-			k.came(h.Request, sessions.DecidedElsewhere)
+			k.tellOutcome(h.Request, sessions.DecidedElsewhere)
 		}
 		k.deciders = slices.DeleteFunc(k.deciders, func(waits *decider) bool {
 			if waits.request != h.Request {
@@ -333,12 +333,12 @@ func (k *known) heardReply(h Hook) {
 }
 
 // tooLate reports whether a hook tells of a request that was answered before. k.mu is held.
-func (k *known) tooLate(h Hook) bool {
+func (k *observerNews) tooLate(h Hook) bool {
 	return h.Signal == Asking && h.Request != "" && slices.Contains(k.settled, h.Request)
 }
 
-// came tells who waits for it what came of an answer.
-func (k *known) came(request string, came sessions.Decided) {
+// tellOutcome tells who waits for it what came of an answer.
+func (k *observerNews) tellOutcome(request string, came sessions.Decided) {
 	for _, r := range k.replies {
 		if r.request == request && len(r.came) == 0 {
 			r.came <- came
@@ -346,8 +346,8 @@ func (k *known) came(request string, came sessions.Decided) {
 	}
 }
 
-// tells is what the hook is told by an answer; no decision: that's one for keys.
-func (d *decider) tells(f *form, of *sessions.Dialog, a sessions.Answer) Told {
+// answerTold is what the hook is told by an answer; no decision: that's one for keys.
+func (d *decider) answerTold(f *dialogForm, of *sessions.Dialog, a sessions.Answer) Told {
 	if d.several != nil {
 		switch {
 		case of.Nth == 0 && !d.several.answerAlone(a):

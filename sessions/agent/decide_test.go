@@ -68,7 +68,7 @@ func (w *waiting) want(want Decision) {
 
 func TestAHookAllows(t *testing.T) {
 	withWaiting(t, "make test", func(w *waiting) {
-		w.o.asks(permission("make test"))
+		w.o.tellWaitingHooks(permission("make test"))
 		time.Sleep(time.Minute)
 		w.want("still")
 		for _, option := range []int{1, 2} {
@@ -96,13 +96,13 @@ func TestAHookDoesNotWaitForNothing(t *testing.T) {
 		w.want("")
 	})
 	withWaiting(t, "make test", func(w *waiting) {
-		w.o.asks(permission("make test"))
+		w.o.tellWaitingHooks(permission("make test"))
 		time.Sleep(time.Minute)
-		w.o.asks(nil)
+		w.o.tellWaitingHooks(nil)
 		w.want("")
 	})
 	withWaiting(t, "make test", func(w *waiting) {
-		w.o.asks(permission("make test"))
+		w.o.tellWaitingHooks(permission("make test"))
 		time.Sleep(WaitFor)
 		w.want("")
 	})
@@ -113,11 +113,11 @@ func TestTwoHooksThatWaitDecideNothing(t *testing.T) {
 	withWaiting(t, "make test", func(w *waiting) {
 		go w.w.AwaitDecision(w.Context(), Hook{Agent: "claude", Event: "PermissionRequest", Signal: Asking, Text: "make", Session: "pb_1"})
 		synctest.Wait()
-		w.o.asks(permission("make test"))
+		w.o.tellWaitingHooks(permission("make test"))
 		if w.decide(permission("make test"), 0) {
 			w.Error("one was chosen")
 		}
-		w.o.asks(nil)
+		w.o.tellWaitingHooks(nil)
 		w.want("")
 	})
 }
@@ -142,7 +142,7 @@ func TestAHookDecidesAboutItsCall(t *testing.T) {
 		synctest.Wait()
 		d := permission("make test")
 		d.Call = sumOf(calls[1])
-		w.o.asks(d)
+		w.o.tellWaitingHooks(d)
 		other, disputed := *d, *d
 		other.Call, disputed.Disputed = "of another", true
 		for _, not := range []*sessions.Dialog{&other, &disputed, permission("make test")} {
@@ -162,7 +162,7 @@ func TestAHookDecidesAboutItsCall(t *testing.T) {
 			t.Errorf("the other is told %q", got)
 		default:
 		}
-		w.o.asks(nil)
+		w.o.tellWaitingHooks(nil)
 	})
 }
 
@@ -197,11 +197,11 @@ func TestAHookRefuses(t *testing.T) {
 				told := make(chan Told, 1)
 				go func() { told <- host.w.AwaitDecision(t.Context(), h) }()
 				synctest.Wait()
-				o.asks(d)
+				o.tellWaitingHooks(d)
 				if did := host.w.Decide(t.Context(), "pb_1", d, sessions.Answer{Options: []int{tt.option}}) == sessions.DecidedHere; did != (tt.want.Decision != "") {
 					t.Errorf("answered by the hook: %v", did)
 				}
-				o.asks(nil)
+				o.tellWaitingHooks(nil)
 				time.Sleep(shownWithin)
 				if got := <-told; got.Decision != tt.want.Decision || got.Interrupt != tt.want.Interrupt || got.Input != nil {
 					t.Errorf("it's told %+v, want %+v", got, tt.want)
@@ -245,11 +245,11 @@ func TestAHookApprovesAPlan(t *testing.T) {
 				told := make(chan Told, 1)
 				go func() { told <- host.w.AwaitDecision(t.Context(), h) }()
 				synctest.Wait()
-				o.asks(d)
+				o.tellWaitingHooks(d)
 				if did := host.w.Decide(t.Context(), "pb_1", d, tt.answer) == sessions.DecidedHere; did != tt.want {
 					t.Errorf("answered by the hook: %v", did)
 				}
-				o.asks(nil)
+				o.tellWaitingHooks(nil)
 				time.Sleep(shownWithin)
 				got := <-told
 				if want := (Told{Decision: Allow, Input: h.Input, Mode: "default"}); tt.want && !reflect.DeepEqual(got, want) || !tt.want && got.Decision != "" {
@@ -298,14 +298,14 @@ func TestAHookAnswersAQuestion(t *testing.T) {
 				}()
 				synctest.Wait()
 				d := dialog()
-				o.asks(d)
+				o.tellWaitingHooks(d)
 				if tt.change != nil {
 					tt.change(d)
 				}
 				if did := h.w.Decide(t.Context(), "pb_1", d, tt.answer) == sessions.DecidedHere; did != (tt.want != "") {
 					t.Fatalf("answered by the hook: %v", did)
 				}
-				o.asks(nil)
+				o.tellWaitingHooks(nil)
 				got := <-told
 				if tt.want == "" {
 					if got.Decision != "" {

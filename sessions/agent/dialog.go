@@ -27,14 +27,14 @@ func inMidList(d *sessions.Dialog) bool { return d != nil && d.Window != nil && 
 
 // promptOrPart is Prompt, and reads also a dialog that shows a list from its middle on.
 func (p *Profile) promptOrPart(screen *sessions.Snapshot, styled *sessions.Screen) *sessions.Dialog {
-	if len(p.others) > 0 && p.Dialog(visible(screen)) == "" { // it has the phrases of all of them
+	if len(p.others) > 0 && p.Dialog(visibleRows(screen)) == "" { // it has the phrases of all of them
 		return nil
 	}
-	if d := p.read(screen, styled); d != nil {
+	if d := p.readDialog(screen, styled); d != nil {
 		return d
 	}
 	for _, other := range p.others {
-		if d := other.read(screen, styled); d != nil {
+		if d := other.readDialog(screen, styled); d != nil {
 			d.Form = other.name + "/" + d.Form
 			return d
 		}
@@ -42,8 +42,8 @@ func (p *Profile) promptOrPart(screen *sessions.Snapshot, styled *sessions.Scree
 	return nil
 }
 
-func (p *Profile) read(screen *sessions.Snapshot, styled *sessions.Screen) *sessions.Dialog {
-	if len(p.spec.Prompts) == 0 || p.phrases.find(visible(screen)) == "" {
+func (p *Profile) readDialog(screen *sessions.Snapshot, styled *sessions.Screen) *sessions.Dialog {
+	if len(p.spec.Prompts) == 0 || p.phrases.findPhrase(visibleRows(screen)) == "" {
 		return nil
 	}
 	l := p.layout(screen, true)
@@ -55,7 +55,7 @@ func (p *Profile) read(screen *sessions.Snapshot, styled *sessions.Screen) *sess
 		// What a program asks about itself comes before there's any conversation above it.
 		cut := l.begins == beginsUnsure || l.begins == beginsOnTop && f.Kind != sessions.PromptSetup
 		r := dialogReading{form: f, layout: l, cut: cut}
-		if d := r.read(); d != nil {
+		if d := r.readDialog(); d != nil {
 			d.Wide = screen.Width
 			if f.Styled && styled != nil {
 				d.Marked = markedByColour(f, d, styled)
@@ -68,7 +68,7 @@ func (p *Profile) read(screen *sessions.Snapshot, styled *sessions.Screen) *sess
 
 // formOf returns the form of a dialog that was read with this profile; nil: it's of
 // another configuration.
-func (p *Profile) formOf(d *sessions.Dialog) *form {
+func (p *Profile) formOf(d *sessions.Dialog) *dialogForm {
 	own := strings.TrimPrefix(d.Form, p.name+"/") // it was read before the program was known
 	for i := range p.spec.Prompts {
 		if p.spec.Prompts[i].Form == own {
@@ -85,11 +85,11 @@ func (p *Profile) formOf(d *sessions.Dialog) *form {
 
 // dialogReading is a dialog that's being read.
 type dialogReading struct {
-	form   *form
+	form   *dialogForm
 	layout *layout
 	cut    bool
 
-	rows    []row
+	rows    []dialogRow
 	options []option
 	submit  int          // the row of what submits; -1: none is visible
 	window  bool         // only some of the options are visible
@@ -101,8 +101,8 @@ type dialogReading struct {
 	own     map[int]bool // of form.Own: which were there
 }
 
-// row is a row of the dialog.
-type row struct {
+// dialogRow is a row of the dialog.
+type dialogRow struct {
 	n    int    // its number on the screen
 	text string // its content
 	edge bool   // it's drawn around the content
@@ -119,22 +119,22 @@ type option struct {
 	marked bool
 }
 
-func (r *dialogReading) read() *sessions.Dialog {
-	r.content()
-	if !r.form.Match.MatchString(r.text(0, len(r.rows))) || !r.findOptions() || !r.findEnd() {
+func (r *dialogReading) readDialog() *sessions.Dialog {
+	r.takeOffFrame()
+	if !r.form.Match.MatchString(r.textOfRows(0, len(r.rows))) || !r.findOptions() || !r.findEnd() {
 		return nil
 	}
 	d := &sessions.Dialog{Kind: r.form.Kind, Form: r.form.Form, Styled: r.form.Styled, Cut: r.cut, Marked: -1}
-	if !r.title(d) {
+	if !r.readTitle(d) {
 		return nil
 	}
-	r.mark(d)
+	r.findMarked(d)
 	for _, o := range r.options {
 		o.Refuses = r.form.refuses(o.Label)
 		d.Options = append(d.Options, o.DialogOption)
 	}
-	d.Tabs, d.Listed = r.tabs(), d.Options
-	d.Unseen = r.cut || r.hidden(d)
+	d.Tabs, d.Listed = r.tabsRow(), d.Options
+	d.Unseen = r.cut || r.hidesPart(d)
 	d.Cut = d.Unseen || r.window
 	d.Partial = r.form.Partial != nil && r.form.Partial.whole.MatchString(d.Body)
 	d.First, d.Last = r.layout.dialog, r.rows[r.end-1].n
@@ -148,8 +148,8 @@ func (r *dialogReading) read() *sessions.Dialog {
 	return d
 }
 
-// hidden reports whether a part of what it's about isn't shown, or may not be.
-func (r *dialogReading) hidden(d *sessions.Dialog) bool {
+// hidesPart reports whether a part of what it's about isn't shown, or may not be.
+func (r *dialogReading) hidesPart(d *sessions.Dialog) bool {
 	if r.form.Unseen || r.form.Params != nil && !r.form.Params.Whole {
 		return true
 	}
@@ -159,11 +159,11 @@ func (r *dialogReading) hidden(d *sessions.Dialog) bool {
 	if filled := r.form.Filled; filled > 0 && strings.Count(d.Body, "\n")+1 >= filled {
 		return true
 	}
-	return r.form.Hidden != nil && r.form.Hidden.MatchString(r.text(0, r.above))
+	return r.form.Hidden != nil && r.form.Hidden.MatchString(r.textOfRows(0, r.above))
 }
 
-// content takes off the frame.
-func (r *dialogReading) content() {
+// takeOffFrame takes off the frame.
+func (r *dialogReading) takeOffFrame() {
 	inner := 0 // runes of the frame in the frame; 0: none is open
 	for n := r.layout.dialog; n < r.layout.behind; n++ {
 		text, edge := r.layout.rows[n], false
@@ -182,7 +182,7 @@ func (r *dialogReading) content() {
 				}
 			}
 		}
-		r.rows = append(r.rows, row{n, strings.TrimRight(text, " "), edge})
+		r.rows = append(r.rows, dialogRow{n, strings.TrimRight(text, " "), edge})
 	}
 }
 
@@ -200,8 +200,8 @@ func (r *dialogReading) frameWide() int {
 	return utf8.RuneCountInString(strings.TrimSpace(r.layout.rows[r.layout.dialog]))
 }
 
-// text is the content of some rows.
-func (r *dialogReading) text(from, to int) string {
+// textOfRows is the content of some rows.
+func (r *dialogReading) textOfRows(from, to int) string {
 	var b strings.Builder
 	for _, w := range r.rows[from:to] {
 		if !w.edge {
@@ -220,7 +220,7 @@ func (r *dialogReading) findEnd() bool {
 	}
 	r.end = from
 	if foot := r.form.Foot; foot != nil {
-		for r.end < len(r.rows) && !foot.row.MatchString(r.whole(r.end)) {
+		for r.end < len(r.rows) && !foot.row.MatchString(r.wholeRow(r.end)) {
 			r.end++
 		}
 		if r.end == len(r.rows) {
@@ -230,7 +230,7 @@ func (r *dialogReading) findEnd() bool {
 	}
 	last := r.end
 	for i := r.end; i < len(r.rows); i++ {
-		text := r.whole(i)
+		text := r.wholeRow(i)
 		if text == "" {
 			continue
 		}
@@ -245,16 +245,16 @@ func (r *dialogReading) findEnd() bool {
 	return true
 }
 
-// whole is a row with its frame.
-func (r *dialogReading) whole(i int) string { return r.layout.rows[r.rows[i].n] }
+// wholeRow is a row with its frame.
+func (r *dialogReading) wholeRow(i int) string { return r.layout.rows[r.rows[i].n] }
 
 // edgeOnly reports whether a row has only what boxes are drawn with.
 func (r *dialogReading) edgeOnly(text string) bool {
 	return r.form.Frame != nil && strings.Trim(text, " ╭╮╰╯┌┐└┘─│┃╹▀▄█") == ""
 }
 
-// title takes apart what's above the options.
-func (r *dialogReading) title(d *sessions.Dialog) bool {
+// readTitle takes apart what's above the options.
+func (r *dialogReading) readTitle(d *sessions.Dialog) bool {
 	from, to := -1, -1
 	if t := r.form.Title; t != nil {
 		for i := range r.above {
@@ -279,34 +279,34 @@ func (r *dialogReading) title(d *sessions.Dialog) bool {
 	var body []string
 	for i := range r.above {
 		if w := r.rows[i]; !w.edge && (i < from || i >= to) && !matchesRow(r.form.Skip, w.text) {
-			body = append(body, r.raw(i))
+			body = append(body, r.rawText(i))
 		}
 	}
 	d.Body = tidy(body)
-	d.Drawn, d.Apart = r.drawn(from, to)
+	d.Drawn, d.Apart = r.drawnRows(from, to)
 	d.Apart, d.All = d.Apart || r.form.Alone, r.form.All
 	d.Surely = r.surely
 	if d.Headless = r.cut; !r.cut || r.form.Params != nil {
-		d.Above = strings.Split(r.text(0, r.above), "\n")
+		d.Above = strings.Split(r.textOfRows(0, r.above), "\n")
 		for i := from; i < to && !r.form.Headed; i++ {
 			d.Above[i] = ""
 		}
 	}
-	d.Command = !r.cut && r.form.Command != nil && r.form.Command.MatchString(r.text(0, r.above))
+	d.Command = !r.cut && r.form.Command != nil && r.form.Command.MatchString(r.textOfRows(0, r.above))
 	return true
 }
 
-// raw is the text of a row with the blanks that it has: one that doesn't break is none to a shell.
-func (r *dialogReading) raw(i int) string {
+// rawText is the text of a row with the blanks that it has: one that doesn't break is none to a shell.
+func (r *dialogReading) rawText(i int) string {
 	text, row := r.rows[i].text, r.layout.raw[r.layout.dialog+i]
-	plain := blanks.Replace(row)
+	plain := plainBlanks.Replace(row)
 	at := strings.Index(plain, text)
 	if len(plain) == len(row) || at < 0 {
 		return text
 	}
 	var b strings.Builder
 	for _, c := range row {
-		one := blanks.Replace(string(c))
+		one := plainBlanks.Replace(string(c))
 		if at > 0 {
 			at -= len(one)
 			continue
@@ -320,8 +320,8 @@ func (r *dialogReading) raw(i int) string {
 	return b.String()
 }
 
-// tabs is the row that names the questions which are asked at once; "": there isn't just one.
-func (r *dialogReading) tabs() (found string) {
+// tabsRow is the row that names the questions which are asked at once; "": there isn't just one.
+func (r *dialogReading) tabsRow() (found string) {
 	if r.form.Tabs == nil {
 		return ""
 	}
@@ -337,12 +337,12 @@ func (r *dialogReading) tabs() (found string) {
 	return found
 }
 
-// drawn are the rows above the options that are what the call says; apart: what runs stands
+// drawnRows are the rows above the options that are what the call says; apart: what runs stands
 // apart from the rest of it, which isn't among them. The question is in from:to.
-func (r *dialogReading) drawn(from, to int) (out []string, apart bool) {
+func (r *dialogReading) drawnRows(from, to int) (out []string, apart bool) {
 	var between []int
 	for i := range r.above {
-		if b := r.form.Between; b != nil && b.row.MatchString(r.whole(i)) {
+		if b := r.form.Between; b != nil && b.row.MatchString(r.wholeRow(i)) {
 			between = append(between, i)
 		}
 	}
@@ -364,7 +364,7 @@ func (r *dialogReading) drawn(from, to int) (out []string, apart bool) {
 			out = append(out, w.text)
 		case apart:
 		default:
-			if text := r.said(w.text); text != "" {
+			if text := r.saidInRow(w.text); text != "" {
 				out = append(out, text)
 			}
 		}
@@ -386,7 +386,7 @@ func (r *dialogReading) headEnd() int {
 }
 
 // callsOf is what of a row is the call's in any case.
-func (f *form) callsOf(row string) string {
+func (f *dialogForm) callsOf(row string) string {
 	for _, own := range f.Own {
 		if m := own.row.FindStringSubmatch(row); m != nil {
 			return strings.Join(m[1:], "")
@@ -398,9 +398,9 @@ func (f *form) callsOf(row string) string {
 	return row
 }
 
-// said is what a row says that isn't the program's own. The program writes each of its own
+// saidInRow is what a row says that isn't the program's own. The program writes each of its own
 // once: another that looks like it is the call's.
-func (r *dialogReading) said(row string) string {
+func (r *dialogReading) saidInRow(row string) string {
 	for i, own := range r.form.Own {
 		if m := own.row.FindStringSubmatch(row); m != nil && !r.own[i] {
 			if r.own == nil {

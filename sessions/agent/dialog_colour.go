@@ -8,7 +8,7 @@ import (
 
 // markedByColour returns the index of the option that stands on a background of its
 // own, -1 if there isn't exactly one.
-func markedByColour(f *form, d *sessions.Dialog, styled *sessions.Screen) int {
+func markedByColour(f *dialogForm, d *sessions.Dialog, styled *sessions.Screen) int {
 	if f.Row == nil || len(d.Options) < 2 {
 		return -1
 	}

@@ -452,12 +452,12 @@ func (g drawing) withRecords(rt *rapid.T, d sessions.Dialog, command []string, r
 		}
 	}
 	for _, h := range rapid.Permutation(tell).Draw(rt, "order") {
-		c.heard(h)
+		c.noteHook(h)
 		again := d
-		c.record(&again, nil, "") // at any time between
+		c.addRecord(&again, nil, "") // at any time between
 	}
 	late := d
-	c.record(&late, nil, "")
+	c.addRecord(&late, nil, "")
 	g.told[fmt.Sprintf("recorded %v, disputed %v, unseen %v", late.Call != "" && !late.Disputed, late.Disputed, late.Unseen)]++
 	switch {
 	case late.Unseen && len(tell) == 1 && true1 && utf8.RuneCountInString(said) > leastDrawn && !late.Disputed && unseen && len(d.Drawn) > 3:

@@ -32,11 +32,11 @@ func (p *Profile) Next(d *sessions.Dialog, a sessions.Answer) (sessions.DialogSt
 	case len(a.Options) != 1 || a.Options[0] < 0 || a.Options[0] >= len(d.Options):
 		return sessions.DialogStep{}, fmt.Errorf("%w answer: it must be one of the dialog's options", sessions.ErrInvalid)
 	}
-	return f.take(d, a.Options[0])
+	return f.takeOption(d, a.Options[0])
 }
 
-// take takes one option.
-func (f *form) take(d *sessions.Dialog, want int) (sessions.DialogStep, error) {
+// takeOption takes one option.
+func (f *dialogForm) takeOption(d *sessions.Dialog, want int) (sessions.DialogStep, error) {
 	if d.Typed != "" || f.Text != nil && f.Text.Field != nil && d.Marked == len(d.Options) {
 		return sessions.DialogStep{}, fmt.Errorf("%w answer: a text is being typed into the dialog; clear it in the session first", sessions.ErrInvalid)
 	}
@@ -47,12 +47,12 @@ func (f *form) take(d *sessions.Dialog, want int) (sessions.DialogStep, error) {
 }
 
 // entered reports whether the entry for text has the keys: a digit would be text there.
-func (f *form) entered(d *sessions.Dialog) bool {
+func (f *dialogForm) entered(d *sessions.Dialog) bool {
 	return f.Answer == byDigit && f.Text != nil && d.Marked == len(d.Options)
 }
 
 // goTo moves the mark by one step, the shorter way, or presses Enter on what's marked.
-func (f *form) goTo(d *sessions.Dialog, want int, last bool) (sessions.DialogStep, error) {
+func (f *dialogForm) goTo(d *sessions.Dialog, want int, last bool) (sessions.DialogStep, error) {
 	back, forth := "Up", "Down"
 	if f.Answer == bySideways {
 		back, forth = "Left", "Right"
@@ -69,21 +69,21 @@ func (f *form) goTo(d *sessions.Dialog, want int, last bool) (sessions.DialogSte
 }
 
 // overTheEnd reports whether the way to an option is shorter over the end.
-func (f *form) overTheEnd(d *sessions.Dialog, want int) bool {
+func (f *dialogForm) overTheEnd(d *sessions.Dialog, want int) bool {
 	way := max(d.Marked-want, want-d.Marked)
 	return f.Round && len(d.Options)-way < way
 }
 
 // checkAll checks what's wanted of several options, one after the other, and submits
 // them.
-func (f *form) checkAll(d *sessions.Dialog, want []int) (sessions.DialogStep, error) {
+func (f *dialogForm) checkAll(d *sessions.Dialog, want []int) (sessions.DialogStep, error) {
 	wanted, err := wantedOf(d, want)
 	if err != nil {
 		return sessions.DialogStep{}, err
 	}
 	for i, o := range d.Options {
 		if o.Checked != wanted[i] {
-			return f.toggle(d, i)
+			return f.toggleOption(d, i)
 		}
 	}
 	if f.entered(d) && f.Submit.Row == nil {
@@ -113,8 +113,8 @@ func wantedOf(d *sessions.Dialog, want []int) ([]bool, error) {
 	return wanted, nil
 }
 
-// toggle checks an option, or takes its check away.
-func (f *form) toggle(d *sessions.Dialog, i int) (sessions.DialogStep, error) {
+// toggleOption checks an option, or takes its check away.
+func (f *dialogForm) toggleOption(d *sessions.Dialog, i int) (sessions.DialogStep, error) {
 	switch {
 	case f.entered(d):
 		return sessions.DialogStep{Keys: []string{"Up"}}, nil // a digit would be text there
@@ -129,7 +129,7 @@ func (f *form) toggle(d *sessions.Dialog, i int) (sessions.DialogStep, error) {
 }
 
 // typeInto goes to the entry for text, and types one.
-func (f *form) typeInto(d *sessions.Dialog, text string) (sessions.DialogStep, error) {
+func (f *dialogForm) typeInto(d *sessions.Dialog, text string) (sessions.DialogStep, error) {
 	switch {
 	case d.Marked == len(d.Options) && d.Typed == "":
 		return sessions.DialogStep{Text: text}, nil

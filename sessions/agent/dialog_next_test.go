@@ -15,7 +15,7 @@ import (
 // stage is a dialog of a program that takes keys as the real ones do. It notes what
 // was taken.
 type stage struct {
-	f       *form
+	f       *dialogForm
 	labels  []string
 	checked []bool
 	entry   int // index among the stops of the entry for text; -1: none

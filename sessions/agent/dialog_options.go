@@ -19,7 +19,7 @@ func (r *dialogReading) findOptions() bool {
 		r.above = len(r.rows)
 		if f := r.form.Foot; f != nil {
 			for i := range r.rows {
-				if f.row.MatchString(r.whole(i)) {
+				if f.row.MatchString(r.wholeRow(i)) {
 					r.above = i
 				}
 			}
@@ -149,11 +149,11 @@ func (r *dialogReading) behindWindow(part []option) []option {
 func (r *dialogReading) lastBlock(found []option) []option {
 	submits := r.submits()
 	if r.form.Apart {
-		found = slices.DeleteFunc(found, func(o option) bool { return !r.blank(o.row - 1) })
+		found = slices.DeleteFunc(found, func(o option) bool { return !r.isBlank(o.row - 1) })
 	}
 	for i := len(found) - 1; i >= 0; i-- {
 		from := i
-		for from > 0 && found[from-1].col == found[from].col && r.adjoin(found[from-1], found[from]) {
+		for from > 0 && found[from-1].col == found[from].col && r.adjoins(found[from-1], found[from]) {
 			from--
 		}
 		for _, o := range found[from : i+1] {
@@ -166,21 +166,21 @@ func (r *dialogReading) lastBlock(found []option) []option {
 	return nil
 }
 
-// adjoin reports whether an option stands directly below another: with nothing between
+// adjoins reports whether an option stands directly below another: with nothing between
 // them, or, where they stand apart, with that one's rows and a blank one.
-func (r *dialogReading) adjoin(above, below option) bool {
+func (r *dialogReading) adjoins(above, below option) bool {
 	if !r.form.Apart {
 		return above.row == below.row-1
 	}
 	for i := above.row + 1; i < below.row-1; i++ {
-		if r.blank(i) {
+		if r.isBlank(i) {
 			return false
 		}
 	}
 	return true
 }
 
-func (r *dialogReading) blank(i int) bool { return i >= 0 && !r.rows[i].edge && r.rows[i].text == "" }
+func (r *dialogReading) isBlank(i int) bool { return i >= 0 && !r.rows[i].edge && r.rows[i].text == "" }
 
 // submits reports whether what submits is marked.
 func (r *dialogReading) submits() bool {
@@ -188,7 +188,7 @@ func (r *dialogReading) submits() bool {
 	if s == nil || s.Row == nil {
 		return false
 	}
-	return slices.ContainsFunc(r.rows, func(w row) bool {
+	return slices.ContainsFunc(r.rows, func(w dialogRow) bool {
 		m := s.Row.row.FindStringSubmatch(w.text)
 		return !w.edge && m != nil && m[s.Row.SubexpIndex("mark")] != ""
 	})
@@ -207,7 +207,7 @@ func (r *dialogReading) belows() {
 			text := strings.TrimLeft(w.text, " ")
 			// Between options some programs don't indent.
 			own := n+1 < len(r.options) || r.form.Apart || len(w.text)-len(text) > o.col
-			if w.edge || text == "" || !own || r.special(o.next) {
+			if w.edge || text == "" || !own || r.isSpecial(o.next) {
 				break
 			}
 			if r.form.Below == belowDetail {
@@ -222,21 +222,21 @@ func (r *dialogReading) belows() {
 	}
 }
 
-// special reports whether a row below an option isn't its own.
-func (r *dialogReading) special(i int) bool {
+// isSpecial reports whether a row below an option isn't its own.
+func (r *dialogReading) isSpecial(i int) bool {
 	f, text := r.form, r.rows[i].text
 	return f.Submit != nil && f.Submit.Row != nil && f.Submit.Row.row.MatchString(text) ||
 		f.Text != nil && (f.Text.Above != nil && f.Text.Above.row.MatchString(text) || f.Text.Field != nil && f.Text.Field.row.MatchString(text)) ||
 		f.Window != nil && f.Window.row.MatchString(text) ||
-		f.Foot != nil && f.Foot.row.MatchString(r.whole(i))
+		f.Foot != nil && f.Foot.row.MatchString(r.wholeRow(i))
 }
 
-// mark finds what's marked, takes the entry for text out of the options, and finds
+// findMarked finds what's marked, takes the entry for text out of the options, and finds
 // what submits.
-func (r *dialogReading) mark(d *sessions.Dialog) {
-	r.lists()
+func (r *dialogReading) findMarked(d *sessions.Dialog) {
+	r.findList()
 	list := r.options
-	text, entry := r.entry(d)
+	text, entry := r.findEntry(d)
 	if entry >= 0 && r.form.Text.Field == nil {
 		o := r.options[entry]
 		d.TextKey = o.Key
@@ -284,8 +284,8 @@ func (r *dialogReading) windowOf(d *sessions.Dialog, list []option) *sessions.Li
 	return w
 }
 
-// lists finds the rows around a list.
-func (r *dialogReading) lists() {
+// findList finds the rows around a list.
+func (r *dialogReading) findList() {
 	r.window = slices.ContainsFunc(r.options, func(o option) bool { return o.more != "" })
 	for i, w := range r.rows {
 		if s := r.form.Submit; s != nil && s.Row != nil && !w.edge && i >= r.above && s.Row.row.MatchString(w.text) {
@@ -297,9 +297,9 @@ func (r *dialogReading) lists() {
 	}
 }
 
-// entry finds the entry for text among the options, -1: there's none. text is what
+// findEntry finds the entry for text among the options, -1: there's none. text is what
 // stands in its field, nil: that isn't open.
-func (r *dialogReading) entry(d *sessions.Dialog) (text *string, at int) {
+func (r *dialogReading) findEntry(d *sessions.Dialog) (text *string, at int) {
 	t := r.form.Text
 	if t == nil {
 		return nil, -1
@@ -312,7 +312,7 @@ func (r *dialogReading) entry(d *sessions.Dialog) (text *string, at int) {
 		}
 		switch {
 		case t.Label.whole.MatchString(o.Label), t.Above != nil && o.more == "" && t.Above.row.MatchString(below),
-			t.Hint != nil && o.marked && t.Hint.MatchString(r.text(o.next, len(r.rows))):
+			t.Hint != nil && o.marked && t.Hint.MatchString(r.textOfRows(o.next, len(r.rows))):
 			at = i
 		}
 	}

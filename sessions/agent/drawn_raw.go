@@ -18,8 +18,8 @@ type rawCalls struct {
 // maxRaw bounds those that are remembered.
 const maxRaw = 32
 
-// take takes in what the transcript has since. All says that there's no more of it.
-func (r *rawCalls) take(records []transcript.Record, all bool) {
+// takeRecords takes in what the transcript has since. All says that there's no more of it.
+func (r *rawCalls) takeRecords(records []transcript.Record, all bool) {
 	for _, one := range records {
 		switch {
 		case one.Kind == transcript.User || one.Kind == transcript.TurnEnd:
@@ -33,21 +33,21 @@ func (r *rawCalls) take(records []transcript.Record, all bool) {
 	r.known = all
 }
 
-// doubt has only refusals be taken of a dialog that may be drawn otherwise than what runs, where its
+// doubtDialog has only refusals be taken of a dialog that may be drawn otherwise than what runs, where its
 // record isn't that of a call with control characters.
-func (r *rawCalls) doubt(d *sessions.Dialog, waiting calls) {
+func (r *rawCalls) doubtDialog(d *sessions.Dialog, waiting calls) {
 	recorded := slices.ContainsFunc(waiting, func(one call) bool { return one.sum == d.Call && one.odd })
-	if recorded || r.plain(waiting) {
+	if recorded || r.isPlain(waiting) {
 		return
 	}
 	d.Unseen = true
 	d.Disputed = d.Disputed || d.Call != ""
 }
 
-// plain reports whether what's on the screen is surely drawn as it is: no call that may be asked about
+// isPlain reports whether what's on the screen is surely drawn as it is: no call that may be asked about
 // has control characters. It's the transcript that says so, or where that isn't known, the calls
 // that hooks told of.
-func (r *rawCalls) plain(waiting calls) bool {
+func (r *rawCalls) isPlain(waiting calls) bool {
 	odd := slices.ContainsFunc(waiting, func(one call) bool { return !one.gone && (one.odd || one.lost) })
 	told := slices.ContainsFunc(waiting, func(one call) bool { return !one.gone })
 	return len(r.Open) == 0 && !odd && (r.known || told)
@@ -57,7 +57,7 @@ func (r *rawCalls) plain(waiting calls) bool {
 func (o *Observer) takeRaw(records []transcript.Record) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
-	o.known.raw.take(records, o.program.reader != nil && o.program.all)
+	o.known.raw.takeRecords(records, o.program.reader != nil && o.program.all)
 }
 
 // rawCalls are those that are to be kept.

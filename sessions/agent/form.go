@@ -9,9 +9,9 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// form says how a dialog of one kind is recognised, taken apart and answered. A
+// dialogForm says how a dialog of one kind is recognised, taken apart and answered. A
 // dialog is of the first form that fits.
-type form struct {
+type dialogForm struct {
 	Form string              `yaml:"form"` // its name, unique within the profile
 	Kind sessions.PromptKind `yaml:"kind"`
 	// Frame has one group: what of a row is content. The rows that it doesn't match are
@@ -44,7 +44,7 @@ type form struct {
 	Fixed []fixedOption `yaml:"fixed"`
 	// Below says what stands in the rows below an option's first: the rest of its label,
 	// or what explains it.
-	Below below `yaml:"below"`
+	Below belowOption `yaml:"below"`
 	// Strip is cut off labels: the key that they name, say.
 	Strip *pattern `yaml:"strip"`
 	// Window is a row that says that a list shows only some of its options.
@@ -141,7 +141,7 @@ var refusals = regexp.MustCompile(`^(?:No|No[, ].*|Reject|Cancel|Dismiss|Don.t t
 
 // refuses reports whether an option allows nothing. What a question asks is the model's to
 // say, and so are its options.
-func (f *form) refuses(label string) bool {
+func (f *dialogForm) refuses(label string) bool {
 	switch {
 	case f.Refuse != nil:
 		return f.Refuse.whole.MatchString(label)
@@ -171,11 +171,11 @@ const (
 	byKeys     means = "keys"     // of fixed options
 )
 
-type below string
+type belowOption string
 
 const (
-	belowLabel  below = "label"
-	belowDetail below = "detail"
+	belowLabel  belowOption = "label"
+	belowDetail belowOption = "detail"
 )
 
 // fixedOption is an option with its key.
@@ -222,7 +222,7 @@ var (
 )
 
 // checkForms returns what's wrong with forms, and with which first, or "".
-func checkForms(forms []form) (which int, problem string) {
+func checkForms(forms []dialogForm) (which int, problem string) {
 	names := map[string]int{}
 	for i, f := range forms {
 		problem := f.check()
@@ -237,7 +237,7 @@ func checkForms(forms []form) (which int, problem string) {
 	return 0, ""
 }
 
-func (f *form) check() string {
+func (f *dialogForm) check() string {
 	switch {
 	case f.Form == "":
 		return "form must be given: a name"
@@ -273,7 +273,7 @@ func (f *form) check() string {
 }
 
 // checkOptions looks at where the options come from.
-func (f *form) checkOptions() string {
+func (f *dialogForm) checkOptions() string {
 	ways := 0
 	for _, has := range []bool{f.Option != nil, f.Row != nil, len(f.Fixed) > 0} {
 		if has {
@@ -304,7 +304,7 @@ func (f *form) checkOptions() string {
 }
 
 // checkKeys looks at what's pressed.
-func (f *form) checkKeys() string {
+func (f *dialogForm) checkKeys() string {
 	keys := []string{f.Toggle}
 	for _, o := range f.Fixed {
 		if o.Label == "" || o.Key == "" {

@@ -58,7 +58,7 @@ func (l *layout) rowWith(text string) string {
 // on the screen.
 func (p *Profile) promptEnd(l *layout) int {
 	for i := l.lower - 1; i >= l.header; i-- {
-		if n := l.span(p.spec.Screen.Prompt, i); n > 0 {
+		if n := l.patternRows(p.spec.Screen.Prompt, i); n > 0 {
 			return i + n
 		}
 	}
@@ -70,7 +70,7 @@ func (p *Profile) promptEnd(l *layout) int {
 func (p *Profile) askedLast(s *sessions.Snapshot, text string) bool {
 	l := p.layout(s, true)
 	for i := l.lower - 1; i >= l.header; i-- {
-		if n := l.span(p.spec.Screen.Prompt, i); n > 0 {
+		if n := l.patternRows(p.spec.Screen.Prompt, i); n > 0 {
 			shown := letters(strings.Join(l.rows[i:min(i+n, len(l.rows))], ""))
 			return shown != "" && (shown == text || len(shown) >= longText && strings.HasPrefix(text, shown))
 		}
@@ -79,10 +79,10 @@ func (p *Profile) askedLast(s *sessions.Snapshot, text string) bool {
 }
 
 // remark returns how many rows from row i on are the program's own remark.
-func (p *Profile) remark(l *layout, i int) int { return l.span(p.spec.Screen.Rows, i) }
+func (p *Profile) remark(l *layout, i int) int { return l.patternRows(p.spec.Screen.Rows, i) }
 
-// span returns for how many rows from row i on a pattern stands; 0: none matches.
-func (l *layout) span(patterns []pattern, i int) int {
+// patternRows returns for how many rows from row i on a pattern stands; 0: none matches.
+func (l *layout) patternRows(patterns []pattern, i int) int {
 	rest := l.text[l.at[i]:l.at[l.lower]]
 	for _, p := range patterns {
 		if at := p.row.FindStringIndex(rest); at != nil {

@@ -106,7 +106,7 @@ func (c *freshCount) frame(f *recording.Frame) {
 			}
 		}
 	}
-	rows := visible(&f.Snapshot)
+	rows := visibleRows(&f.Snapshot)
 	c.p.cutScrollbar(rows, 0)
 	for _, row := range rows[c.lastAsked(rows):] {
 		words := plain(row)

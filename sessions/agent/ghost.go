@@ -19,17 +19,17 @@ import (
 // cursor stands before it, and its cells look otherwise than typed ones do. The cell under
 // the cursor is reversed or underlined in any case, so the ones behind it are looked at.
 
-// boxCell is a character in an input box.
-type boxCell struct {
+// styledCell is a character in an input box.
+type styledCell struct {
 	row, column int // visible ones, from 0
 	text        string
 	style       sgr.Style
 }
 
-// field is what stands in an input box.
-type field struct {
+// boxField is what stands in an input box.
+type boxField struct {
 	rows  []fieldRow
-	cells []boxCell // those that aren't blank; none: how it looks wasn't asked for
+	cells []styledCell // those that aren't blank; none: how it looks wasn't asked for
 	// colourless says that the program writes without colours.
 	colourless bool
 }
@@ -43,8 +43,8 @@ type fieldRow struct {
 
 // readField takes what a box's pattern has found out of the screen: the group that begins
 // at the byte from of the layout's text and ends before to.
-func (in *boxSpec) readField(l *layout, s *sessions.Snapshot, from, to int) *field {
-	f := &field{}
+func (in *boxSpec) readField(l *layout, s *sessions.Snapshot, from, to int) *boxField {
+	f := &boxField{}
 	y, _ := slices.BinarySearch(l.at, from+1)
 	for y--; y < len(l.rows) && l.at[y] < to; y++ {
 		row := l.rows[y]
@@ -61,21 +61,21 @@ func (in *boxSpec) readField(l *layout, s *sessions.Snapshot, from, to int) *fie
 	}
 	styled := s.Styled[max(0, len(s.Rows)-s.Height):]
 	for _, row := range f.rows {
-		f.cells = append(f.cells, row.cells(styled[row.y])...)
+		f.cells = append(f.cells, row.cellsOf(styled[row.y])...)
 	}
 	f.colourless = !slices.ContainsFunc(styled, coloured)
 	return f
 }
 
-// cells are the characters of a row as they look.
-func (r *fieldRow) cells(styled string) []boxCell {
-	var out []boxCell
+// cellsOf are the characters of a row as they look.
+func (r *fieldRow) cellsOf(styled string) []styledCell {
+	var out []styledCell
 	end, column := r.from+displaywidth.String(r.text), 0
 	for _, run := range sgr.Parse(styled) {
 		for _, c := range run.Text {
 			w := displaywidth.Rune(c)
 			if w > 0 && column >= r.from && column < end && c != ' ' && c != '\u00a0' {
-				out = append(out, boxCell{r.y, column, string(c), run.Style})
+				out = append(out, styledCell{r.y, column, string(c), run.Style})
 			}
 			column += w
 		}
@@ -87,17 +87,17 @@ func coloured(row string) bool {
 	return strings.Contains(row, "\x1b[") && slices.ContainsFunc(sgr.Parse(row), func(r sgr.Run) bool { return r.Style.FG.Kind != sgr.Default })
 }
 
-// looks is whose a text is by its looks.
-type looks int
+// textLooks is whose a text is by its looks.
+type textLooks int
 
 const (
-	looksUnknown looks = iota
+	looksUnknown textLooks = iota
 	looksTyped
 	looksGhost
 )
 
 // looksOf judges cells: all of a ghost's look so, of a typed text one is enough.
-func (in *boxSpec) looksOf(cells []boxCell, colourless bool) looks {
+func (in *boxSpec) looksOf(cells []styledCell, colourless bool) textLooks {
 	ghosts := 0
 	for _, c := range cells {
 		switch fg := c.style.FG; {
@@ -113,9 +113,9 @@ func (in *boxSpec) looksOf(cells []boxCell, colourless bool) looks {
 	return looksUnknown
 }
 
-// typed is what somebody has typed into the box. unsure: it may be the program's own.
-func (in *boxSpec) typed(f *field, s *sessions.Snapshot) (text string, unsure bool) {
-	whole := f.text(len(f.rows), 0)
+// typedText is what somebody has typed into the box. unsure: it may be the program's own.
+func (in *boxSpec) typedText(f *boxField, s *sessions.Snapshot) (text string, unsure bool) {
+	whole := f.textBefore(len(f.rows), 0)
 	own := slices.ContainsFunc(in.Empty, func(p pattern) bool { return p.row.MatchString(whole) })
 	if f.cells == nil {
 		if own {
@@ -127,8 +127,8 @@ func (in *boxSpec) typed(f *field, s *sessions.Snapshot) (text string, unsure bo
 	if at < 0 {
 		return in.typedUnseen(f, whole, own)
 	}
-	before := func(c boxCell) bool { return c.row < s.CursorY || c.row == s.CursorY && c.column < s.CursorX }
-	behind := func(c boxCell) bool { return c.row > s.CursorY || c.row == s.CursorY && c.column > s.CursorX }
+	before := func(c styledCell) bool { return c.row < s.CursorY || c.row == s.CursorY && c.column < s.CursorX }
+	behind := func(c styledCell) bool { return c.row > s.CursorY || c.row == s.CursorY && c.column > s.CursorX }
 	begun := slices.ContainsFunc(f.cells, before)
 	rest := keep(f.cells, behind)
 	alone := len(rest) == 0 // then only the cell under the cursor is left to tell
@@ -138,7 +138,7 @@ func (in *boxSpec) typed(f *field, s *sessions.Snapshot) (text string, unsure bo
 	looks := in.looksOf(rest, f.colourless)
 	switch {
 	case looks == looksGhost && (!alone || !begun):
-		return f.text(at, s.CursorX), false
+		return f.textBefore(at, s.CursorX), false
 	case begun:
 		return whole, false
 	case own && looks != looksTyped:
@@ -150,7 +150,7 @@ func (in *boxSpec) typed(f *field, s *sessions.Snapshot) (text string, unsure bo
 // typedUnseen is typed where the cursor isn't in the box: it isn't drawn in full, or the
 // program has put its cursor away (Gemini CLI and Qwen Code do while another pane has the
 // focus). Then the first character looks as the others do.
-func (in *boxSpec) typedUnseen(f *field, whole string, own bool) (text string, unsure bool) {
+func (in *boxSpec) typedUnseen(f *boxField, whole string, own bool) (text string, unsure bool) {
 	n := len(f.cells)
 	for n > 0 && in.looksOf(f.cells[n-1:n], f.colourless) == looksGhost {
 		n--
@@ -161,12 +161,12 @@ func (in *boxSpec) typedUnseen(f *field, whole string, own bool) (text string, u
 		return "", false
 	case n < len(f.cells):
 		first := f.cells[n]
-		return f.text(slices.IndexFunc(f.rows, func(r fieldRow) bool { return r.y == first.row }), first.column), false
+		return f.textBefore(slices.IndexFunc(f.rows, func(r fieldRow) bool { return r.y == first.row }), first.column), false
 	}
 	return whole, looks == looksUnknown
 }
 
-func keep(cells []boxCell, which func(boxCell) bool) (out []boxCell) {
+func keep(cells []styledCell, which func(styledCell) bool) (out []styledCell) {
 	for _, c := range cells {
 		if which(c) {
 			out = append(out, c)
@@ -175,8 +175,8 @@ func keep(cells []boxCell, which func(boxCell) bool) (out []boxCell) {
 	return out
 }
 
-// text is what stands in the rows before the n-th, and in that one before a column.
-func (f *field) text(n, column int) string {
+// textBefore is what stands in the rows before the n-th, and in that one before a column.
+func (f *boxField) textBefore(n, column int) string {
 	var out []string
 	for i, r := range f.rows {
 		switch {

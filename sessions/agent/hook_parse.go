@@ -36,7 +36,7 @@ func ParseHook(agentName, event string, record []byte, env func(string) string, 
 	event = strings.TrimPrefix(event, "event:")
 	if event == "" || event == "notify" {
 		for _, key := range []string{"hook_event_name", "type"} {
-			if name := fields.text(key); name != "" {
+			if name := fields.textOf(key); name != "" {
 				event = name
 				break
 			}
@@ -44,10 +44,10 @@ func ParseHook(agentName, event string, record []byte, env func(string) string, 
 	}
 	h := Hook{
 		Agent: bounded(agentName, maxHookName), Event: bounded(event, maxHookName), At: now,
-		Conversation: bounded(fields.first("session_id", "sessionID", "thread-id"), maxHookName),
-		Transcript:   absolutePath(fields.text("transcript_path")),
-		Cwd:          absolutePath(fields.text("cwd")),
-		Tool:         bounded(fields.text("tool_name"), maxHookName),
+		Conversation: bounded(fields.firstText("session_id", "sessionID", "thread-id"), maxHookName),
+		Transcript:   absolutePath(fields.textOf("transcript_path")),
+		Cwd:          absolutePath(fields.textOf("cwd")),
+		Tool:         bounded(fields.textOf("tool_name"), maxHookName),
 	}
 	h.whereFrom(env)
 	h.fallBack(env)
@@ -107,13 +107,13 @@ func (h *Hook) fallBack(env func(string) string) {
 	}
 }
 
-// record is an object of a hook's record, by key.
-type record map[string]json.RawMessage
+// recordMembers is an object of a hook's record, by key.
+type recordMembers map[string]json.RawMessage
 
 // hookFields reads as many members of a JSON object as there are; with an error it's
 // those that stand before it.
-func hookFields(text []byte) (record, error) {
-	fields := record{}
+func hookFields(text []byte) (recordMembers, error) {
+	fields := recordMembers{}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return fields, errors.New("read the hook's record: it's empty")
 	}
@@ -147,8 +147,8 @@ func orUnexpected(err error) error {
 	return err
 }
 
-// text returns a member that's a string, else "".
-func (r record) text(key string) string {
+// textOf returns a member that's a string, else "".
+func (r recordMembers) textOf(key string) string {
 	var s string
 	if raw, ok := r[key]; !ok || json.Unmarshal(raw, &s) != nil {
 		return ""
@@ -156,9 +156,9 @@ func (r record) text(key string) string {
 	return s
 }
 
-// only returns an object with those of these members that there are; nil: there's none.
-func (r record) only(keys ...string) json.RawMessage {
-	some := record{}
+// onlyMembers returns an object with those of these members that there are; nil: there's none.
+func (r recordMembers) onlyMembers(keys ...string) json.RawMessage {
+	some := recordMembers{}
 	for _, key := range keys {
 		if value, ok := r[key]; ok {
 			some[key] = value
@@ -171,36 +171,36 @@ func (r record) only(keys ...string) json.RawMessage {
 	return out
 }
 
-// first returns the first of these members that's a string and not empty.
-func (r record) first(keys ...string) string {
+// firstText returns the first of these members that's a string and not empty.
+func (r recordMembers) firstText(keys ...string) string {
 	for _, key := range keys {
-		if s := r.text(key); s != "" {
+		if s := r.textOf(key); s != "" {
 			return s
 		}
 	}
 	return ""
 }
 
-// object returns a member that's an object, else one without members.
-func (r record) object(key string) record {
-	var o record
+// objectOf returns a member that's an object, else one without members.
+func (r recordMembers) objectOf(key string) recordMembers {
+	var o recordMembers
 	if raw, ok := r[key]; !ok || json.Unmarshal(raw, &o) != nil {
-		return record{}
+		return recordMembers{}
 	}
 	return o
 }
 
-// objects returns the objects of a member that's an array of nothing else.
-func (r record) objects(key string) []record {
-	var list []record
+// objectsOf returns the objects of a member that's an array of nothing else.
+func (r recordMembers) objectsOf(key string) []recordMembers {
+	var list []recordMembers
 	if raw, ok := r[key]; !ok || json.Unmarshal(raw, &list) != nil {
 		return nil
 	}
 	return list
 }
 
-// texts returns the strings of a member that's an array of nothing else.
-func (r record) texts(key string) []string {
+// textsOf returns the strings of a member that's an array of nothing else.
+func (r recordMembers) textsOf(key string) []string {
 	var list []string
 	if raw, ok := r[key]; !ok || json.Unmarshal(raw, &list) != nil {
 		return nil

@@ -52,7 +52,7 @@ func (w *Watchers) Insight(id sessions.ID) Insight {
 }
 
 // heard notes that a hook came.
-func (k *known) hear(h Hook) { k.heard = &HookSeen{h.Agent, h.Event, h.At} }
+func (k *observerNews) noteHook(h Hook) { k.heard = &HookSeen{h.Agent, h.Event, h.At} }
 
 // insight is what's known but for the hooks and the version.
 func (o *Observer) insight() (Insight, Process) {
@@ -71,8 +71,8 @@ func (o *Observer) insight() (Insight, Process) {
 	return in, p.process
 }
 
-// search is how it came out that a transcript was looked for.
-type search struct {
+// transcriptSearch is how it came out that a transcript was looked for.
+type transcriptSearch struct {
 	done        bool
 	found, fits int
 	only        string // path of the only one that fits, "" if there's none
@@ -80,7 +80,7 @@ type search struct {
 }
 
 // unbound says why no transcript is the program's.
-func (p *program) unbound() string {
+func (p *agentRun) unbound() string {
 	s := p.search
 	switch {
 	case p.reader != nil || p.profile.Format() == "":
@@ -103,6 +103,6 @@ func (p *program) unbound() string {
 }
 
 // refuse notes that a transcript is known but can't be read.
-func (p *program) refuse(ref transcript.Ref, why string) {
+func (p *agentRun) refuse(ref transcript.Ref, why string) {
 	p.search.refused = ref.Path + " " + why
 }

@@ -123,8 +123,8 @@ func (i Install) command(event string) string {
 // folder it was: a word that names panebridge, quoted if need be, then hook and agent.
 var ourCommand = regexp.MustCompile(`^\s*(?:'(?:[^']|'\\'')*'|[^\s']+) hook ([a-z]+) `)
 
-// ours reports whether a hook's command is one of an install's for this agent.
-func (i Install) ours(command string) bool {
+// isOurs reports whether a hook's command is one of an install's for this agent.
+func (i Install) isOurs(command string) bool {
 	m := ourCommand.FindStringSubmatch(command + " ")
 	if m == nil || m[1] != i.Agent {
 		return false
@@ -156,4 +156,4 @@ var hookEvents = map[string][]string{ //nolint:gochecknoglobals // a constant ta
 	"qwen":   {"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "Notification", "Stop", "StopFailure", "SessionEnd"},
 }
 
-func (i Install) wants(event string) bool { return slices.Contains(hookEvents[i.Agent], event) }
+func (i Install) isWanted(event string) bool { return slices.Contains(hookEvents[i.Agent], event) }

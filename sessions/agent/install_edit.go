@@ -19,9 +19,9 @@ type settings struct {
 
 func (s *settings) pack() []byte { return append(bytes.Clone(s.bom), s.value.Pack()...) }
 
-// box is an object or array: things in a row, with white space and comments (extra)
+// settingsBox is an object or array: things in a row, with white space and comments (extra)
 // before each and behind the last.
-type box interface {
+type settingsBox interface {
 	len() int
 	before(i int) *hujson.Extra // before the thing
 	after(i int) *hujson.Extra  // behind it; of the last, nil without a comma at the end
@@ -42,7 +42,7 @@ func (o objectBox) push(name string, v hujson.Value) {
 	before := v.BeforeExtra
 	v.BeforeExtra = hujson.Extra(" ")
 	o.Members = append(o.Members, hujson.ObjectMember{
-		Name: hujson.Value{BeforeExtra: before, Value: literal(name)}, Value: v,
+		Name: hujson.Value{BeforeExtra: before, Value: jsonLiteral(name)}, Value: v,
 	})
 }
 
@@ -96,34 +96,34 @@ func (a arrayBox) push(_ string, v hujson.Value) {
 	a.Elements = append(a.Elements, v)
 }
 
-// child returns a member that's an object, which is made if it's missing.
-func (s *settings) child(of objectBox, depth int, name string) (objectBox, error) {
+// childObject returns a member that's an object, which is made if it's missing.
+func (s *settings) childObject(of objectBox, depth int, name string) (objectBox, error) {
 	if of.find(name) < 0 {
-		s.add(of, depth, name, struct{}{})
+		s.addValue(of, depth, name, struct{}{})
 	}
 	object, ok := of.value(name).Value.(*hujson.Object)
 	if !ok {
-		return objectBox{}, s.wrong(of.value(name), name, "an object {…}")
+		return objectBox{}, s.wrongValue(of.value(name), name, "an object {…}")
 	}
 	return objectBox{object}, nil
 }
 
-// list is child for an array.
-func (s *settings) list(of objectBox, depth int, name string) (*hujson.Array, error) {
+// childArray is childObject for an array.
+func (s *settings) childArray(of objectBox, depth int, name string) (*hujson.Array, error) {
 	if of.find(name) < 0 {
-		s.add(of, depth, name, []int{})
+		s.addValue(of, depth, name, []int{})
 	}
 	array, ok := of.value(name).Value.(*hujson.Array)
 	if !ok {
-		return nil, s.wrong(of.value(name), name, "a list")
+		return nil, s.wrongValue(of.value(name), name, "a list")
 	}
 	return array, nil
 }
 
-// add puts a value behind the last one, in a line of its own unless all of them share
+// addValue puts a value behind the last one, in a line of its own unless all of them share
 // one. What stands before the closing bracket stays there, as far as it's the end of a
 // line; remains of the last line, a comment perhaps, stay with the value they follow.
-func (s *settings) add(to box, depth int, name string, v any) {
+func (s *settings) addValue(to settingsBox, depth int, name string, v any) {
 	margin := strings.Repeat(s.indent, depth)
 	inline := to.len() > 0 && !strings.Contains(extras(to), "\n")
 	indent := s.indent
@@ -156,7 +156,7 @@ func (s *settings) add(to box, depth int, name string, v any) {
 }
 
 // remove is the inverse of add.
-func remove(from box, i int) {
+func remove(from settingsBox, i int) {
 	rest, _ := splitLastLine(*from.before(i))
 	if len(bytes.TrimSpace(rest)) == 0 && !bytes.Contains(*from.before(i), []byte("\n")) {
 		rest = nil
@@ -196,7 +196,7 @@ func splitLastLine(e hujson.Extra) (rest, last hujson.Extra) {
 }
 
 // extras returns all white space and comments between the things of a box.
-func extras(b box) string {
+func extras(b settingsBox) string {
 	var all []byte
 	for i := range b.len() {
 		all = append(all, *b.before(i)...)
@@ -207,11 +207,11 @@ func extras(b box) string {
 
 // restoreEmpty removes a member that has become empty, unless it was there and empty in
 // this file, the one from before: then it's as it was.
-func (s *settings) restoreEmpty(of objectBox, name string, member box, path ...string) {
+func (s *settings) restoreEmpty(of objectBox, name string, member settingsBox, path ...string) {
 	if member.len() > 0 {
 		return
 	}
-	was := s.at(path)
+	was := s.valueAt(path)
 	if was == nil {
 		remove(of, of.find(name))
 		return
@@ -224,8 +224,8 @@ func (s *settings) restoreEmpty(of objectBox, name string, member box, path ...s
 	}
 }
 
-// at returns the value at a path, nil if there's none, as in a nil settings.
-func (s *settings) at(path []string) *hujson.Value {
+// valueAt returns the value at a path, nil if there's none, as in a nil settings.
+func (s *settings) valueAt(path []string) *hujson.Value {
 	if s == nil {
 		return nil
 	}
@@ -241,19 +241,19 @@ func (s *settings) at(path []string) *hujson.Value {
 }
 
 func (s *settings) isFalse(path [2]string) bool {
-	v := s.at(path[:])
+	v := s.valueAt(path[:])
 	return v != nil && v.Value.Kind() == 'f'
 }
 
 // turnOn makes a false at a path true, turnOff the other way round.
 func (s *settings) turnOn(path [2]string) {
 	if s.isFalse(path) {
-		s.at(path[:]).Value = hujson.Bool(true)
+		s.valueAt(path[:]).Value = hujson.Bool(true)
 	}
 }
 
 func (s *settings) turnOff(path [2]string) {
-	if v := s.at(path[:]); v != nil && v.Value.Kind() == 't' {
+	if v := s.valueAt(path[:]); v != nil && v.Value.Kind() == 't' {
 		v.Value = hujson.Bool(false)
 	}
 }

@@ -27,10 +27,10 @@ type hookCommand struct {
 	Timeout int    `json:"timeout"`
 }
 
-// group returns what's written for one event. The time limit, 5 s, more for a hook that
+// groupFor returns what's written for one event. The time limit, 5 s, more for a hook that
 // waits, is in seconds but for Gemini CLI and Qwen Code, which count milliseconds (Qwen Code
 // 0.24.4 from 1000 on) and show the name.
-func (f jsonFile) group(event string) hookGroup {
+func (f jsonFile) groupFor(event string) hookGroup {
 	hook := hookCommand{Type: "command", Command: f.command(event), Timeout: 5}
 	if (Hook{Agent: f.Agent, Event: event}).Waits() {
 		hook.Timeout = int(hookTimeout / time.Second)
@@ -56,23 +56,23 @@ func (f jsonFile) install(text []byte) ([]byte, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	hooks, err := doc.child(doc.root, 1, "hooks")
+	hooks, err := doc.childObject(doc.root, 1, "hooks")
 	if err != nil {
 		return nil, false, err
 	}
-	found, err := f.drop(doc, hooks, f.outdated())
+	found, err := f.dropHooks(doc, hooks, f.outdated())
 	if err != nil {
 		return nil, false, err
 	}
 	for _, event := range hookEvents[f.Agent] {
-		groups, err := doc.list(hooks, 2, event)
+		groups, err := doc.childArray(hooks, 2, event)
 		if err != nil {
 			return nil, false, err
 		}
-		if has, ok := f.find(groups); ok {
+		if has, ok := f.findHook(groups); ok {
 			f.update(has, event)
 		} else {
-			doc.add(arrayBox{groups}, 3, "", f.group(event))
+			doc.addValue(arrayBox{groups}, 3, "", f.groupFor(event))
 		}
 	}
 	for _, path := range f.switches() {
@@ -84,9 +84,9 @@ func (f jsonFile) install(text []byte) ([]byte, bool, error) {
 // update gives a hook of ours the command that it should have, and one that waits the
 // time for it.
 func (f jsonFile) update(hook objectBox, event string) {
-	want := f.group(event).Hooks[0]
+	want := f.groupFor(event).Hooks[0]
 	if command := hook.value("command"); command.Value.(hujson.Literal).String() != want.Command { //nolint:forcetypeassert // commandOf has looked
-		command.Value = literal(want.Command)
+		command.Value = jsonLiteral(want.Command)
 	}
 	if !(Hook{Agent: f.Agent, Event: event}).Waits() || hook.find("timeout") < 0 {
 		return
@@ -99,7 +99,7 @@ func (f jsonFile) update(hook objectBox, event string) {
 // outdated chooses the hooks of ours that an install doesn't keep: those of events
 // that aren't wanted any more, and the second for one event.
 func (f jsonFile) outdated() func(event string, nth int) bool {
-	return func(event string, nth int) bool { return nth > 0 || !f.wants(event) }
+	return func(event string, nth int) bool { return nth > 0 || !f.isWanted(event) }
 }
 
 func (f jsonFile) remove(text, before []byte) ([]byte, bool, error) {
@@ -111,17 +111,17 @@ func (f jsonFile) remove(text, before []byte) ([]byte, bool, error) {
 	if at < 0 {
 		return text, false, nil
 	}
-	hooks, err := doc.child(doc.root, 1, "hooks")
+	hooks, err := doc.childObject(doc.root, 1, "hooks")
 	if err != nil {
 		return nil, false, err
 	}
-	found, err := f.drop(doc, hooks, func(string, int) bool { return true })
+	found, err := f.dropHooks(doc, hooks, func(string, int) bool { return true })
 	if err != nil || !found {
 		return text, found, err
 	}
 	was, _ := parseSettings(before) // nil if there's none or it's broken: then nothing was there
 	for _, event := range hooks.names() {
-		if groups, ok := hooks.value(event).Value.(*hujson.Array); ok && (was != nil || f.wants(event)) {
+		if groups, ok := hooks.value(event).Value.(*hujson.Array); ok && (was != nil || f.isWanted(event)) {
 			was.restoreEmpty(hooks, event, arrayBox{groups}, "hooks", event)
 		}
 	}
@@ -134,14 +134,14 @@ func (f jsonFile) remove(text, before []byte) ([]byte, bool, error) {
 	return doc.pack(), true, nil
 }
 
-// drop removes those hooks of ours that are chosen, with groups that have no other, and
+// dropHooks removes those hooks of ours that are chosen, with groups that have no other, and
 // reports whether there were any of ours.
-func (f jsonFile) drop(doc *settings, hooks objectBox, chosen func(event string, nth int) bool) (found bool, err error) {
+func (f jsonFile) dropHooks(doc *settings, hooks objectBox, chosen func(event string, nth int) bool) (found bool, err error) {
 	for _, event := range hooks.names() {
 		groups, ok := hooks.value(event).Value.(*hujson.Array)
 		if !ok {
-			if f.wants(event) {
-				return false, doc.wrong(hooks.value(event), "hooks."+event, "a list")
+			if f.isWanted(event) {
+				return false, doc.wrongValue(hooks.value(event), "hooks."+event, "a list")
 			}
 			continue // a setting, not an event
 		}
@@ -172,8 +172,8 @@ func (f jsonFile) drop(doc *settings, hooks objectBox, chosen func(event string,
 	return found, nil
 }
 
-// find returns the command of the first hook of ours.
-func (f jsonFile) find(groups *hujson.Array) (objectBox, bool) {
+// findHook returns the command of the first hook of ours.
+func (f jsonFile) findHook(groups *hujson.Array) (objectBox, bool) {
 	for _, group := range groups.Elements {
 		list := hooksOf(group)
 		if list == nil {
@@ -213,14 +213,14 @@ func (f jsonFile) commandOf(hook hujson.Value) *hujson.Value {
 		return nil
 	}
 	command := box.value("command")
-	if text, ok := command.Value.(hujson.Literal); ok && text.Kind() == '"' && f.ours(text.String()) {
+	if text, ok := command.Value.(hujson.Literal); ok && text.Kind() == '"' && f.isOurs(text.String()) {
 		return command
 	}
 	return nil
 }
 
-// literal returns a string as JSON, as people write it.
-func literal(s string) hujson.Literal {
+// jsonLiteral returns a string as JSON, as people write it.
+func jsonLiteral(s string) hujson.Literal {
 	return hujson.Literal(bytes.TrimSpace(plainJSON(s, "", "")))
 }
 
@@ -234,8 +234,8 @@ func plainJSON(v any, prefix, indent string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// wrong says where something isn't what it should be.
-func (s *settings) wrong(v *hujson.Value, name, want string) error {
+// wrongValue says where something isn't what it should be.
+func (s *settings) wrongValue(v *hujson.Value, name, want string) error {
 	before := s.text[:min(max(v.StartOffset, 0), len(s.text))]
 	line := 1 + bytes.Count(before, []byte("\n"))
 	column := 1 + len(before) - (bytes.LastIndexByte(before, '\n') + 1)
@@ -263,7 +263,7 @@ func parseSettings(text []byte) (*settings, error) {
 	s.value = value
 	object, ok := value.Value.(*hujson.Object)
 	if !ok {
-		return nil, s.wrong(&s.value, "the file", "an object {…}")
+		return nil, s.wrongValue(&s.value, "the file", "an object {…}")
 	}
 	s.root = objectBox{object}
 	s.indent = s.root.indent()

@@ -130,34 +130,34 @@ func (j *Judge) See(e Evidence) Verdict {
 	events := slices.Concat(j.later, eventsOf(e))
 	j.later, j.unsaid = nil, e.Unsaid
 	for i, ev := range events {
-		if j.over() && ev.asks() {
-			j.end(j.saved.Belief.At, false, &v)
+		if j.isTurnOver() && ev.isAsked() {
+			j.endTurn(j.saved.Belief.At, false, &v)
 		}
-		if v.Ended && j.begins(ev) {
+		if v.Ended && j.opensTurn(ev) {
 			j.later = slices.Clone(events[i:]) // the next turn is the next verdict's
 			break
 		}
-		j.take(ev, &v)
+		j.takeEvent(ev, &v)
 	}
 	if e.Screen != nil {
 		j.lookAt(e)
 	}
 	if e.Marked && !j.tellsEnds() {
-		j.marked(e.Now, &v)
+		j.endByMarker(e.Now, &v)
 	}
 	if !e.Running {
-		j.gone(e.Now, &v)
+		j.endGone(e.Now, &v)
 	}
-	j.settle(e.Now, &v)
-	b := j.believe(e)
+	j.settleTurn(e.Now, &v)
+	b := j.stateNow(e)
 	j.last = b
 	v.State, v.Reason = b.State, b.Reason
-	v.Again = j.again(e.Now, v.Ended)
+	v.Again = j.lookAgainAt(e.Now, v.Ended)
 	return v
 }
 
-// begin opens a turn.
-func (j *Judge) begin(at time.Time, v *Verdict) {
+// beginTurn opens a turn.
+func (j *Judge) beginTurn(at time.Time, v *Verdict) {
 	s := &j.saved
 	s.Open, s.Began, s.Due, s.Queued = true, at, time.Time{}, false
 	s.Seen, s.Last, s.Broken, s.Asked, s.Prompted, s.Failed, s.Asks = false, false, false, false, false, "", 0
@@ -165,8 +165,8 @@ func (j *Judge) begin(at time.Time, v *Verdict) {
 	v.Began = true
 }
 
-// end closes the turn.
-func (j *Judge) end(at time.Time, interrupted bool, v *Verdict) {
+// endTurn closes the turn.
+func (j *Judge) endTurn(at time.Time, interrupted bool, v *Verdict) {
 	s := &j.saved
 	if s.Failed == "" && !interrupted && !s.Broken {
 		s.Failed = s.Passing
@@ -176,8 +176,8 @@ func (j *Judge) end(at time.Time, interrupted bool, v *Verdict) {
 	s.Open, s.Ended, s.Due, s.Rested = false, at, time.Time{}, false
 }
 
-// over reports whether all of the open turn is known, but for its end having been told.
-func (j *Judge) over() bool {
+// isTurnOver reports whether all of the open turn is known, but for its end having been told.
+func (j *Judge) isTurnOver() bool {
 	return j.saved.Open && !j.saved.Due.IsZero() && (j.saved.Last || j.saved.sameBlock())
 }
 
@@ -198,22 +198,22 @@ func head(text string) string {
 // on its screen is then something that it was asked to write, or quotes.
 func (j *Judge) tellsEnds() bool { return !j.profile.byChange() || j.saved.Ender != "" }
 
-// marked ends the turn whose marker was seen; one that nobody saw begin was short.
-func (j *Judge) marked(now time.Time, v *Verdict) {
+// endByMarker ends the turn whose marker was seen; one that nobody saw begin was short.
+func (j *Judge) endByMarker(now time.Time, v *Verdict) {
 	if v.Ended || !j.saved.Open && now.Sub(j.saved.Ended) < lingering {
 		return // the program itself has told of this end
 	}
 	if !j.saved.Open {
-		j.begin(now, v)
+		j.beginTurn(now, v)
 	}
-	j.saved.Belief = belief{State: sessions.StateIdle, Reason: "its turn marker was seen" + clock(now), At: now}
-	j.end(now, false, v)
+	j.saved.Belief = belief{State: sessions.StateIdle, Reason: "its turn marker was seen" + atClock(now), At: now}
+	j.endTurn(now, false, v)
 }
 
-// gone ends the turn of a program that isn't there any more.
-func (j *Judge) gone(now time.Time, v *Verdict) {
+// endGone ends the turn of a program that isn't there any more.
+func (j *Judge) endGone(now time.Time, v *Verdict) {
 	if j.saved.Open && !v.Ended {
-		j.end(now, true, v)
+		j.endTurn(now, true, v)
 	}
 	if reason := "its program has ended"; j.saved.Belief.Reason != reason {
 		j.saved.Belief = belief{State: sessions.StateIdle, Reason: reason, At: now}
@@ -221,5 +221,5 @@ func (j *Judge) gone(now time.Time, v *Verdict) {
 	j.screen = screenSign{}
 }
 
-// clock is a time as reasons have it.
-func clock(at time.Time) string { return " at " + at.Format(time.TimeOnly) }
+// atClock is a time as reasons have it.
+func atClock(at time.Time) string { return " at " + at.Format(time.TimeOnly) }

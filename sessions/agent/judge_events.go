@@ -45,8 +45,8 @@ func eventsOf(e Evidence) []event {
 	return events
 }
 
-// begins reports whether an event would open a turn.
-func (j *Judge) begins(ev event) bool {
+// opensTurn reports whether an event would open a turn.
+func (j *Judge) opensTurn(ev event) bool {
 	if j.saved.Open {
 		return false
 	}
@@ -64,8 +64,8 @@ func (j *Judge) begins(ev event) bool {
 	}
 }
 
-// asks reports whether an event is something that the person wrote.
-func (ev event) asks() bool {
+// isAsked reports whether an event is something that the person wrote.
+func (ev event) isAsked() bool {
 	if ev.hook != nil {
 		return ev.hook.Signal == PromptSent
 	}
@@ -77,8 +77,8 @@ func atWork(s Signal) bool {
 	return s == ToolStart || s == ToolEnd || s == Asking || s == Answered
 }
 
-// take works in one event.
-func (j *Judge) take(ev event, v *Verdict) {
+// takeEvent works in one event.
+func (j *Judge) takeEvent(ev event, v *Verdict) {
 	if ev.record != nil {
 		j.takeRecord(ev, v)
 		return
@@ -91,17 +91,17 @@ const refused = "reject"
 
 func (j *Judge) takeHook(ev event, v *Verdict) {
 	h, s := ev.hook, &j.saved
-	if h.Signal == "" || h.Signal == Nudge || j.foreign(h) {
+	if h.Signal == "" || h.Signal == Nudge || j.isForeign(h) {
 		return
 	}
 	switch {
-	case j.begins(ev):
-		j.begin(ev.at, v)
+	case j.opensTurn(ev):
+		j.beginTurn(ev.at, v)
 	case h.Signal == PromptSent && s.Open && s.Prompted:
 		s.Queued = true
 	}
 	s.Prompted = s.Prompted || s.Open && h.Signal == PromptSent
-	reason := "hook " + h.Event + clock(ev.at)
+	reason := "hook " + h.Event + atClock(ev.at)
 	switch h.Signal {
 	case PromptSent:
 		s.Asks = 0
@@ -186,9 +186,9 @@ func (j *Judge) takeEnd(ev event, reason string) {
 	j.believeEvent(sessions.StateIdle, reason, ev.at)
 }
 
-// foreign reports whether a hook is of another conversation than the pane's: programs
+// isForeign reports whether a hook is of another conversation than the pane's: programs
 // have conversations of their own, to find a title, say.
-func (j *Judge) foreign(h *Hook) bool {
+func (j *Judge) isForeign(h *Hook) bool {
 	if h.Conversation == "" {
 		return false
 	}
@@ -206,8 +206,8 @@ func (j *Judge) foreign(h *Hook) bool {
 func (j *Judge) takeRecord(ev event, v *Verdict) {
 	r, s := ev.record, &j.saved
 	s.Records = true
-	if j.begins(ev) {
-		j.begin(ev.at, v)
+	if j.opensTurn(ev) {
+		j.beginTurn(ev.at, v)
 	}
 	if !s.Open {
 		s.Last = s.Last || r.Kind == transcript.TurnEnd
@@ -231,11 +231,11 @@ func (j *Judge) takeRecord(ev event, v *Verdict) {
 	switch r.Kind {
 	case transcript.User:
 		s.Asked = true
-		j.believeRecord(sessions.StateWorking, reason+" has what was asked"+clock(ev.at), ev.at)
+		j.believeRecord(sessions.StateWorking, reason+" has what was asked"+atClock(ev.at), ev.at)
 	case transcript.Answer, transcript.Tool, transcript.ToolResult:
-		j.believeRecord(sessions.StateWorking, reason+" went on"+clock(ev.at), ev.at)
+		j.believeRecord(sessions.StateWorking, reason+" went on"+atClock(ev.at), ev.at)
 	case transcript.Question:
-		j.believeRecord(sessions.StateWaiting, reason+" has a question"+clock(ev.at), ev.at)
+		j.believeRecord(sessions.StateWaiting, reason+" has a question"+atClock(ev.at), ev.at)
 	case transcript.Failure:
 		if r.Waits {
 			s.Passing = firstLine(r.Text)
@@ -251,7 +251,7 @@ func (j *Judge) takeRecord(ev event, v *Verdict) {
 		if s.Due.IsZero() {
 			s.Due = ev.at
 		}
-		j.believeRecord(sessions.StateIdle, reason+" has the end of the turn"+clock(ev.at), ev.at)
+		j.believeRecord(sessions.StateIdle, reason+" has the end of the turn"+atClock(ev.at), ev.at)
 	default: // nothing about the state
 	}
 }

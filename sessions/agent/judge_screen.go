@@ -113,17 +113,17 @@ func (j *Judge) behind() time.Duration {
 	return time.Duration(q.Behind)
 }
 
-// settle begins and ends turns by what the screen and the time say.
-func (j *Judge) settle(now time.Time, v *Verdict) {
+// settleTurn begins and ends turns by what the screen and the time say.
+func (j *Judge) settleTurn(now time.Time, v *Verdict) {
 	s := &j.saved
 	switch {
-	case s.Open && !s.Due.IsZero() && (j.over() || !s.Records || !now.Before(s.Due)) && !now.Before(j.cutDue()):
-		j.end(s.Belief.At, false, v)
+	case s.Open && !s.Due.IsZero() && (j.isTurnOver() || !s.Records || !now.Before(s.Due)) && !now.Before(j.cutDue()):
+		j.endTurn(s.Belief.At, false, v)
 	case s.Open && j.resting(now) && !now.Before(j.restDue()):
-		j.end(j.screen.since, j.screen.interrupted, v)
+		j.endTurn(j.screen.since, j.screen.interrupted, v)
 		s.Rested = true
 	case !s.Open && !v.Ended && j.current() && j.working() && !now.Before(j.workDue()):
-		j.begin(j.screen.since, v)
+		j.beginTurn(j.screen.since, v)
 		s.Seen = true
 	}
 }
@@ -180,8 +180,8 @@ func (j *Judge) restDue() time.Time {
 	return j.screen.since.Add(wait)
 }
 
-// believe is the state now.
-func (j *Judge) believe(e Evidence) belief {
+// stateNow is the state now.
+func (j *Judge) stateNow(e Evidence) belief {
 	s := &j.saved
 	b := s.Belief
 	switch {
@@ -191,7 +191,7 @@ func (j *Judge) believe(e Evidence) belief {
 		b = j.byChange(e)
 	case j.last.At.After(b.At):
 		b = j.last // the screen said so before, and says nothing now
-		if j.closed(e) {
+		if j.hasClosed(e) {
 			b = belief{State: sessions.StateIdle, Reason: "the dialog has left its screen", At: j.screen.since}
 		}
 	case b.State == "":
@@ -205,16 +205,16 @@ func (j *Judge) believe(e Evidence) belief {
 		if s.Ended.IsZero() {
 			return belief{State: sessions.StateIdle, Reason: "no turn has begun yet", At: b.At}
 		}
-		return belief{State: sessions.StateIdle, Reason: "its turn has ended" + clock(s.Ended), At: b.At}
+		return belief{State: sessions.StateIdle, Reason: "its turn has ended" + atClock(s.Ended), At: b.At}
 	case b.State == sessions.StateIdle && s.Failed != "":
 		return belief{State: sessions.StateError, Reason: "its last turn failed: " + s.Failed, At: b.At}
 	}
 	return b
 }
 
-// closed reports whether the dialog that was seen last has surely left a screen that says
+// hasClosed reports whether the dialog that was seen last has surely left a screen that says
 // nothing besides: text in its input box takes the place of the signs of rest, say.
-func (j *Judge) closed(e Evidence) bool {
+func (j *Judge) hasClosed(e Evidence) bool {
 	due := j.closedDue()
 	return !due.IsZero() && e.Screen != nil && e.Dialog == "" && !e.Now.Before(due)
 }
@@ -242,8 +242,8 @@ func (j *Judge) byChange(e Evidence) belief {
 	return belief{State: sessions.StateIdle, Reason: "its pane is quiet", At: j.changed}
 }
 
-// again is when a look could change something though nothing changes by itself.
-func (j *Judge) again(now time.Time, ended bool) time.Time {
+// lookAgainAt is when a look could change something though nothing changes by itself.
+func (j *Judge) lookAgainAt(now time.Time, ended bool) time.Time {
 	s, q := &j.saved, j.profile.spec.Quiet
 	if len(j.later) > 0 {
 		return now

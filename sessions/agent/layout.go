@@ -50,18 +50,18 @@ const (
 	leastHeight = 16
 )
 
-// blanks makes blanks of those that don't break (U+00A0) and of zero-width ones (U+200B),
+// plainBlanks makes blanks of those that don't break (U+00A0) and of zero-width ones (U+200B),
 // which some programs write beside their signs and in their input boxes.
-var blanks = strings.NewReplacer("\u00a0", " ", "\u200b", "") //nolint:gochecknoglobals // a constant table
+var plainBlanks = strings.NewReplacer("\u00a0", " ", "\u200b", "") //nolint:gochecknoglobals // a constant table
 
-// visible returns the rows that are on the screen, with plain blanks and none at their
+// visibleRows returns the rows that are on the screen, with plain blanks and none at their
 // ends.
-func visible(s *sessions.Snapshot) []string {
+func visibleRows(s *sessions.Snapshot) []string {
 	rows := s.Rows[max(0, len(s.Rows)-s.Height):]
 	out := make([]string, len(rows))
 	for i, row := range rows {
 		if strings.Contains(row, "\u00a0") || strings.Contains(row, "\u200b") {
-			row = blanks.Replace(row)
+			row = plainBlanks.Replace(row)
 		}
 		out[i] = strings.TrimRight(row, " ")
 	}
@@ -70,10 +70,10 @@ func visible(s *sessions.Snapshot) []string {
 
 // layout takes a screen apart. dialogs: a phrase of a dialog may be on it.
 func (p *Profile) layout(s *sessions.Snapshot, dialogs bool) *layout {
-	l := &layout{rows: visible(s), raw: s.Rows[max(0, len(s.Rows)-s.Height):], title: strings.TrimSpace(s.Title), narrow: s.Width < leastWidth}
+	l := &layout{rows: visibleRows(s), raw: s.Rows[max(0, len(s.Rows)-s.Height):], title: strings.TrimSpace(s.Title), narrow: s.Width < leastWidth}
 	p.cutScrollbar(l.rows, s.Width)
 	p.cutTrack(l.rows, s.Width)
-	l.join()
+	l.joinRows()
 	l.behind = p.behindFrom(l.rows)
 	l.foot, l.dialog = lowest(l, p.spec.Screen.Foot, len(l.rows)), -1
 	menu := p.isMenu(l, l.foot)
@@ -124,7 +124,7 @@ func (p *Profile) cutTrack(rows []string, width int) {
 // footOf returns the first row of the foot, -1 without one.
 func (p *Profile) footOf(rows []string) int {
 	l := &layout{rows: rows}
-	l.join()
+	l.joinRows()
 	foot := lowest(l, p.spec.Screen.Foot, len(rows))
 	if p.isMenu(l, foot) {
 		return -1
@@ -141,7 +141,7 @@ func (p *Profile) isMenu(l *layout, foot int) bool {
 	return slices.ContainsFunc(p.spec.Screen.Menu, func(p pattern) bool { return p.row.MatchString(rest) })
 }
 
-func (l *layout) join() {
+func (l *layout) joinRows() {
 	l.at = make([]int, len(l.rows)+1)
 	var b strings.Builder
 	for i, row := range l.rows {
@@ -173,7 +173,7 @@ func (p *Profile) findDialog(l *layout) {
 			continue
 		}
 		first := len(p.phrases.phrases)
-		p.phrases.each(l.rows[i], func(n int) { first = min(first, n) })
+		p.phrases.eachPhrase(l.rows[i], func(n int) { first = min(first, n) })
 		if first < len(p.phrases.phrases) {
 			l.phrase = p.phrases.phrases[first]
 			l.dialog, l.begins = p.beginningOf(l, i)
@@ -319,8 +319,8 @@ func matchesRow(patterns []pattern, row string) bool {
 // endRows is how many rows of the conversation inEnd means.
 const endRows = 3
 
-// part returns a part of the screen; false: it isn't there.
-func (l *layout) part(in where) (string, bool) {
+// partOfScreen returns a part of the screen; false: it isn't there.
+func (l *layout) partOfScreen(in where) (string, bool) {
 	switch in {
 	case inTitle:
 		return l.title, l.title != ""
@@ -331,13 +331,13 @@ func (l *layout) part(in where) (string, bool) {
 	case inCursor:
 		return l.cursor, l.cursor != ""
 	case inEnd:
-		return l.end()
+		return l.endOfText()
 	default:
 		return l.text, true
 	}
 }
 
-func (l *layout) end() (string, bool) {
+func (l *layout) endOfText() (string, bool) {
 	from, to, n := l.lower, l.lower, 0
 	for i := l.lower - 1; i >= l.header && n < endRows; i-- {
 		if l.rows[i] == "" {
@@ -374,7 +374,7 @@ type signFound struct {
 // findSign returns the first sign that's on the screen.
 func (p *Profile) findSign(l *layout) signFound {
 	for _, s := range p.spec.Signs {
-		part, there := l.part(s.In)
+		part, there := l.partOfScreen(s.In)
 		if !there || s.Without != nil && s.Without.MatchString(part) {
 			continue
 		}
@@ -397,7 +397,7 @@ func (p *Profile) findSign(l *layout) signFound {
 // unsure reports whether the first sign on a screen is one that says nothing.
 func (p *Profile) unsure(l *layout) bool {
 	for _, s := range p.spec.Signs {
-		part, there := l.part(s.In)
+		part, there := l.partOfScreen(s.In)
 		if !there || s.Without != nil && s.Without.MatchString(part) || s.Match != nil && !s.Match.MatchString(part) {
 			continue
 		}
@@ -410,7 +410,7 @@ func (p *Profile) unsure(l *layout) bool {
 // decide in a person's place.
 func (p *Profile) runsHook(l *layout) bool {
 	for _, s := range p.spec.Signs {
-		part, there := l.part(s.In)
+		part, there := l.partOfScreen(s.In)
 		if there && s.State == unsure && s.Match != nil && strings.Contains(s.Match.FindString(part), "Running hook") {
 			return true
 		}
@@ -420,6 +420,6 @@ func (p *Profile) runsHook(l *layout) bool {
 
 // interrupted reports whether the conversation's end says that it was interrupted.
 func (p *Profile) interrupted(l *layout) bool {
-	end, there := l.end()
+	end, there := l.endOfText()
 	return there && slices.ContainsFunc(p.spec.Interrupted, func(p pattern) bool { return p.MatchString(end) })
 }

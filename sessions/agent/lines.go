@@ -24,9 +24,9 @@ var kinds = map[transcript.Kind]sessions.LineKind{ //nolint:gochecknoglobals // 
 	transcript.Compacted:  sessions.KindNotice,
 }
 
-// lines are what records become in the output log. What was typed by panebridge
+// linesOf are what records become in the output log. What was typed by panebridge
 // stands there already, with its author.
-func (o *Observer) lines(records []transcript.Record, now time.Time) []sessions.Line {
+func (o *Observer) linesOf(records []transcript.Record, now time.Time) []sessions.Line {
 	var out []sessions.Line
 	for _, r := range records {
 		if r.Kind == transcript.TurnEnd && r.At.After(o.program.last) && !r.At.After(now) {
@@ -36,7 +36,7 @@ func (o *Observer) lines(records []transcript.Record, now time.Time) []sessions.
 		if r.Kind == transcript.User && len(o.program.profile.spec.Screen.Prompt) == 0 {
 			o.program.text.asked = letters(r.Text)
 		}
-		if !ok || r.Text == "" || r.Kind == transcript.User && o.typed.take(r.Text) {
+		if !ok || r.Text == "" || r.Kind == transcript.User && o.typed.takeText(r.Text) {
 			continue
 		}
 		at := r.At
@@ -46,7 +46,7 @@ func (o *Observer) lines(records []transcript.Record, now time.Time) []sessions.
 		for i, text := range strings.Split(marked(r), "\n") {
 			out = append(out, sessions.Line{Kind: kind, Text: printable(text), At: at, Begins: i == 0})
 		}
-		o.program.text.add(r.Text, r.Kind == transcript.User || r.Kind == transcript.Helper)
+		o.program.text.addText(r.Text, r.Kind == transcript.User || r.Kind == transcript.Helper)
 	}
 	return out
 }
@@ -86,7 +86,7 @@ const (
 	longText     = 20   // a text of so many is hardly a part of another by chance
 )
 
-func (t *typed) add(texts []sessions.Typed) {
+func (t *typed) addTexts(texts []sessions.Typed) {
 	for _, x := range texts {
 		if l := start(signs(x.Text)); l != "" {
 			*t = append(*t, l)
@@ -97,10 +97,10 @@ func (t *typed) add(texts []sessions.Typed) {
 	}
 }
 
-// take reports whether a text that was asked of the agent is one of these, and
+// takeText reports whether a text that was asked of the agent is one of these, and
 // takes it and those before it away.
-func (t *typed) take(text string) bool {
-	i, n := t.index(signs(text))
+func (t *typed) takeText(text string) bool {
+	i, n := t.findText(signs(text))
 	if i < 0 {
 		return false
 	}
@@ -108,19 +108,19 @@ func (t *typed) take(text string) bool {
 	return true
 }
 
-// has reports whether a text, by its letters, is one of these.
-func (t typed) has(l string) bool {
-	i, _ := t.index(l)
+// hasText reports whether a text, by its letters, is one of these.
+func (t typed) hasText(l string) bool {
+	i, _ := t.findText(l)
 	return i >= 0
 }
 
-// index finds a text also where the program has made one of several, has wrapped
+// findText finds a text also where the program has made one of several, has wrapped
 // something around it, or has cut it: the first, and how many.
-func (t typed) index(l string) (first, n int) {
+func (t typed) findText(l string) (first, n int) {
 	if i := slices.Index(t, start(l)); i >= 0 {
 		return i, 1
 	}
-	if i, n := t.joined(l); n > 1 {
+	if i, n := t.findJoined(l); n > 1 {
 		return i, n
 	}
 	return slices.IndexFunc(t, func(was string) bool {
@@ -128,9 +128,9 @@ func (t typed) index(l string) (first, n int) {
 	}), 1
 }
 
-// joined finds texts that the program has made one of, which were sent while it was
+// findJoined finds texts that the program has made one of, which were sent while it was
 // at work: the first, and how many.
-func (t typed) joined(l string) (first, n int) {
+func (t typed) findJoined(l string) (first, n int) {
 	for first := range t {
 		rest := l
 		for i, was := range t[first:] {
@@ -179,8 +179,8 @@ const (
 	minKnown  = 4 // letters by which a row is known
 )
 
-// add takes in what was told; asked: a person wrote it.
-func (r *recent) add(text string, asked bool) {
+// addText takes in what was told; asked: a person wrote it.
+func (r *recent) addText(text string, asked bool) {
 	l := letters(text)
 	r.text = appendRecent(r.text, l)
 	if !asked {
@@ -195,11 +195,11 @@ func appendRecent(to []byte, l string) []byte {
 	return to
 }
 
-// begin notes that a turn begins.
-func (r *recent) begin() { r.turn = nil }
+// beginTurn notes that a turn begins.
+func (r *recent) beginTurn() { r.turn = nil }
 
-// has reports whether a row shows some of it.
-func (r *recent) has(row string) bool {
+// hasRow reports whether a row shows some of it.
+func (r *recent) hasRow(row string) bool {
 	l := letters(row)
 	return len(l) >= minKnown && bytes.Contains(r.text, []byte(l))
 }

@@ -20,10 +20,10 @@ func listsOf(input json.RawMessage) []oneQuestion {
 	return slices.DeleteFunc(call.Questions, func(q oneQuestion) bool { return len(q.Options) == 0 })
 }
 
-// list is a dialog that shows a part of a list, with all of the list as the record of its
+// listDialog is a dialog that shows a part of a list, with all of the list as the record of its
 // call has it; nil: no record is surely that of this dialog. Where the part has none of the
 // options it has to be that of the call whose dialog was shown before.
-func (c calls) list(f *form, d *sessions.Dialog, shown string) *sessions.Dialog {
+func (c calls) listDialog(f *dialogForm, d *sessions.Dialog, shown string) *sessions.Dialog {
 	var of *oneQuestion
 	sum := ""
 	for i := range c {
@@ -43,12 +43,12 @@ func (c calls) list(f *form, d *sessions.Dialog, shown string) *sessions.Dialog 
 	if of == nil {
 		return nil
 	}
-	return of.whole(f, d, sum)
+	return of.wholeDialog(f, d, sum)
 }
 
 // drawsPart reports whether a dialog draws this question and a run of its options, each in
 // its place.
-func (q *oneQuestion) drawsPart(f *form, d *sessions.Dialog) bool {
+func (q *oneQuestion) drawsPart(f *dialogForm, d *sessions.Dialog) bool {
 	if f == nil || d.Unseen || (f.Kind == sessions.PromptMulti) != q.Multi || squeezed(d.Body+d.Title) != squeezed(q.Question) {
 		return false
 	}
@@ -64,9 +64,9 @@ func (q *oneQuestion) drawsPart(f *form, d *sessions.Dialog) bool {
 	return true
 }
 
-// whole is a dialog with all options of the question. Those that aren't on the screen are
+// wholeDialog is a dialog with all options of the question. Those that aren't on the screen are
 // Hidden where any number can be chosen.
-func (q *oneQuestion) whole(f *form, d *sessions.Dialog, call string) *sessions.Dialog {
+func (q *oneQuestion) wholeDialog(f *dialogForm, d *sessions.Dialog, call string) *sessions.Dialog {
 	all := *d
 	all.Kind, all.Call, all.Options, all.Cut, all.Text = f.Kind, call, nil, false, ""
 	for i, one := range q.Options {
@@ -96,7 +96,7 @@ func (q *oneQuestion) whole(f *form, d *sessions.Dialog, call string) *sessions.
 
 // checkList goes through a list of which a part is on the screen: to each option that wasn't
 // seen, has each that isn't as it's wanted checked by its number, and goes to what submits.
-func (f *form) checkList(d *sessions.Dialog, want []int) (sessions.DialogStep, error) {
+func (f *dialogForm) checkList(d *sessions.Dialog, want []int) (sessions.DialogStep, error) {
 	if len(d.Options) == 0 {
 		return sessions.DialogStep{}, fmt.Errorf("%w answer: only a part of the list is on the screen, and no hook told of the rest; answer it in the session", sessions.ErrInvalid)
 	}
@@ -114,7 +114,7 @@ func (f *form) checkList(d *sessions.Dialog, want []int) (sessions.DialogStep, e
 		case o.Hidden && (unseen < 0 || way(i) < way(unseen)):
 			unseen = i
 		case !o.Hidden && o.Checked != wanted[i]:
-			return f.toggle(d, i)
+			return f.toggleOption(d, i)
 		}
 	}
 	switch {

@@ -155,10 +155,10 @@ func TestListsAreAnsweredByTheirRecord(t *testing.T) {
 		case "order":
 			slices.Reverse(other)
 		case "twice":
-			told.heard(g.hook(rt, append(slices.Clone(other), "one more"), question, multi))
+			told.noteHook(g.hook(rt, append(slices.Clone(other), "one more"), question, multi))
 		}
 		if how != "none" {
-			told.heard(g.hook(rt, other, question, multi))
+			told.noteHook(g.hook(rt, other, question, multi))
 		}
 		shown := ""
 		read := func() *sessions.Dialog {
@@ -166,7 +166,7 @@ func TestListsAreAnsweredByTheirRecord(t *testing.T) {
 			if d == nil || d.Window == nil {
 				rt.Fatalf("%+v isn't read:\n%s", d, strings.Join(g.screen().Rows, "\n"))
 			}
-			return told.list(p.formOf(d), d, shown)
+			return told.listDialog(p.formOf(d), d, shown)
 		}
 		if how == "right" && rapid.Bool().Draw(rt, "shown before") {
 			shown = told[0].sum

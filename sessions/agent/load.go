@@ -157,11 +157,11 @@ type written struct {
 
 // more is put before the lists that there are.
 type more struct {
-	Dialogs     []string  `yaml:"dialogs"`
-	Prompts     []form    `yaml:"prompts"`
-	Screen      furniture `yaml:"screen"`
-	Signs       []sign    `yaml:"signs"`
-	Interrupted []pattern `yaml:"interrupted"`
+	Dialogs     []string     `yaml:"dialogs"`
+	Prompts     []dialogForm `yaml:"prompts"`
+	Screen      furniture    `yaml:"screen"`
+	Signs       []screenMark `yaml:"signs"`
+	Interrupted []pattern    `yaml:"interrupted"`
 }
 
 // override works an override into specs.
@@ -220,7 +220,7 @@ func overrideOne(specs map[string]spec, file string, key, value *yaml.Node) erro
 	if err := value.Load(&w, yaml.WithKnownFields()); err != nil {
 		return located(file, name, value, err)
 	}
-	w.merge()
+	w.mergeMore()
 	var problems []error
 	for _, f := range w.check() {
 		problems = append(problems, placed(file, name, value, w.unmerged(f)))
@@ -232,8 +232,8 @@ func overrideOne(specs map[string]spec, file string, key, value *yaml.Node) erro
 	return nil
 }
 
-// merge puts what's in More before the lists.
-func (w *written) merge() {
+// mergeMore puts what's in More before the lists.
+func (w *written) mergeMore() {
 	w.Dialogs = append(w.More.Dialogs, w.Dialogs...)
 	w.Prompts = append(w.More.Prompts, w.Prompts...)
 	w.Signs = append(w.More.Signs, w.Signs...)

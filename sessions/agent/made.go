@@ -16,7 +16,7 @@ type toldCall struct {
 const maxTold = 32
 
 // noteTold remembers a call that a hook tells of; k.mu is held.
-func (k *known) noteTold(h Hook) {
+func (k *observerNews) noteTold(h Hook) {
 	if h.Signal != Asking || len(h.Input) == 0 || h.Text == "" {
 		return
 	}
@@ -25,9 +25,9 @@ func (k *known) noteTold(h Hook) {
 	k.lately = k.lately[max(0, len(k.lately)-maxTold):]
 }
 
-// made is the record of the call of which a hook tells that it was carried out; "": none is known.
+// callMade is the record of the call of which a hook tells that it was carried out; "": none is known.
 // Claude Code and Qwen Code tell so of what wasn't refused alone.
-func (o *Observer) made(h Hook) (sum string) {
+func (o *Observer) callMade(h Hook) (sum string) {
 	if h.Signal != ToolEnd || h.Event != "PostToolUse" || h.Text == "" || h.Agent != string(transcript.Claude) && h.Agent != string(transcript.Qwen) {
 		return ""
 	}

@@ -29,14 +29,14 @@ func marked(r transcript.Record) string {
 	case r.Kind == transcript.Helper:
 		return helperMark + r.By + ":\n\n" + r.Text
 	case r.Kind == transcript.Question:
-		return question(r.Text)
+		return markQuestion(r.Text)
 	default:
 		return r.Text
 	}
 }
 
-// question marks questions, which stand behind empty lines, and their options.
-func question(text string) string {
+// markQuestion marks questions, which stand behind empty lines, and their options.
+func markQuestion(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		switch {

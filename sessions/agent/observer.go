@@ -34,11 +34,11 @@ type Observer struct {
 	w       *Watchers
 	session sessions.Session
 	given   *Profile // of the program that was started in it; nil: to be found out
-	known   known
+	known   observerNews
 
-	program  *program // nil: none that's known
-	past     past     // transcripts that were read before
-	asked    asked    // which program runs in the pane
+	program  *agentRun     // nil: none that's known
+	past     past          // transcripts that were read before
+	asked    transcriptAsk // which program runs in the pane
 	front    front
 	line     lineAsked
 	asksFor  *sessions.Dialog // the line that a program without a profile asks for; nil: none
@@ -51,8 +51,8 @@ type Observer struct {
 	untried  string // program and version of which it was said last that nobody has tried it
 }
 
-// program is one run of an agent program.
-type program struct {
+// agentRun is one run of an agent program.
+type agentRun struct {
 	profile *Profile
 	process Process // zero: it's known by the configuration or its hooks alone
 	judge   *Judge
@@ -76,9 +76,9 @@ type program struct {
 	text      recent              // what was told of its transcript
 	writing   writing             // what it was seen to write since
 	told      sessions.LinesFrom
-	search    search // of its transcript
-	versioned bool   // its version was looked at
-	all       bool   // the last look read all that the transcript had
+	search    transcriptSearch // of its transcript
+	versioned bool             // its version was looked at
+	all       bool             // the last look read all that the transcript had
 }
 
 // kept is what an observer wants kept.
@@ -119,7 +119,7 @@ func newObserver(w *Watchers, s sessions.Session, profile string, blob []byte) (
 	if p == nil {
 		return o, nil // it was, in another configuration
 	}
-	o.program = &program{
+	o.program = &agentRun{
 		profile: p, judge: NewJudge(p, k.Judge), process: Process{PID: k.PID, Started: k.Started},
 		pane: k.Pane, owed: k.Owed, from: k.From, last: k.Last, sure: k.Sure, announced: k.Announced,
 	}
@@ -129,18 +129,18 @@ func newObserver(w *Watchers, s sessions.Session, profile string, blob []byte) (
 		o.program.process = now
 	}
 	if k.Ref != nil {
-		if err := o.read(*k.Ref, k.Cursor); err != nil {
+		if err := o.openTranscript(*k.Ref, k.Cursor); err != nil {
 			w.opt.Logger.Warn("a transcript can't be read on", "session", s.ID, "path", k.Ref.Path, "err", err)
 		}
-		o.choose(o.program.reads(*k.Ref))
+		o.chooseSource(o.program.sourceRead(*k.Ref))
 	}
-	o.publish(0)
+	o.publishNews(0)
 	return o, nil
 }
 
 // Close ends the observer.
 func (o *Observer) Close() error {
-	o.w.forget(o)
+	o.w.forgetObserver(o)
 	return o.unread()
 }
 
@@ -166,49 +166,49 @@ func (o *Observer) Prompt(s *sessions.Snapshot) *sessions.Dialog { return o.prof
 
 // Observe works in one look.
 func (o *Observer) Observe(ctx context.Context, l sessions.Poll) (sessions.Observation, error) {
-	s, err := o.observe(ctx, l)
+	s, err := o.observePoll(ctx, l)
 	if err == nil {
-		o.prompts(&s, l)
+		o.addDialog(&s, l)
 	}
 	return s, err
 }
 
-func (o *Observer) observe(ctx context.Context, l sessions.Poll) (sessions.Observation, error) {
-	hooks := o.taken()
-	o.typed.add(l.Typed)
+func (o *Observer) observePoll(ctx context.Context, l sessions.Poll) (sessions.Observation, error) {
+	hooks := o.takenHooks()
+	o.typed.addTexts(l.Typed)
 	o.recognise(l, hooks)
 	pane := 0
 	if l.Screen != nil {
 		pane = l.Screen.PID
 	}
-	defer func() { o.publish(pane) }()
+	defer func() { o.publishNews(pane) }()
 	if o.program == nil {
-		s := sessions.Observation{Text: sessions.TextPane, Quiet: o.quiet(l), Front: o.runs(l)}
+		s := sessions.Observation{Text: sessions.TextPane, Quiet: o.quietOfShell(l), Front: o.programOfShell(l)}
 		s.Asks, o.asksFor, s.Again = o.asksLine(l)
 		return o.keepState(s)
 	}
 	o.asksFor = nil
 	hooks = slices.DeleteFunc(hooks, o.program.nested)
 	for _, h := range hooks {
-		o.program.hear(h)
+		o.program.noteHook(h)
 	}
-	records, err := o.records(ctx)
+	records, err := o.newRecords(ctx)
 	if err == nil && len(records) == 0 { // all of the transcript is told: another may follow
-		if err = o.bind(ctx, l); err == nil {
-			records, err = o.records(ctx)
+		if err = o.bindTranscript(ctx, l); err == nil {
+			records, err = o.newRecords(ctx)
 		}
 	}
 	if ctx.Err() != nil {
 		return sessions.Observation{}, ctx.Err()
 	}
 	if err != nil {
-		o.lose(err, l.Now)
+		o.loseTranscript(err, l.Now)
 	}
-	return o.told(l, hooks, records)
+	return o.observeProgram(l, hooks, records)
 }
 
-// told makes an observation of what a look brought of a program.
-func (o *Observer) told(l sessions.Poll, hooks []Hook, records []transcript.Record) (sessions.Observation, error) {
+// observeProgram makes an observation of what a look brought of a program.
+func (o *Observer) observeProgram(l sessions.Poll, hooks []Hook, records []transcript.Record) (sessions.Observation, error) {
 	p := o.program
 	o.takeRaw(records)
 	submitted, own := false, withoutHelpers(records)
@@ -219,17 +219,17 @@ func (o *Observer) told(l sessions.Poll, hooks []Hook, records []transcript.Reco
 		Now: l.Now, Screen: l.Screen, Hooks: hooks, Records: own, Typed: submitted,
 		Running: !p.ending && !l.Last, Marked: l.Marked, Dialog: l.Dialog, Unsaid: p.reader != nil && len(p.writing.rows) > 0,
 	})
-	o.w.tell(o.session.ID, News{At: l.Now, Typed: l.Typed, Records: records, Verdict: v})
+	o.w.tellWatchers(o.session.ID, News{At: l.Now, Typed: l.Typed, Records: records, Verdict: v})
 	if v.Began {
 		p.began = l.Now
-		p.text.begin()
+		p.text.beginTurn()
 	}
 	s := sessions.Observation{
 		Known: true, State: v.State, Reason: v.Reason, Began: v.Began, Ended: v.Ended, Failed: v.Failed,
-		Lines: append(o.sayUntried(l.Now), o.lines(records, l.Now)...), Text: p.source(v, l.Now),
+		Lines: append(o.sayUntried(l.Now), o.linesOf(records, l.Now)...), Text: p.source(v, l.Now),
 		More: len(records) > 0, Again: v.Again,
 	}
-	s.Lines = append(s.Lines, o.follow(l, v, records)...)
+	s.Lines = append(s.Lines, o.followWriting(l, v, records)...)
 	p.told = s.Text
 	if p.findAgain.After(l.Now) {
 		s.Again = sooner(s.Again, p.findAgain)
@@ -248,13 +248,13 @@ func (o *Observer) told(l sessions.Poll, hooks []Hook, records []transcript.Reco
 		}
 	}
 	if p.ending && len(records) == 0 {
-		o.end(&s)
+		o.endProgram(&s)
 	}
 	return o.keepState(s)
 }
 
 // source says whose lines count while a program runs.
-func (p *program) source(v Verdict, now time.Time) sessions.LinesFrom {
+func (p *agentRun) source(v Verdict, now time.Time) sessions.LinesFrom {
 	switch {
 	case p.profile.Format() == "":
 		return sessions.TextPane
@@ -286,22 +286,22 @@ func (p *program) source(v Verdict, now time.Time) sessions.LinesFrom {
 	return sessions.TextHeld
 }
 
-// end makes the pane's lines the session's again.
-func (o *Observer) end(s *sessions.Observation) {
+// endProgram makes the pane's lines the session's again.
+func (o *Observer) endProgram(s *sessions.Observation) {
 	if p := o.program; p.reader != nil {
-		s.Said = p.text.has
+		s.Said = p.text.hasRow
 		_ = o.unread()
 	} else {
 		s.Text = sessions.TextPane // nothing else will tell what was held back
 	}
-	o.program, o.asked = nil, asked{}
+	o.program, o.asked = nil, transcriptAsk{}
 	o.known.endDialogs()
-	o.choose(sessions.Source{})
+	o.chooseSource(sessions.Source{})
 	s.More = false
 }
 
-// choose tells what the session's text is read from; false: it's another's.
-func (o *Observer) choose(src sessions.Source) bool {
+// chooseSource tells what the session's text is read from; false: it's another's.
+func (o *Observer) chooseSource(src sessions.Source) bool {
 	err := o.w.opt.Choose(o.session.ID, src)
 	if err != nil && !errors.Is(err, sessions.ErrConflict) {
 		o.w.opt.Logger.Debug("the source of a session", "session", o.session.ID, "err", err)
@@ -317,7 +317,7 @@ func (o *Observer) keepState(s sessions.Observation) (sessions.Observation, erro
 		k.Owed, k.From, k.Last, k.Sure, k.Announced, k.Raw = p.owed, p.from, p.last, p.sure, p.announced, o.rawCalls()
 		if p.reader != nil {
 			ref := p.reader.Ref()
-			k.Ref, k.Cursor = &ref, p.place()
+			k.Ref, k.Cursor = &ref, p.cursorTold()
 		}
 	} else if len(o.typed) == 0 && len(o.past) == 0 && o.untried == "" {
 		return s, nil

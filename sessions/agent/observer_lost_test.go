@@ -96,7 +96,7 @@ func TestHooksBelowASharedDaemon(t *testing.T) {
 		{Hook{Agent: "codex", Conversation: "three", PIDs: []int{shared.PID}}, first},
 		{Hook{Agent: "claude", Conversation: "two", PIDs: []int{shared.PID}}, first},
 	} {
-		if got := h.w.about(hook.Hook); got != hook.want.o {
+		if got := h.w.observerOf(hook.Hook); got != hook.want.o {
 			t.Errorf("a hook of %s in %s%s isn't that of %s", hook.Agent, hook.Conversation, hook.Transcript, hook.want.id)
 		}
 	}

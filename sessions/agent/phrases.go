@@ -27,13 +27,13 @@ func indexPhrases(phrases []string) phraseIndex {
 	return x
 }
 
-// find returns the first phrase in the order of the index that's in the rows, or "".
+// findPhrase returns the first phrase in the order of the index that's in the rows, or "".
 // It's one pass: it's asked with every capture, and a search for each phrase in a copy
 // in lower case was a tenth of the daemon's CPU.
-func (x *phraseIndex) find(rows []string) string {
+func (x *phraseIndex) findPhrase(rows []string) string {
 	first := len(x.phrases)
 	for _, row := range rows {
-		x.each(row, func(n int) { first = min(first, n) })
+		x.eachPhrase(row, func(n int) { first = min(first, n) })
 	}
 	if first == len(x.phrases) {
 		return ""
@@ -41,8 +41,8 @@ func (x *phraseIndex) find(rows []string) string {
 	return x.phrases[first]
 }
 
-// each calls found for the phrases in a row.
-func (x *phraseIndex) each(row string, found func(n int)) {
+// eachPhrase calls found for the phrases in a row.
+func (x *phraseIndex) eachPhrase(row string, found func(n int)) {
 	for i := 1; i < len(row); i++ {
 		for _, n := range x.starts[letterPair(row[i-1], row[i])] {
 			if hasPrefixFold(row[i-1:], x.phrases[n]) {

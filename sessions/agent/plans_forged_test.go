@@ -70,7 +70,7 @@ func forgedPlans(t *testing.T, from [][]string, runs int) {
 			}
 			o.known.calls = nil
 			for _, h := range rapid.Permutation(tell).Draw(rt, "order") {
-				o.known.calls.heard(h)
+				o.known.calls.noteHook(h)
 			}
 			late := o.recorded(d)
 			said := bare(strings.Join(plan, "\n"))

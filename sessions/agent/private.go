@@ -38,7 +38,7 @@ func (v *Privacy) Rows(s *sessions.Snapshot) []string {
 	for _, patterns := range [][]pattern{screen.Header, screen.Foot, screen.Above, screen.Dialog, screen.Rows} {
 		for i := range patterns {
 			for _, at := range l.at[:len(l.rows)] {
-				v.keep(keep[at:], l.text[at:], &patterns[i], patterns[i].row.FindStringIndex(l.text[at:]))
+				v.keepMatch(keep[at:], l.text[at:], &patterns[i], patterns[i].row.FindStringIndex(l.text[at:]))
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func (v *Privacy) Title(title string) string {
 	for _, s := range v.profile.spec.Signs {
 		for _, p := range []*pattern{s.Match, s.Without} {
 			if s.In == inTitle && p != nil {
-				v.keep(keep, text, p, p.FindStringIndex(text))
+				v.keepMatch(keep, text, p, p.FindStringIndex(text))
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func (v *Privacy) keepIn(keep []bool, l *layout, in where, p *pattern) {
 	if p == nil || in == inTitle || in == inDialog {
 		return
 	}
-	part, there := l.part(in)
+	part, there := l.partOfScreen(in)
 	if !there {
 		return
 	}
@@ -105,13 +105,13 @@ func (v *Privacy) keepIn(keep []bool, l *layout, in where, p *pattern) {
 		return
 	}
 	for _, m := range p.FindAllStringIndex(part, -1) {
-		v.keep(keep[at:], part, p, m)
+		v.keepMatch(keep[at:], part, p, m)
 	}
 }
 
-// keep keeps what a pattern needs of what it matches at a place in a text; nil: it
+// keepMatch keeps what a pattern needs of what it matches at a place in a text; nil: it
 // doesn't match.
-func (v *Privacy) keep(keep []bool, text string, p *pattern, m []int) {
+func (v *Privacy) keepMatch(keep []bool, text string, p *pattern, m []int) {
 	if m == nil || m[0] == m[1] {
 		return
 	}

@@ -64,7 +64,7 @@ func (p *Processes) Group(pid int) int {
 	if !p.ok {
 		return 0
 	}
-	s, err := p.stat(pid)
+	s, err := p.statOf(pid)
 	if err != nil {
 		return 0
 	}
@@ -78,18 +78,18 @@ func (p *Processes) Foreground(pid int, more bool) []Process {
 	if !p.ok {
 		return nil
 	}
-	top, err := p.stat(pid)
+	top, err := p.statOf(pid)
 	if err != nil || top.TPGID <= 0 {
 		return nil
 	}
 	var out []Process
-	if leader, err := p.stat(top.TPGID); err == nil {
+	if leader, err := p.statOf(top.TPGID); err == nil {
 		out = append(out, p.process(leader))
 	}
 	if !more {
 		return out
 	}
-	for _, s := range p.group(top.TPGID) {
+	for _, s := range p.groupOf(top.TPGID) {
 		if s.PID != top.TPGID {
 			out = append(out, p.process(s))
 		}
@@ -97,8 +97,8 @@ func (p *Processes) Foreground(pid int, more bool) []Process {
 	return out
 }
 
-// group returns the processes of a process group.
-func (p *Processes) group(id int) []procfs.ProcStat {
+// groupOf returns the processes of a process group.
+func (p *Processes) groupOf(id int) []procfs.ProcStat {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if time.Since(p.listed) < listEvery {
@@ -122,7 +122,7 @@ func (p *Processes) Get(pid int) (Process, bool) {
 	if !p.ok {
 		return Process{}, false
 	}
-	s, err := p.stat(pid)
+	s, err := p.statOf(pid)
 	if err != nil || s.State == "Z" {
 		return Process{}, false
 	}
@@ -171,7 +171,7 @@ func (p *Processes) Rest(pid int) bool {
 	if group <= 0 {
 		return false
 	}
-	all := p.group(group)
+	all := p.groupOf(group)
 	for _, s := range all {
 		tasks, err := filepath.Glob("/proc/" + strconv.Itoa(s.PID) + "/task/*/wchan")
 		if err != nil || len(tasks) == 0 {
@@ -204,7 +204,7 @@ func (p *Processes) Waits(pid int) uint64 {
 // Alive reports whether a process that was found still runs, and in the
 // foreground of its terminal: one that was suspended has left the pane to its shell.
 func (p *Processes) Alive(was Process) bool {
-	s, err := p.stat(was.PID)
+	s, err := p.statOf(was.PID)
 	return err == nil && s.State != "Z" && s.State != "X" && s.TPGID == s.PGRP && p.started(s).Equal(was.Started)
 }
 
@@ -212,7 +212,7 @@ func (p *Processes) Alive(was Process) bool {
 func (p *Processes) Above(pid int) []int {
 	var out []int
 	for len(out) < 32 && p.ok {
-		s, err := p.stat(pid)
+		s, err := p.statOf(pid)
 		if err != nil || s.PPID <= 1 {
 			break
 		}
@@ -222,7 +222,7 @@ func (p *Processes) Above(pid int) []int {
 	return out
 }
 
-func (p *Processes) stat(pid int) (procfs.ProcStat, error) {
+func (p *Processes) statOf(pid int) (procfs.ProcStat, error) {
 	proc, err := p.fs.Proc(pid)
 	if err != nil {
 		return procfs.ProcStat{}, fmt.Errorf("find process %d: %w", pid, err)

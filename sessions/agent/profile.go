@@ -41,7 +41,7 @@ func (p *Profile) ResumeArgs() []string { return p.spec.Resume }
 // visible is settled: its input box stands there, its cursor is hidden, or something
 // stands below the cursor, which a printer has at the end of its text.
 func (p *Profile) Drawing(s *sessions.Snapshot) bool {
-	if !s.CursorVisible || len(p.spec.Screen.Foot) > 0 && p.footOf(visible(s)) >= 0 {
+	if !s.CursorVisible || len(p.spec.Screen.Foot) > 0 && p.footOf(visibleRows(s)) >= 0 {
 		return true
 	}
 	below := s.HistorySize + s.CursorY + 1 - s.First
@@ -56,7 +56,7 @@ func (p *Profile) Drawing(s *sessions.Snapshot) bool {
 // Dialog returns the phrase by which an open dialog is recognised in the visible
 // rows, or "". A phrase that's only quoted there counts as well: it's what keeps text
 // from being typed into a dialog.
-func (p *Profile) Dialog(rows []string) string { return p.phrases.find(rows) }
+func (p *Profile) Dialog(rows []string) string { return p.phrases.findPhrase(rows) }
 
 // DialogPhrases are the same as regular expressions for tmux's own search.
 func (p *Profile) DialogPhrases() []string { return p.phrases.phrases }

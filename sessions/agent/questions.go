@@ -53,14 +53,14 @@ func questionsOf(input json.RawMessage, least int) *questions {
 
 // shownBy returns which of the questions a dialog draws, -1: none, as it draws something
 // that the call doesn't say, or somebody answers at the pane.
-func (q *questions) shownBy(f *form, d *sessions.Dialog) int {
+func (q *questions) shownBy(f *dialogForm, d *sessions.Dialog) int {
 	if f == nil || d.Unseen || d.Typed != "" || d.Marked == len(d.Listed) {
 		return -1
 	}
 	if f.Untouched == nil && len(q.asked) > 1 {
 		return -1
 	}
-	i := slices.IndexFunc(q.asked, func(one oneQuestion) bool { return one.draws(f, d) })
+	i := slices.IndexFunc(q.asked, func(one oneQuestion) bool { return one.isDrawn(f, d) })
 	if i < 0 || squeezed(d.Tabs) != squeezed(q.untouched(f.Untouched, i)) {
 		return -1
 	}
@@ -87,8 +87,8 @@ func (q *questions) untouched(u *untouchedTabs, nth int) string {
 	return strings.Join(append(row, u.After), "")
 }
 
-// draws reports whether a dialog draws nothing but this question.
-func (q *oneQuestion) draws(f *form, d *sessions.Dialog) bool {
+// isDrawn reports whether a dialog draws nothing but this question.
+func (q *oneQuestion) isDrawn(f *dialogForm, d *sessions.Dialog) bool {
 	multi := f.Kind == sessions.PromptMulti
 	asked := d.Body + d.Title
 	if f.Asked != nil {
@@ -114,9 +114,9 @@ func (q *oneQuestion) draws(f *form, d *sessions.Dialog) bool {
 	return d.Cut || next == len(q.Options)
 }
 
-// dialog is the question that's to be answered next, where the dialog on the screen shows
+// nextQuestion is the question that's to be answered next, where the dialog on the screen shows
 // one of them.
-func (q *questions) dialog(d *sessions.Dialog, shows int, call string) *sessions.Dialog {
+func (q *questions) nextQuestion(d *sessions.Dialog, shows int, call string) *sessions.Dialog {
 	i := len(q.given)
 	one := q.asked[i]
 	next := *d
@@ -127,7 +127,7 @@ func (q *questions) dialog(d *sessions.Dialog, shows int, call string) *sessions
 	for _, o := range one.Options {
 		next.Options = append(next.Options, sessions.DialogOption{Label: oneRow(o.Label), Detail: oneRow(o.Description)})
 	}
-	next.Call, next.Whole, next.Nth = call, q.said(), i+1
+	next.Call, next.Whole, next.Nth = call, q.otherQuestions(), i+1
 	if one.Custom != nil && !*one.Custom {
 		next.Text = ""
 	}
@@ -143,8 +143,8 @@ func (q *questions) dialog(d *sessions.Dialog, shows int, call string) *sessions
 // anyText is what the entry for text is called.
 const anyText = "Type something"
 
-// said are the other questions, as people read them.
-func (q *questions) said() string {
+// otherQuestions are the other questions, as people read them.
+func (q *questions) otherQuestions() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Question %d of %d.", len(q.given)+1, len(q.asked))
 	for i, one := range q.asked {
@@ -234,7 +234,7 @@ func (q *questions) answered() map[string]string {
 // asksOf is a dialog with a question as its call has it, if a hook that waits tells that call
 // and no other's does; else it's as it's drawn. Of several the one is asked that's next; one
 // alone is asked as it's drawn, and bound to its call. o.known.mu is held.
-func (o *Observer) asksOf(f *form, d *sessions.Dialog) *sessions.Dialog {
+func (o *Observer) asksOf(f *dialogForm, d *sessions.Dialog) *sessions.Dialog {
 	var of *decider
 	shows := -1
 	for _, waits := range o.known.deciders {
@@ -259,5 +259,5 @@ func (o *Observer) asksOf(f *form, d *sessions.Dialog) *sessions.Dialog {
 		bound.Call = of.call
 		return &bound
 	}
-	return of.several.dialog(d, shows, of.call)
+	return of.several.nextQuestion(d, shows, of.call)
 }

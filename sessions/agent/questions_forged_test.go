@@ -379,12 +379,12 @@ func forgedCodexQuestions(t *testing.T, runs int) {
 			var says []func(Told) any
 			ours := -1
 			for i, c := range rapid.Permutation(tell).Draw(rt, "order") {
-				hook, says1 := (&codexLink{thread: ourThread}).request(serverMessage{Method: "item/tool/requestUserInput", Params: c.askedByCodex(rt)})
+				hook, says1 := (&codexLink{thread: ourThread}).readRequest(serverMessage{Method: "item/tool/requestUserInput", Params: c.askedByCodex(rt)})
 				if says1 == nil {
 					rt.Fatalf("not read: %s", c.askedByCodex(rt))
 				}
 				a := &codexAsk{hook: hook, decider: &decider{told: make(chan Told, 1), served: true}}
-				o.serve(fmt.Sprint(i), a)
+				o.addServed(fmt.Sprint(i), a)
 				if asks, says = append(asks, a), append(says, says1); reflect.DeepEqual(c, call) {
 					ours = i
 				}
@@ -463,7 +463,7 @@ func forgedCodexQuestions(t *testing.T, runs int) {
 					answered = 1
 				case 1: // the connection ends
 					for i, a := range asks {
-						o.unserve(fmt.Sprint(i), a, false)
+						o.dropServed(fmt.Sprint(i), a, false)
 					}
 					own = false
 				case 2: // another of the questions is looked at there

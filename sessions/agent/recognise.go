@@ -13,15 +13,15 @@ var runtimes = []string{"node", "nodejs", "bun", "deno"} //nolint:gochecknogloba
 // Match returns the profile of the program that a process is, or nil.
 func (s *Set) Match(p Process) *Profile {
 	for _, name := range s.names {
-		if prof := s.profiles[name]; prof.runs(p) {
+		if prof := s.profiles[name]; prof.isProgram(p) {
 			return prof
 		}
 	}
 	return nil
 }
 
-// runs reports whether a process is the profile's program.
-func (p *Profile) runs(proc Process) bool {
+// isProgram reports whether a process is the profile's program.
+func (p *Profile) isProgram(proc Process) bool {
 	if len(proc.Args) == 0 {
 		return found(p.spec.Program.Names, proc.Name) && p.hasOnly(nil)
 	}

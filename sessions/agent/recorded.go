@@ -7,12 +7,12 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// record adds to a dialog what the agent's own record of its call says. The record only
+// addRecord adds to a dialog what the agent's own record of its call says. The record only
 // adds: what's drawn must all occur in it. Otherwise both are shown, and nothing that
 // allows can be chosen. Where several calls that differ may be it, none is.
 //
 // Where tool isn't "", only calls of that tool may be it.
-func (c calls) record(d *sessions.Dialog, f *form, tool string) {
+func (c calls) addRecord(d *sessions.Dialog, f *dialogForm, tool string) {
 	if len(d.Drawn) == 0 && !d.Command {
 		return
 	}
@@ -21,14 +21,14 @@ func (c calls) record(d *sessions.Dialog, f *form, tool string) {
 	var newest call
 	rival := false // one that may be what's drawn, though it isn't drawn so
 	disputed := slices.ContainsFunc(c, func(one call) bool {
-		asks := d.Command || tool != "" && f.Unseen || (tool != "" || f != nil && f.Raw) && one.runs() && (one.odd || !one.isWithin(d))
+		asks := d.Command || tool != "" && f.Unseen || (tool != "" || f != nil && f.Raw) && one.runsCommand() && (one.odd || !one.isWithin(d))
 		return asks && !one.asks && !one.plan && !one.gone && one.mcp == nil && one.isOf(tool)
 	})
 	for _, one := range c {
-		if one.mcp != nil && !tools || !one.isOf(tool) || one.runs() && f.runsNothing(d) {
+		if one.mcp != nil && !tools || !one.isOf(tool) || one.runsCommand() && f.runsNothing(d) {
 			continue
 		}
-		like := one.drawn(d)
+		like := one.judgeDrawn(d)
 		if one.gone {
 			rival = rival || like == drawsIt || one.odd && one.hasSome(d)
 			continue
@@ -51,12 +51,12 @@ func (c calls) record(d *sessions.Dialog, f *form, tool string) {
 }
 
 // runsNothing reports whether a dialog surely isn't about a command.
-func (f *form) runsNothing(d *sessions.Dialog) bool {
+func (f *dialogForm) runsNothing(d *sessions.Dialog) bool {
 	return f != nil && f.Command != nil && !d.Headless && !d.Command
 }
 
-// keep adds to what the record says the rows of the dialog that say more.
-func (f *form) keep(d *sessions.Dialog) {
+// keepMore adds to what the record says the rows of the dialog that say more.
+func (f *dialogForm) keepMore(d *sessions.Dialog) {
 	if f.Keeps == nil || d.Whole == "" {
 		return
 	}
@@ -77,13 +77,13 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	}
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
-	known := o.known.calls.of(&o.known.standing)
-	var f *form
+	known := o.known.calls.callsFor(&o.known.standing)
+	var f *dialogForm
 	if o.known.dialogs != nil {
 		f = o.known.dialogs.formOf(d)
 	}
 	if d.Window != nil {
-		if whole := known.list(f, d, o.known.askedCall); whole != nil {
+		if whole := known.listDialog(f, d, o.known.askedCall); whole != nil {
 			return whole
 		} else if inMidList(d) {
 			return nil
@@ -101,19 +101,19 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	}
 	if f.Params != nil {
 		known.recordTool(f, d)
-	} else if drawn := f.changed(d.Above); drawn != nil {
+	} else if drawn := f.readChange(d.Above); drawn != nil {
 		known.recordChange(d, drawn)
 	} else if tool, ok := f.toolOf(d); ok {
-		known.record(d, f, tool)
+		known.addRecord(d, f, tool)
 	}
 	if f.Recorded && d.Call == "" {
 		return nil
 	}
 	if f.Raw {
-		o.known.raw.doubt(d, known)
+		o.known.raw.doubtDialog(d, known)
 	}
-	f.keep(d)
-	if f.Corrects != "" && d.Text == "" && (o.known.waitsFor(d) || d.Call != "" && o.known.calls.over(d.Call)) {
+	f.keepMore(d)
+	if f.Corrects != "" && d.Text == "" && (o.known.waitsFor(d) || d.Call != "" && o.known.calls.isOver(d.Call)) {
 		d.Text = f.Corrects
 	}
 	return d
@@ -121,7 +121,7 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 
 // toolOf is what the tool is called that the dialog asks about; "": its form doesn't say, or it isn't
 // on the screen. It's false where a record is to be of that tool and it isn't there.
-func (f *form) toolOf(d *sessions.Dialog) (tool string, ok bool) {
+func (f *dialogForm) toolOf(d *sessions.Dialog) (tool string, ok bool) {
 	if f == nil || f.Tool == nil {
 		return "", true
 	}
@@ -139,7 +139,7 @@ func (f *form) toolOf(d *sessions.Dialog) (tool string, ok bool) {
 
 // waitsFor reports whether one hook waits for a dialog which the agent answers by its
 // request. k.mu is held.
-func (k *known) waitsFor(d *sessions.Dialog) bool {
+func (k *observerNews) waitsFor(d *sessions.Dialog) bool {
 	n := 0
 	for _, waits := range k.deciders {
 		if waits.request != "" && waits.decides(d) {
@@ -151,7 +151,7 @@ func (k *known) waitsFor(d *sessions.Dialog) bool {
 
 // bindSaving binds a dialog that asks whether a call is to be allowed for good to the one
 // call that would save just what it draws.
-func (c calls) bindSaving(f *form, d *sessions.Dialog) {
+func (c calls) bindSaving(f *dialogForm, d *sessions.Dialog) {
 	if d.Unseen || len(d.Drawn) == 0 {
 		return
 	}
@@ -179,9 +179,9 @@ func (c calls) bindSaving(f *form, d *sessions.Dialog) {
 	}
 }
 
-// gone takes in which dialog is surely on the screen, nil: none is. The call of another has
+// noteDialogGone takes in which dialog is surely on the screen, nil: none is. The call of another has
 // been answered.
-func (o *Observer) gone(now *sessions.Dialog) {
+func (o *Observer) noteDialogGone(now *sessions.Dialog) {
 	call := ""
 	if now != nil && !now.Disputed {
 		call = now.Call

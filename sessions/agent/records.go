@@ -25,9 +25,9 @@ type owed struct {
 	Ended time.Time `json:"ended,omitzero"` // when that turn ended
 }
 
-// records are what the transcript has since the last look, of one turn at most: up to
+// newRecords are what the transcript has since the last look, of one turn at most: up to
 // the end of a turn, or to what the person asked next.
-func (o *Observer) records(ctx context.Context) ([]transcript.Record, error) {
+func (o *Observer) newRecords(ctx context.Context) ([]transcript.Record, error) {
 	p := o.program
 	if p.reader == nil {
 		return nil, nil
@@ -50,7 +50,7 @@ func (o *Observer) records(ctx context.Context) ([]transcript.Record, error) {
 			p.all = err == nil
 			break
 		}
-		records = slices.DeleteFunc(records, p.old)
+		records = slices.DeleteFunc(records, p.isOld)
 		if len(out) > 0 && len(records) > 0 && records[0].Kind == transcript.User {
 			p.next, p.cursor = records, before
 			break
@@ -72,17 +72,17 @@ func endsTurn(records []transcript.Record) bool {
 	return slices.ContainsFunc(records, func(r transcript.Record) bool { return r.Kind == transcript.TurnEnd })
 }
 
-// place is the cursor behind what was told.
-func (p *program) place() []byte {
+// cursorTold is the cursor behind what was told.
+func (p *agentRun) cursorTold() []byte {
 	if len(p.next) > 0 {
 		return p.cursor
 	}
 	return p.reader.Cursor()
 }
 
-// old reports whether a record is told already: it was there before the program was
+// isOld reports whether a record is told already: it was there before the program was
 // started, of a conversation that it goes on with, or the pane has told it.
-func (p *program) old(r transcript.Record) bool {
+func (p *agentRun) isOld(r transcript.Record) bool {
 	if r.At.IsZero() {
 		return false
 	}
@@ -103,16 +103,16 @@ type left struct {
 
 const maxPast = 4 // some 1 KB each
 
-// leave remembers how far a program's transcript was told.
-func (t *past) leave(p *program) {
-	l := left{PID: p.process.PID, Started: p.process.Started, Ref: p.reader.Ref(), Cursor: p.place(), Last: p.last}
+// leaveProgram remembers how far a program's transcript was told.
+func (t *past) leaveProgram(p *agentRun) {
+	l := left{PID: p.process.PID, Started: p.process.Started, Ref: p.reader.Ref(), Cursor: p.cursorTold(), Last: p.last}
 	kept := slices.DeleteFunc(slices.Clone(*t), func(was left) bool { return sameRef(was.Ref, l.Ref) })
 	kept = append(kept, l)
 	*t = kept[max(0, len(kept)-maxPast):]
 }
 
-// of is where a transcript was left; nil: it wasn't read yet.
-func (t past) of(ref transcript.Ref) *left {
+// leftAt is where a transcript was left; nil: it wasn't read yet.
+func (t past) leftAt(ref transcript.Ref) *left {
 	for i := range t {
 		if sameRef(t[i].Ref, ref) {
 			return &t[i]
@@ -121,9 +121,9 @@ func (t past) of(ref transcript.Ref) *left {
 	return nil
 }
 
-// told is until when transcripts were told: a new run of a program may go on with a copy of
+// toldUntil is until when transcripts were told: a new run of a program may go on with a copy of
 // what an earlier one said. Zero: there was no earlier run.
-func (t past) told() (until time.Time) {
+func (t past) toldUntil() (until time.Time) {
 	for _, l := range t {
 		if l.Last.After(until) {
 			until = l.Last
@@ -132,8 +132,8 @@ func (t past) told() (until time.Time) {
 	return until
 }
 
-// by is what a process read last; nil: it's none that was here.
-func (t past) by(p Process) *left {
+// leftBy is what a process read last; nil: it's none that was here.
+func (t past) leftBy(p Process) *left {
 	for i, l := range slices.Backward(t) {
 		if l.PID == p.PID && l.Started.Equal(p.Started) {
 			return &t[i]

@@ -180,7 +180,7 @@ func (p *replay) look(now time.Duration, hooks []Hook) {
 	n := p.frame(now)
 	snap := p.frames[n].Snapshot
 	e := Evidence{Now: p.r.Epoch.Add(now), Screen: &snap, Hooks: hooks, Running: true}
-	e.Dialog = p.p.Dialog(visible(&snap))
+	e.Dialog = p.p.Dialog(visibleRows(&snap))
 	if p.reading != nil {
 		e.Records = p.reading.read(now)
 	}

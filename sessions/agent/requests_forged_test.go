@@ -101,9 +101,9 @@ func (r *requestPlay) ask() {
 		return
 	}
 	h := r.hook(q, "permission.asked", nil)
-	r.o.take(h)
+	r.o.takeHook(h)
 	if rapid.IntRange(0, 5).Draw(r.T, "again") == 0 {
-		r.o.take(h)
+		r.o.takeHook(h)
 	}
 	if h.Waits() && rapid.IntRange(0, 9).Draw(r.T, "its hook has ended") > 0 {
 		q.waits = newDecider(h, letters(h.Text))
@@ -116,7 +116,7 @@ func (r *requestPlay) ask() {
 func (r *requestPlay) stray() {
 	q := &openRequest{id: fmt.Sprintf("per_%d", rapid.IntRange(0, r.next).Draw(r.T, "of")), conversation: "ses_c"}
 	event := rapid.SampledFrom([]string{"chat.message", "session.created", "panebridge.replied"}).Draw(r.T, "event")
-	r.o.take(r.hook(q, event, map[string]any{"outcome": "given", "text": "hello"}))
+	r.o.takeHook(r.hook(q, event, map[string]any{"outcome": "given", "text": "hello"}))
 }
 
 // answer shows the first request of a conversation, and answers it.
@@ -180,12 +180,12 @@ func (r *requestPlay) answer() {
 		r.told["by keys"]++
 	}
 	reply := map[string]any{"reply": "once"}
-	r.o.asks(d)
-	r.o.take(r.hook(q, "permission.replied", reply))
+	r.o.tellWaitingHooks(d)
+	r.o.takeHook(r.hook(q, "permission.replied", reply))
 	if rapid.IntRange(0, 4).Draw(r.T, "it's told once more, too late") == 0 {
-		r.o.take(r.hook(q, "permission.asked", nil))
+		r.o.takeHook(r.hook(q, "permission.asked", nil))
 	}
-	r.o.asks(nil)
+	r.o.tellWaitingHooks(nil)
 	if slices.ContainsFunc(r.o.known.calls, func(one call) bool { return slices.Contains(one.requests, q.id) || one.over > 0 }) {
 		r.Fatalf("%s was answered, and is kept: %+v", q.id, r.o.known.calls)
 	}

@@ -31,7 +31,7 @@ func withRequest(t *testing.T, event, record string, test func(r *asksFor)) {
 		if !hook.Waits() {
 			t.Fatalf("%+v doesn't wait", hook)
 		}
-		o.take(hook)
+		o.takeHook(hook)
 		go func() { r.told <- h.w.AwaitDecision(ctx, hook) }()
 		synctest.Wait()
 		test(r)
@@ -63,7 +63,7 @@ func (r *asksFor) decide(d *sessions.Dialog, a sessions.Answer, back ...Hook) se
 	go func() { came <- r.w.Decide(r.Context(), "pb_1", d, a) }()
 	synctest.Wait()
 	for _, h := range back {
-		r.o.take(h)
+		r.o.takeHook(h)
 	}
 	return <-came
 }
@@ -87,17 +87,17 @@ func (r *asksFor) still() bool {
 func TestARequestWaits(t *testing.T) {
 	withRequest(t, "permission.asked", runsMake, func(r *asksFor) {
 		time.Sleep(time.Minute)
-		r.o.asks(r.makeDialog())
-		r.o.asks(nil) // somebody looks at another conversation
+		r.o.tellWaitingHooks(r.makeDialog())
+		r.o.tellWaitingHooks(nil) // somebody looks at another conversation
 		time.Sleep(time.Minute)
 		if !r.still() {
 			t.Error("it has ended")
 		}
-		r.o.take(r.hook("permission.replied", `{"sessionID":"ses_1","requestID":"per_2","reply":"once"}`))
+		r.o.takeHook(r.hook("permission.replied", `{"sessionID":"ses_1","requestID":"per_2","reply":"once"}`))
 		if !r.still() {
 			t.Error("it has ended with another")
 		}
-		r.o.take(r.hook("permission.replied", `{"sessionID":"ses_1","requestID":"per_1","reply":"once"}`))
+		r.o.takeHook(r.hook("permission.replied", `{"sessionID":"ses_1","requestID":"per_1","reply":"once"}`))
 		if told := <-r.told; told.Decision != "" {
 			t.Errorf("it's told %+v", told)
 		}
@@ -121,11 +121,11 @@ func TestARequestThatWasAnsweredIsForgotten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			withRequest(t, "permission.asked", runsMake, func(r *asksFor) {
-				r.o.asks(r.makeDialog())
-				r.o.take(r.hook(tt.event, tt.record))
-				r.o.asks(nil)
+				r.o.tellWaitingHooks(r.makeDialog())
+				r.o.takeHook(r.hook(tt.event, tt.record))
+				r.o.tellWaitingHooks(nil)
 				second := `{"id":"per_2","sessionID":"ses_1","permission":"bash","patterns":["make all"],"always":["make *"],"metadata":{"command":"make all"},"tool":{"callID":"call_2"}}`
-				r.o.take(r.hook("permission.asked", second))
+				r.o.takeHook(r.hook("permission.asked", second))
 				sure := r.dialog("  ┃", "  ┃  △ Always allow", "  ┃", "  ┃  This will allow the following patterns until OpenCode is restarted", "  ┃", "  ┃  - make *", "  ┃", "  ┃   Confirm   Cancel      ⇆ select  enter confirm", "  ┃")
 				if bound := sure.Call != ""; bound == tt.again {
 					t.Errorf("what's to be saved for good is bound to one request: %t", bound)
@@ -203,8 +203,8 @@ func TestARequestIsTold(t *testing.T) {
 				if got := r.decide(d, tt.answer); got != want {
 					t.Errorf("it came to %q, want %q: %s", got, want, shown(d))
 				}
-				r.o.take(r.hook("permission.replied", `{"requestID":"per_1"}`))
-				r.o.take(r.hook("question.replied", `{"requestID":"que_1"}`))
+				r.o.takeHook(r.hook("permission.replied", `{"requestID":"per_1"}`))
+				r.o.takeHook(r.hook("question.replied", `{"requestID":"que_1"}`))
 				if told := <-r.told; !reflect.DeepEqual(told, tt.want) {
 					t.Errorf("it's told %+v, want %+v", told, tt.want)
 				}

@@ -132,10 +132,10 @@ type toolDrawing struct {
 	rows   string // all, as Codex' is compared
 }
 
-// draws says what the dialog draws of the call.
-func (d *toolDrawing) draws(c *toolCall) likeness {
+// judgeCall says what the dialog draws of the call.
+func (d *toolDrawing) judgeCall(c *toolCall) likeness {
 	if d.form.As == asRows {
-		if c.tool == "" && !d.part && c.draws(d.form, d.rows) {
+		if c.tool == "" && !d.part && c.isDrawn(d.form, d.rows) {
 			return drawsIt
 		}
 		return drawsOther
@@ -228,7 +228,7 @@ var (
 )
 
 // toolDrawn reads what a dialog draws of a call of a tool.
-func (f *form) toolDrawn(d *sessions.Dialog) *toolDrawing {
+func (f *dialogForm) toolDrawn(d *sessions.Dialog) *toolDrawing {
 	out := &toolDrawing{form: f.Params, part: d.Headless}
 	var rows []string
 	begun := false // what the program writes on top is its own; farther down it's the call's
@@ -341,7 +341,7 @@ func (d *toolDrawing) readJSON(rows []string, title string) {
 
 // recordTool adds to a dialog about a tool what the record of its call says, as record does
 // of other dialogs: if it's the only call of which all that's drawn is drawn.
-func (c calls) recordTool(f *form, d *sessions.Dialog) {
+func (c calls) recordTool(f *dialogForm, d *sessions.Dialog) {
 	if len(d.Above) == 0 {
 		return
 	}
@@ -356,7 +356,7 @@ func (c calls) recordTool(f *form, d *sessions.Dialog) {
 		}
 		like := drawsIt // one that isn't known may be any
 		if !one.lost {
-			like = drawn.draws(one.mcp)
+			like = drawn.judgeCall(one.mcp)
 		}
 		switch {
 		case one.gone:

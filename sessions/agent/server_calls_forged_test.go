@@ -317,13 +317,13 @@ func forgedServerCall(rt *rapid.T, p *Profile, drawing int, from [][]string) str
 		if f.Params != nil {
 			c.recordTool(f, &again)
 		} else {
-			c.record(&again, nil, "")
+			c.addRecord(&again, nil, "")
 		}
 		return &again
 	}
 	heard := false // its own
 	for _, h := range rapid.Permutation(tell).Draw(rt, "order") {
-		c.heard(h)
+		c.noteHook(h)
 		heard = heard || sumOf(h) == sumOf(call.hook(g.agent, 0))
 		if now := ask(); heard && now.Call != "" && !now.Disputed && all[now.Call].letters() != call.letters() {
 			rt.Fatalf("this is shown:\n%s\nof\n%s", now.Whole, strings.Join(rows, "\n"))

@@ -27,14 +27,14 @@ func TestHooksTellOfServerCalls(t *testing.T) {
 	}
 	var c calls
 	for range 2 { // two that are the same
-		c.heard(before)
+		c.noteHook(before)
 	}
-	c.heard(asks)
+	c.noteHook(asks)
 	if len(c) != 1 || c[0].times != 2 || c[0].mcp == nil || c[0].said != "tool: mcp__lab__put_any\nname: f.txt\ncommand: x" {
 		t.Errorf("%+v", c)
 	}
 	for range 2 {
-		c.heard(read("gemini", "AfterTool", `{`+gemini+`,"tool_response":{}}`))
+		c.noteHook(read("gemini", "AfterTool", `{`+gemini+`,"tool_response":{}}`))
 	}
 	if len(c) != 0 {
 		t.Errorf("%+v", c)
@@ -42,7 +42,7 @@ func TestHooksTellOfServerCalls(t *testing.T) {
 	const opencode = `{"id":"per_1","sessionID":"ses_1","permission":"lab_put_any","patterns":["*"],"metadata":{},"always":["*"]`
 	for args, want := range map[string]string{``: "", `,"args":{}`: "tool: lab_put_any", `,"args":{"command":"x\ny","z":false}`: "tool: lab_put_any\ncommand: x\n    y\nz: false"} {
 		c = nil
-		if c.heard(read("opencode", "permission.asked", opencode+args+`}`)); len(c) != 0 && c[0].said != want || (len(c) > 0) != (want != "") {
+		if c.noteHook(read("opencode", "permission.asked", opencode+args+`}`)); len(c) != 0 && c[0].said != want || (len(c) > 0) != (want != "") {
 			t.Errorf("%s: %+v", args, c)
 		}
 	}

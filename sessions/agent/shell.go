@@ -122,18 +122,18 @@ const (
 
 var shellNames = []string{"bash", "zsh", "fish", "sh", "dash", "ksh", "ash", "mksh", "tcsh", "nu"} //nolint:gochecknoglobals // a constant table
 
-// quiet is how long nothing may change in a plain shell's pane until its turn is over;
+// quietOfShell is how long nothing may change in a plain shell's pane until its turn is over;
 // 0: another program has its foreground, or the shell tells by itself.
-func (o *Observer) quiet(l sessions.Poll) time.Duration {
+func (o *Observer) quietOfShell(l sessions.Poll) time.Duration {
 	if l.Screen == nil || l.Screen.Alternate || len(l.Screen.Marks) > 0 {
 		return 0
 	}
 	return o.frontOf(l).quiet
 }
 
-// runs is the name of the program to which a plain shell has left all of its screen; "":
+// programOfShell is the name of the program to which a plain shell has left all of its screen; "":
 // it has left it to none, or that isn't known.
-func (o *Observer) runs(l sessions.Poll) string {
+func (o *Observer) programOfShell(l sessions.Poll) string {
 	if l.Screen == nil || !l.Screen.Alternate {
 		return ""
 	}

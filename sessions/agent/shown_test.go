@@ -72,7 +72,7 @@ func TestWhereACommandRunsIsTold(t *testing.T) {
 	input, _ := json.Marshal(map[string]string{"command": "make deploy", "description": "Tidy"})
 	h := Hook{Agent: "codex", Signal: Asking, Tool: "Bash", Input: input}
 	h.bindInput(nil)
-	o.known.calls.heard(h)
+	o.known.calls.noteHook(h)
 	read := func(where string) *sessions.Dialog {
 		rows := strings.Split(strings.Replace(strings.Join(commandDialog("codex", "make deploy"), "\n"), "  Reason:", "  Environment: "+where+"\n\n  Reason:", 1), "\n")
 		return o.recorded(o.profile().promptOrPart(&sessions.Snapshot{Width: 100, Height: len(rows), Rows: rows}, nil))

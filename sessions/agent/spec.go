@@ -28,11 +28,11 @@ type spec struct {
 	AllDialogs bool     `yaml:"all_dialogs"`
 	// Prompts are the forms of dialogs that can be read and answered. AllDialogs adds
 	// those of all other profiles.
-	Prompts []form    `yaml:"prompts"`
-	Screen  furniture `yaml:"screen"`
-	Input   boxSpec   `yaml:"input"`
+	Prompts []dialogForm `yaml:"prompts"`
+	Screen  furniture    `yaml:"screen"`
+	Input   boxSpec      `yaml:"input"`
 	// Signs are asked one after the other; the first that's found is believed.
-	Signs []sign `yaml:"signs"`
+	Signs []screenMark `yaml:"signs"`
 	// Interrupted are rows at the end of a conversation that was interrupted.
 	Interrupted []pattern `yaml:"interrupted"`
 	// Interrupt are the keys that end a turn.
@@ -109,8 +109,8 @@ const (
 	inScreen where = "screen" // all visible rows
 )
 
-// sign is something that can be seen and tells a state.
-type sign struct {
+// screenMark is something that can be seen and tells a state.
+type screenMark struct {
 	// State is starting, idle, working, waiting, error, or unsure: it says nothing,
 	// and neither do the signs after it.
 	State sessions.State `yaml:"state"`

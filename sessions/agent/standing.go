@@ -25,10 +25,10 @@ type standing struct {
 	recorded bool
 }
 
-// see takes in what a look read, nil: no dialog. Open says that the program's input box, or its
+// noteLook takes in what a look read, nil: no dialog. Open says that the program's input box, or its
 // screen where none is known, shows that none stands there. A dialog that's drawn otherwise,
 // or not at all for a moment, is the same until then, unless its call was known.
-func (s *standing) see(d *sessions.Dialog, open bool, now time.Time) {
+func (s *standing) noteLook(d *sessions.Dialog, open bool, now time.Time) {
 	if d == nil {
 		if open {
 			*s = standing{open: true}
@@ -42,26 +42,26 @@ func (s *standing) see(d *sessions.Dialog, open bool, now time.Time) {
 	s.letters = letters
 }
 
-// late reports whether a call was told of too late to be that of the dialog that stands there.
-func (s *standing) late(one *call) bool {
+// isLate reports whether a call was told of too late to be that of the dialog that stands there.
+func (s *standing) isLate(one *call) bool {
 	return s.letters != "" && !one.told.IsZero() && one.told.After(s.since.Add(lateAfter))
 }
 
-// of are the calls as the dialog that stands there may be about them: one that was told of later is
+// callsFor are the calls as the dialog that stands there may be about them: one that was told of later is
 // none's record, as those that have gone, but may be drawn alike.
-func (c calls) of(s *standing) calls {
+func (c calls) callsFor(s *standing) calls {
 	out := make(calls, len(c))
 	copy(out, c)
 	for i := range out {
-		if one := &out[i]; !one.served && !one.lost && s.late(one) {
+		if one := &out[i]; !one.served && !one.lost && s.isLate(one) {
 			one.gone = true
 		}
 	}
 	return out
 }
 
-// stands takes in what a look read, nil: no dialog.
-func (o *Observer) stands(d *sessions.Dialog, l sessions.Poll) {
+// noteStanding takes in what a look read, nil: no dialog.
+func (o *Observer) noteStanding(d *sessions.Dialog, l sessions.Poll) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
 	s, p := &o.known.standing, o.profile()
@@ -71,7 +71,7 @@ func (o *Observer) stands(d *sessions.Dialog, l sessions.Poll) {
 		}
 	}
 	open := d == nil && p != nil && (!s.open || s.letters != "") && p.takesText(l.Screen)
-	s.see(d, open, l.Now)
+	s.noteLook(d, open, l.Now)
 }
 
 // takesText reports whether a program's empty input box is on the screen. One whose box isn't known
@@ -82,7 +82,7 @@ func (p *Profile) takesText(screen *sessions.Snapshot) bool {
 }
 
 // endDialogs takes in that the program has ended, and with it what it asked.
-func (k *known) endDialogs() {
+func (k *observerNews) endDialogs() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.standing, k.raw = standing{open: true}, rawCalls{}

@@ -105,9 +105,9 @@ func quotedName(name string) string {
 	return name
 }
 
-// draws reports whether a dialog that says this is about the call: it says what's asked, and
+// isDrawn reports whether a dialog that says this is about the call: it says what's asked, and
 // then the first parameters, and nothing else.
-func (c *toolCall) draws(f *paramForm, said string) bool {
+func (c *toolCall) isDrawn(f *paramForm, said string) bool {
 	rest, ok := strings.CutPrefix(said, c.asks)
 	return ok && drawsParams(f, rest, c.params, f.Most)
 }

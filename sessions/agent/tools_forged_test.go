@@ -195,17 +195,17 @@ func forgedTools(t *testing.T, runs int) {
 			var asks []*codexAsk
 			for i, c := range rapid.Permutation(tell).Draw(rt, "order") {
 				params := c.asked(rt)
-				hook, answer := (&codexLink{thread: ourThread}).request(serverMessage{Method: "mcpServer/elicitation/request", Params: params})
+				hook, answer := (&codexLink{thread: ourThread}).readRequest(serverMessage{Method: "mcpServer/elicitation/request", Params: params})
 				if answer == nil {
 					rt.Fatalf("not read: %s", params)
 				}
 				hook.Agent, hook.Signal = "codex", Asking
 				if rapid.IntRange(0, 3).Draw(rt, "a hook tells of it first") == 0 {
 					input, _ := json.Marshal(c.params)
-					o.known.calls.heard(Hook{Agent: "codex", Signal: Asking, Tool: "mcp__lab__" + c.tool, Input: input})
+					o.known.calls.noteHook(Hook{Agent: "codex", Signal: Asking, Tool: "mcp__lab__" + c.tool, Input: input})
 				}
 				a := &codexAsk{hook: hook, decider: &decider{told: make(chan Told, 1), served: true}}
-				o.serve(fmt.Sprint(i), a)
+				o.addServed(fmt.Sprint(i), a)
 				if asks = append(asks, a); own && reflect.DeepEqual(c, call) {
 					ours, says = a, answer
 				}

@@ -44,11 +44,11 @@ func forgedTwins(t *testing.T, runs int) {
 			}
 			var k calls
 			for _, h := range tell {
-				k.heard(h)
+				k.noteHook(h)
 			}
 			late := *d
 			if tool, ok := p.formOf(d).toolOf(d); ok {
-				k.record(&late, p.formOf(d), tool)
+				k.addRecord(&late, p.formOf(d), tool)
 			}
 			told[fmt.Sprintf("recorded %v, unseen %v", late.Call != "" && !late.Disputed, late.Unseen)]++
 			if late.Call != "" && !late.Disputed && late.Call != newCall(own).sum {

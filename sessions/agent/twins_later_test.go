@@ -195,7 +195,7 @@ func forgedLaterTwins(t *testing.T, runs int) {
 					now = now.Add(2 * time.Second)
 					screen := &sessions.Snapshot{Width: 100, Height: len(rows), Rows: rows}
 					obs := sessions.Observation{Known: true}
-					o.prompts(&obs, sessions.Poll{Now: now, Screen: screen, Dialog: o.profile().Dialog(visible(screen))})
+					o.addDialog(&obs, sessions.Poll{Now: now, Screen: screen, Dialog: o.profile().Dialog(visibleRows(screen))})
 					d = obs.Prompt
 				}
 				return d
@@ -216,7 +216,7 @@ func forgedLaterTwins(t *testing.T, runs int) {
 			hear := func(what string, h Hook) {
 				steps = append(steps, what)
 				h.At = now
-				o.known.calls.heard(h)
+				o.known.calls.noteHook(h)
 			}
 			unseen := false // it wasn't, for a moment
 			between := func() {

@@ -86,10 +86,10 @@ func (p *Profile) Unread(screen *sessions.Snapshot, waits bool) *sessions.Dialog
 	case boxed && !u.weakly(), !boxed && !u.strongly():
 		return nil
 	}
-	d := &sessions.Dialog{Kind: sessions.PromptUnread, Marked: -1, First: u.first, Last: u.last, Title: u.title()}
+	d := &sessions.Dialog{Kind: sessions.PromptUnread, Marked: -1, First: u.first, Last: u.last, Title: u.findTitle()}
 	d.Body = tidy(l.rows[u.first : u.last+1])
 	if !u.secret {
-		d.Options = u.keys()
+		d.Options = u.findKeys()
 	}
 	if boxed && screen.CursorVisible { // it takes text: a search, say
 		d.Options = slices.DeleteFunc(d.Options, func(o sessions.DialogOption) bool { return o.Key == "Space" || len(o.Key) == 1 })
@@ -97,7 +97,7 @@ func (p *Profile) Unread(screen *sessions.Snapshot, waits bool) *sessions.Dialog
 	if p.headless(l) || boxed && (l.narrow || screen.Height < leastHeight) {
 		d.Cut, d.Unseen = true, true // Escape is all that it takes
 	}
-	d.Print = u.print(l.rows, screen)
+	d.Print = u.fingerprint(l.rows, screen)
 	return d
 }
 
@@ -120,7 +120,7 @@ func (p *Profile) isHeadless(l *layout, own bool) bool {
 			continue
 		}
 		r := dialogReading{form: f, layout: &top}
-		if r.content(); r.findOptions() && r.findEnd() {
+		if r.takeOffFrame(); r.findOptions() && r.findEnd() {
 			return true
 		}
 	}
@@ -180,7 +180,7 @@ func lookUnread(rows []string, screen *sessions.Snapshot) *unreadScreen {
 			u.first, u.last = min(u.first, i), i
 		}
 	}
-	u.lists()
+	u.findOptions()
 	inField := ""
 	if y := screen.CursorY; screen.CursorVisible && y < len(u.rows) {
 		u.prompt = unreadCommand.MatchString(u.rows[y])
@@ -218,8 +218,8 @@ func lookUnread(rows []string, screen *sessions.Snapshot) *unreadScreen {
 	return u
 }
 
-// lists looks for options one below the other.
-func (u *unreadScreen) lists() {
+// findOptions looks for options one below the other.
+func (u *unreadScreen) findOptions() {
 	want := 1
 	for i, row := range u.rows {
 		if m := unreadNumber.FindStringSubmatch(row); m != nil {
@@ -231,7 +231,7 @@ func (u *unreadScreen) lists() {
 			}
 			u.digits = max(u.digits, want-1)
 		}
-		if m := unreadMark.FindStringSubmatchIndex(row); m != nil && i >= u.last-listRows && u.alone(i, row[m[4]:m[5]], utf8.RuneCountInString(row[:m[6]])) {
+		if m := unreadMark.FindStringSubmatchIndex(row); m != nil && i >= u.last-listRows && u.isAlone(i, row[m[4]:m[5]], utf8.RuneCountInString(row[:m[6]])) {
 			u.marked, u.list = true, i
 			u.both = u.both || unreadNumber.MatchString(row)
 		}
@@ -296,9 +296,9 @@ func (u *unreadScreen) hinted(i int) int {
 	return 1
 }
 
-// alone reports whether a row that seems to be marked has one beside it that begins in the
+// isAlone reports whether a row that seems to be marked has one beside it that begins in the
 // same column, without a mark.
-func (u *unreadScreen) alone(i int, mark string, col int) bool {
+func (u *unreadScreen) isAlone(i int, mark string, col int) bool {
 	plain := func(n int) bool {
 		if n < 0 || n >= len(u.rows) {
 			return false
@@ -335,8 +335,8 @@ func (u *unreadScreen) strongly() bool {
 	return u.field || u.marked && (hint || u.asks || u.both) || (u.numbers || u.checks) && hint || u.buttons && (hint || u.asks || u.marked) || u.yesno && hint || u.enter && u.escape
 }
 
-// title is the question: the last row that asks.
-func (u *unreadScreen) title() string {
+// findTitle is the question: the last row that asks.
+func (u *unreadScreen) findTitle() string {
 	for _, row := range slices.Backward(u.rows) {
 		if text := strings.TrimSpace(row); strings.HasSuffix(text, "?") && len(strings.Fields(text)) > 1 {
 			return printable(text)
@@ -357,8 +357,8 @@ var plainKeys = []sessions.DialogOption{ //nolint:gochecknoglobals // a constant
 	{Label: "Space", Key: "Space"},
 }
 
-// keys are the keys that may answer it: those that dialogs know, and those that it names.
-func (u *unreadScreen) keys() []sessions.DialogOption {
+// findKeys are the keys that may answer it: those that dialogs know, and those that it names.
+func (u *unreadScreen) findKeys() []sessions.DialogOption {
 	out := slices.Clone(plainKeys)
 	for n := range min(u.digits, 9) {
 		out = append(out, sessions.DialogOption{Label: strconv.Itoa(n + 1), Key: strconv.Itoa(n + 1)})
@@ -374,8 +374,8 @@ func (u *unreadScreen) keys() []sessions.DialogOption {
 // maxUnreadLetters bounds the letters among the keys of an unread dialog.
 const maxUnreadLetters = 12
 
-// print is the fingerprint of the screen, but for what changes by itself.
-func (u *unreadScreen) print(rows []string, screen *sessions.Snapshot) string {
+// fingerprint is the fingerprint of the screen, but for what changes by itself.
+func (u *unreadScreen) fingerprint(rows []string, screen *sessions.Snapshot) string {
 	h := sha256.New()
 	for _, row := range rows[u.first : u.last+1] {
 		if !strings.Contains(row, "?") { // what's asked has no clock

@@ -17,7 +17,7 @@ type unread struct {
 	// before are rows that stood there when the program began: they aren't its. It's kept
 	// until its input box is drawn; nil: all rows count.
 	before map[string]bool
-	of     *program // whose they are
+	of     *agentRun // whose they are
 	// stood is what stood there when the program that has the foreground got it, and mine that
 	// it isn't the pane's shell.
 	stood stood
@@ -32,10 +32,10 @@ type backdrop struct {
 	last stood         // of the look before
 }
 
-// look takes in a screen that isn't a program's own, and which group has the foreground, and returns
+// noteScreen takes in a screen that isn't a program's own, and which group has the foreground, and returns
 // what stood there when that got it. shell: it's the pane's shell, which has no backdrop.
-func (b *backdrop) look(screen *sessions.Snapshot, group int, shell bool) stood {
-	rows := visible(screen)
+func (b *backdrop) noteScreen(screen *sessions.Snapshot, group int, shell bool) stood {
+	rows := visibleRows(screen)
 	rows = slices.Clone(rows[:min(len(rows), screen.CursorY+1)])
 	if shell {
 		*b = backdrop{last: stood{screen.HistorySize, rows}}
@@ -67,7 +67,7 @@ type stood struct {
 // standsAt are the rows of a screen that stood there; none, if the command's own row does no
 // longer: what has cleared the screen may have drawn all that's on it.
 func (b stood) standsAt(s *sessions.Snapshot) (rows []int) {
-	now := visible(s)
+	now := visibleRows(s)
 	at := func(i int) int { return b.first + i - s.HistorySize }
 	last := len(b.rows) - 1
 	if last < 0 || s.Alternate || at(last) < 0 || at(last) >= len(now) || b.rows[last] == "" || !strings.HasPrefix(now[at(last)], b.rows[last]) {
@@ -89,7 +89,7 @@ func (o *Observer) lookUnread(s *sessions.Observation, screen *sessions.Snapshot
 		*u = unread{of: o.program}
 		if o.program != nil && len(p.spec.Input.Box) > 0 {
 			u.before = map[string]bool{}
-			for _, row := range visible(screen) {
+			for _, row := range visibleRows(screen) {
 				u.before[row] = true
 			}
 		}
@@ -105,7 +105,7 @@ func (o *Observer) lookUnread(s *sessions.Observation, screen *sessions.Snapshot
 		u.mine = false
 	default:
 		u.mine = group != screen.PID
-		u.stood = o.backdrop.look(screen, group, !u.mine)
+		u.stood = o.backdrop.noteScreen(screen, group, !u.mine)
 	}
 	u.line, u.typed = o.line.waiting, o.line.waiting && !o.line.asks && o.line.holds
 	// While a hook decides in a person's place the program's state says nothing.
@@ -122,7 +122,7 @@ func (w *Watchers) unread(p *Profile, s *sessions.Snapshot, u unread) *sessions.
 	if p == nil {
 		return nil
 	}
-	d := p.Unread(u.own(s), u.waits)
+	d := p.Unread(u.ownScreen(s), u.waits)
 	if d != nil && (u.typed || u.line && len(d.Options) <= len(plainKeys)) {
 		return nil
 	}
@@ -140,8 +140,8 @@ func (w *Watchers) unread(p *Profile, s *sessions.Snapshot, u unread) *sessions.
 	return d
 }
 
-// own is a screen without the rows that aren't the program's.
-func (u unread) own(s *sessions.Snapshot) *sessions.Snapshot {
+// ownScreen is a screen without the rows that aren't the program's.
+func (u unread) ownScreen(s *sessions.Snapshot) *sessions.Snapshot {
 	var others []int
 	if u.mine {
 		others = u.stood.standsAt(s)
@@ -151,7 +151,7 @@ func (u unread) own(s *sessions.Snapshot) *sessions.Snapshot {
 	}
 	out := *s
 	out.Rows = slices.Clone(s.Rows)
-	for i, row := range visible(s) {
+	for i, row := range visibleRows(s) {
 		if u.before[row] || slices.Contains(others, i) {
 			out.Rows[max(0, len(s.Rows)-s.Height)+i] = ""
 		}

@@ -31,7 +31,7 @@ func TestAProgramAsksNothingThatStoodBefore(t *testing.T) {
 		}
 		p.print(asked.Rows...)
 		p.print("$ ru")
-		u := unread{stood: stood{p.shot().HistorySize, visible(p.shot())[:p.shot().CursorY+1]}, mine: true}
+		u := unread{stood: stood{p.shot().HistorySize, visibleRows(p.shot())[:p.shot().CursorY+1]}, mine: true}
 		p.rows[len(p.rows)-1] = "$ run it"
 		switch random.IntN(3) {
 		case 0:
@@ -39,7 +39,7 @@ func TestAProgramAsksNothingThatStoodBefore(t *testing.T) {
 				p.print(fmt.Sprint("2^", n))
 			}
 			p.print("")
-			if d := set.Generic().Unread(u.own(p.shot()), false); d != nil {
+			if d := set.Generic().Unread(u.ownScreen(p.shot()), false); d != nil {
 				t.Fatalf("it stood there before:\n%s", strings.Join(p.rows, "\n"))
 			}
 			continue
@@ -49,7 +49,7 @@ func TestAProgramAsksNothingThatStoodBefore(t *testing.T) {
 			first := len(p.rows) - 1 - len(asked.Rows)
 			p.rows = slices.Concat(p.rows[:first], asked.Rows)
 		}
-		if d := set.Generic().Unread(u.own(p.shot()), false); d == nil {
+		if d := set.Generic().Unread(u.ownScreen(p.shot()), false); d == nil {
 			t.Fatalf("it isn't noticed:\n%s", strings.Join(p.rows, "\n"))
 		}
 	}
@@ -77,8 +77,8 @@ func TestAProgramAsksNothingThatAnotherLeft(t *testing.T) {
 		p := pager{height: 60 + random.IntN(40)}
 		var b backdrop
 		asks := func(group int) bool {
-			u := unread{stood: b.look(p.shot(), group, group == shell), mine: group != shell}
-			return set.Generic().Unread(u.own(p.shot()), false) != nil
+			u := unread{stood: b.noteScreen(p.shot(), group, group == shell), mine: group != shell}
+			return set.Generic().Unread(u.ownScreen(p.shot()), false) != nil
 		}
 		for n := range random.IntN(30) {
 			p.print(fmt.Sprint("line ", n))

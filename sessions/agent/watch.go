@@ -38,8 +38,8 @@ func (w *Watchers) Watch(id sessions.ID, tell func(News)) (stop func()) {
 	}
 }
 
-// tell has those hear it who watch a session.
-func (w *Watchers) tell(id sessions.ID, n News) {
+// tellWatchers has those hear it who watch a session.
+func (w *Watchers) tellWatchers(id sessions.ID, n News) {
 	w.mu.Lock()
 	listeners := w.listeners[id]
 	w.mu.Unlock()

@@ -81,8 +81,8 @@ func (w *Watchers) Observe(s sessions.Session, profile string, kept []byte) (*Ob
 	return o, nil
 }
 
-// forget takes away an observer that was closed, if no other has its place.
-func (w *Watchers) forget(o *Observer) {
+// forgetObserver takes away an observer that was closed, if no other has its place.
+func (w *Watchers) forgetObserver(o *Observer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.observers[o.session.ID] == o {
@@ -94,27 +94,27 @@ func (w *Watchers) forget(o *Observer) {
 // Hook hands a hook to the session that it's about; false: none is known.
 func (w *Watchers) Hook(h Hook) bool {
 	w.mu.Lock()
-	o := w.about(h)
+	o := w.observerOf(h)
 	w.mu.Unlock()
 	if o == nil {
 		w.opt.Logger.Debug("a hook of no session", "agent", h.Agent, "event", h.Event, "cwd", h.Cwd)
 		return false
 	}
-	o.take(h)
-	if made := o.made(h); made != "" && w.opt.Made != nil {
+	o.takeHook(h)
+	if made := o.callMade(h); made != "" && w.opt.Made != nil {
 		w.opt.Made(o.session.ID, made)
 	}
 	h.Input = nil
-	w.tell(o.session.ID, News{At: h.At, Hook: &h})
+	w.tellWatchers(o.session.ID, News{At: h.At, Hook: &h})
 	w.opt.LookNow(o.session.ID)
 	return true
 }
 
-// about finds the session of a hook, by what is surest first: the processes above
+// observerOf finds the session of a hook, by what is surest first: the processes above
 // the hook, what it says of its conversation, and where it ran. Codex' hooks run below
 // a daemon that all panes share: the conversation is surer there, and where it ran says
 // nothing.
-func (w *Watchers) about(h Hook) *Observer {
+func (w *Watchers) observerOf(h Hook) *Observer {
 	p := w.opt.Profiles.Get(h.Agent)
 	shared := p != nil && p.Format() == transcript.Codex
 	if shared {
@@ -149,7 +149,7 @@ func (w *Watchers) about(h Hook) *Observer {
 // ofConversation is the observer that reads a hook's conversation; nil: none does.
 func (w *Watchers) ofConversation(h Hook) *Observer {
 	for _, o := range w.observers {
-		ref := o.reads()
+		ref := o.readsTranscript()
 		if ref != nil && (h.Transcript != "" && ref.Path == h.Transcript || h.Conversation != "" && ref.Session == h.Conversation) {
 			return o
 		}
@@ -157,8 +157,8 @@ func (w *Watchers) ofConversation(h Hook) *Observer {
 	return nil
 }
 
-// known is what other goroutines may ask of an observer.
-type known struct {
+// observerNews is what other goroutines may ask of an observer.
+type observerNews struct {
 	mu      sync.Mutex
 	hooks   []Hook // that came since the last look
 	ref     *transcript.Ref
@@ -188,16 +188,16 @@ type known struct {
 // maxHooks bounds what waits for a look: more than a look's time brings.
 const maxHooks = 256
 
-func (o *Observer) take(h Hook) {
+func (o *Observer) takeHook(h Hook) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
-	o.known.hear(h)
+	o.known.noteHook(h)
 	o.known.noteTold(h)
 	if !o.known.tooLate(h) {
-		o.known.calls.heard(h)
+		o.known.calls.noteHook(h)
 	}
 	o.known.heardReply(h)
-	o.known.calls.shows(o.known.askedCall)
+	o.known.calls.dropAnswered(o.known.askedCall)
 	h.Input = nil // it may be long, and has been taken in
 	if h.announces() && h.Transcript != "" {
 		o.known.told = h.Transcript
@@ -207,8 +207,8 @@ func (o *Observer) take(h Hook) {
 	}
 }
 
-// taken are the hooks since the last look, in the order in which they were called.
-func (o *Observer) taken() []Hook {
+// takenHooks are the hooks since the last look, in the order in which they were called.
+func (o *Observer) takenHooks() []Hook {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
 	hooks := o.known.hooks
@@ -223,14 +223,14 @@ func (o *Observer) hasProcess(pid int) bool {
 	return slices.Contains(o.known.pids, pid)
 }
 
-func (o *Observer) reads() *transcript.Ref {
+func (o *Observer) readsTranscript() *transcript.Ref {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
 	return o.known.ref
 }
 
-// publish has other goroutines know what the poller's goroutine found out.
-func (o *Observer) publish(pane int) {
+// publishNews has other goroutines know what the poller's goroutine found out.
+func (o *Observer) publishNews(pane int) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
 	if pane > 0 {
@@ -276,7 +276,7 @@ func (o *Observer) publishScreen(s *sessions.Snapshot) {
 // in the same folder that has no transcript yet.
 func (w *Watchers) othersHave(o *Observer, c transcript.Candidate) bool {
 	l := letters(c.LastUser)
-	return w.others(o, func(other *known) bool {
+	return w.isTrueOfOther(o, func(other *observerNews) bool {
 		if other.ref != nil && sameRef(*other.ref, c.Ref) || c.Ref.Format != transcript.OpenCode && other.told == c.Ref.Path {
 			return true
 		}
@@ -284,13 +284,13 @@ func (w *Watchers) othersHave(o *Observer, c transcript.Candidate) bool {
 	})
 }
 
-// twins reports whether there's another in the same folder that has no transcript yet.
-func (w *Watchers) twins(o *Observer) bool {
-	return w.others(o, func(other *known) bool { return other.cwd == o.program.process.Cwd })
+// hasTwin reports whether there's another in the same folder that has no transcript yet.
+func (w *Watchers) hasTwin(o *Observer) bool {
+	return w.isTrueOfOther(o, func(other *observerNews) bool { return other.cwd == o.program.process.Cwd })
 }
 
-// others reports whether something is true of a session besides o's.
-func (w *Watchers) others(o *Observer, is func(*known) bool) bool {
+// isTrueOfOther reports whether something is true of a session besides o's.
+func (w *Watchers) isTrueOfOther(o *Observer, is func(*observerNews) bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, other := range w.observers {

@@ -52,23 +52,23 @@ func (p *Processes) Origins(panes []SessionPane, home string) *Origins {
 	if !p.ok {
 		return o
 	}
-	own := o.group(os.Getpid())
+	own := o.groupOf(os.Getpid())
 	for _, pane := range panes {
-		if g := o.group(pane.PID); g != "" && g != own && g != o.group(pane.Server) && pane.Session != "" {
+		if g := o.groupOf(pane.PID); g != "" && g != own && g != o.groupOf(pane.Server) && pane.Session != "" {
 			o.groups[g] = pane.Session
 		}
 	}
 	for _, pane := range panes {
 		if pane.Session == "" {
-			delete(o.groups, o.group(pane.PID)) // others' panes are in it, too
+			delete(o.groups, o.groupOf(pane.PID)) // others' panes are in it, too
 		}
 	}
 	return o
 }
 
-// group is the control group of a process.
-func (o *Origins) group(pid int) string {
-	k, err := o.kin(pid)
+// groupOf is the control group of a process.
+func (o *Origins) groupOf(pid int) string {
+	k, err := o.lookAtProcess(pid)
 	if err != nil {
 		return ""
 	}
@@ -86,7 +86,7 @@ func (o *Origins) Of(pid int) (sessions.ID, error) {
 	for try := 1; ; try++ {
 		line, err := o.descent(pid)
 		if err == nil {
-			return o.find(line), nil
+			return o.findSession(line), nil
 		}
 		if !errors.Is(err, errRaced) || try == tries {
 			return "", fmt.Errorf("find where process %d was begun: %w", pid, err)
@@ -98,13 +98,13 @@ func (o *Origins) Of(pid int) (sessions.ID, error) {
 // descent is a process and those above it, nearest first, without the first of all.
 func (o *Origins) descent(pid int) ([]kin, error) {
 	const most = 1 << 16 // more than there are processes in a chain
-	first, err := o.kin(pid)
+	first, err := o.lookAtProcess(pid)
 	if err != nil {
 		return nil, err
 	}
 	line := []kin{first}
 	for last := first; last.parent > 1 && len(line) < most; line = append(line, last) {
-		above, err := o.kin(last.parent)
+		above, err := o.lookAtProcess(last.parent)
 		if err != nil || above.started > last.started { // another has its number
 			return nil, errRaced
 		}
@@ -113,9 +113,9 @@ func (o *Origins) descent(pid int) ([]kin, error) {
 	return line, nil
 }
 
-// find finds the session by the processes' descent, nearest first; of what has left it by
+// findSession finds the session by the processes' descent, nearest first; of what has left it by
 // the terminal that it was begun at, the control group, and what its environment says.
-func (o *Origins) find(line []kin) sessions.ID {
+func (o *Origins) findSession(line []kin) sessions.ID {
 	for _, by := range []func(kin) sessions.ID{o.byProcess, o.byGroup, o.byEnvironment} {
 		for _, k := range line {
 			if id := by(k); id != "" {
@@ -190,7 +190,7 @@ func (o *Origins) Holding(inode uint64, uid int) (sessions.ID, error) {
 	want := fmt.Sprintf("socket:[%d]", inode)
 	var raced error
 	for _, proc := range all {
-		k, err := o.kin(proc.PID)
+		k, err := o.lookAtProcess(proc.PID)
 		if err == nil && int(k.uid) != uid {
 			continue
 		}
@@ -212,15 +212,15 @@ func (o *Origins) Holding(inode uint64, uid int) (sessions.ID, error) {
 	return "", raced
 }
 
-// kin looks at a process, once.
-func (o *Origins) kin(pid int) (kin, error) {
+// lookAtProcess looks at a process, once.
+func (o *Origins) lookAtProcess(pid int) (kin, error) {
 	if k, ok := o.seen[pid]; ok {
 		return k, nil
 	}
 	if !o.processes.ok || pid <= 0 {
 		return kin{}, fmt.Errorf("%w process %d", sessions.ErrUnknown, pid)
 	}
-	s, err := o.processes.stat(pid)
+	s, err := o.processes.statOf(pid)
 	if err != nil {
 		return kin{}, err
 	}

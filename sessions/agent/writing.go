@@ -24,8 +24,8 @@ const (
 	anchorShort = 3    // rows by which it's known where a screen goes on
 )
 
-// hear takes in what the transcript says: what it has isn't only on the screen any more.
-func (w *writing) hear(records []transcript.Record) {
+// noteRecords takes in what the transcript says: what it has isn't only on the screen any more.
+func (w *writing) noteRecords(records []transcript.Record) {
 	for _, r := range records {
 		switch r.Kind {
 		case transcript.User:
@@ -37,24 +37,24 @@ func (w *writing) hear(records []transcript.Record) {
 	}
 }
 
-// tool reports whether the transcript has a tool at work: what's new on the screen is its.
-func (w *writing) tool() bool { return w.last == transcript.Tool || w.last == transcript.Question }
+// hasTool reports whether the transcript has a tool at work: what's new on the screen is its.
+func (w *writing) hasTool() bool { return w.last == transcript.Tool || w.last == transcript.Question }
 
-// see takes in rows of a look at the conversation, behind what the person wrote last.
-func (w *writing) see(rows []string, width int) {
-	if w.tool() || len(rows) == 0 {
+// noteRows takes in rows of a look at the conversation, behind what the person wrote last.
+func (w *writing) noteRows(rows []string, width int) {
+	if w.hasTool() || len(rows) == 0 {
 		return
 	}
 	if width != w.width {
 		w.rows, w.width = nil, width
 	}
-	w.rows = joinRows(w.rows, rows)
+	w.rows = joinTexts(w.rows, rows)
 	w.rows = w.rows[max(0, len(w.rows)-maxWriting):]
 }
 
-// joinRows puts rows of a screen behind those of looks before: from the first place on at
+// joinTexts puts rows of a screen behind those of looks before: from the first place on at
 // which some of them stand in both.
-func joinRows(old, rows []string) []string {
+func joinTexts(old, rows []string) []string {
 	for i := range rows {
 		anchor := rows[i:min(i+anchorShort, len(rows))]
 		if len(anchor) < anchorShort || len(letters(strings.Join(anchor, ""))) < minKnown {
@@ -78,15 +78,15 @@ func joinRows(old, rows []string) []string {
 	return slices.Clone(rows) // so few are redrawn rather
 }
 
-// follow takes in what a look brought of what's being written. The lines are what was cut
+// followWriting takes in what a look brought of what's being written. The lines are what was cut
 // off if the turn was stopped.
-func (o *Observer) follow(l sessions.Poll, v Verdict, records []transcript.Record) (cutOff []sessions.Line) {
+func (o *Observer) followWriting(l sessions.Poll, v Verdict, records []transcript.Record) (cutOff []sessions.Line) {
 	p := o.program
 	if p.reader == nil {
 		p.writing = writing{}
 		return nil
 	}
-	p.writing.hear(records)
+	p.writing.noteRecords(records)
 	switch {
 	case v.Ended && v.Interrupted && (p.ending || l.Last):
 		cutOff = o.cutOff(nil)
@@ -94,7 +94,7 @@ func (o *Observer) follow(l sessions.Poll, v Verdict, records []transcript.Recor
 		cutOff = o.cutOff(l.Screen)
 	case l.Screen != nil && v.State == sessions.StateWorking && !v.Ended:
 		text, _ := p.profile.Fresh(l.Screen)
-		p.writing.see(p.text.unsaid(text), l.Screen.Width)
+		p.writing.noteRows(p.text.unsaid(text), l.Screen.Width)
 	}
 	if v.Ended {
 		p.writing = writing{}
@@ -121,7 +121,7 @@ func (o *Observer) cutOff(screen *sessions.Snapshot) []sessions.Line {
 		if end >= 0 {
 			text = text[:end]
 		}
-		w.see(p.text.unsaid(trimBlank(text)), screen.Width)
+		w.noteRows(p.text.unsaid(trimBlank(text)), screen.Width)
 	}
 	rows := trimBlank(p.text.unsaid(w.rows))
 	if l := letters(strings.Join(rows, "")); len(l) < minKnown || bytes.Contains(p.text.turn, []byte(l)) {

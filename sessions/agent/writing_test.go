@@ -114,9 +114,9 @@ func TestLooksMakeTheTextThatWentOverTheScreen(t *testing.T) {
 					end = 1
 				}
 			}
-			w.see(rows, 80)
+			w.noteRows(rows, 80)
 		}
-		w.see(trimBlank(slices.Clone(text[max(0, len(text)-height):])), 80)
+		w.noteRows(trimBlank(slices.Clone(text[max(0, len(text)-height):])), 80)
 		if got, want := strings.Join(w.rows, "\n"), strings.Join(trimBlank(text), "\n"); got != want {
 			rt.Fatalf("got\n%s\nwant\n%s", got, want)
 		}

@@ -114,7 +114,7 @@ func (d *claudeDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 		understood = claudeSilent[l.kind]
 	}
 	if first < len(out) {
-		at := stamp(l.at)
+		at := timeOf(l.at)
 		for i := first; i < len(out); i++ {
 			out[i].At = at
 		}
@@ -124,7 +124,7 @@ func (d *claudeDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 
 // assistant decodes blocks of an answer.
 func (d *claudeDecoder) assistant(l *claudeLine, out []Record) []Record {
-	id, model := text(l.message.Get("id")), l.message.Get("model").Str
+	id, model := textOf(l.message.Get("id")), l.message.Get("model").Str
 	if l.apiError {
 		out = append(out, Record{Kind: Failure, ID: id, Text: short(claudeText(l.message.Get("content")), 10)})
 		out[len(out)-1].Waits = passes(out[len(out)-1].Text)
@@ -137,7 +137,7 @@ func (d *claudeDecoder) assistant(l *claudeLine, out []Record) []Record {
 	l.message.Get("content").ForEach(func(_, block gjson.Result) bool {
 		switch block.Get("type").Str {
 		case "text":
-			if answer := text(block.Get("text")); strings.TrimSpace(answer) != "" {
+			if answer := textOf(block.Get("text")); strings.TrimSpace(answer) != "" {
 				out = append(out, Record{Kind: Answer, ID: id, Text: answer})
 			}
 		case "tool_use", "server_tool_use", "mcp_tool_use":
@@ -151,16 +151,16 @@ func (d *claudeDecoder) assistant(l *claudeLine, out []Record) []Record {
 }
 
 func claudeCall(block gjson.Result) Record {
-	r := Record{Kind: Tool, ID: text(block.Get("id")), Tool: text(block.Get("name"))}
+	r := Record{Kind: Tool, ID: textOf(block.Get("id")), Tool: textOf(block.Get("name"))}
 	args := block.Get("input")
 	switch r.Tool {
 	case "AskUserQuestion":
 		r.Kind, r.Text = Question, questions(args)
 	case "ExitPlanMode": // asks whether to go on with its plan
-		r.Kind, r.Text = Question, text(args.Get("plan"))
+		r.Kind, r.Text = Question, textOf(args.Get("plan"))
 	}
 	if r.Text == "" {
-		r.Kind, r.Text = Tool, call(r.Tool, args)
+		r.Kind, r.Text = Tool, callInShort(r.Tool, args)
 	}
 	return r
 }
@@ -244,7 +244,7 @@ func (d *claudeDecoder) attachment(l *claudeLine, out []Record) []Record {
 }
 
 func (d *claudeDecoder) result(l *claudeLine, block gjson.Result) Record {
-	r := Record{Kind: ToolResult, ID: text(block.Get("tool_use_id")), Failed: block.Get("is_error").Bool()}
+	r := Record{Kind: ToolResult, ID: textOf(block.Get("tool_use_id")), Failed: block.Get("is_error").Bool()}
 	r.Tool = d.Calls.name(r.ID)
 	switch {
 	case l.denial.Str == "user-rejected" && l.before.Bool():
@@ -282,7 +282,7 @@ func (d *claudeDecoder) end(out []Record, r Record) []Record {
 // text may share memory with the line.
 func claudeText(content gjson.Result) string {
 	if content.Type == gjson.String {
-		return clean(content.Str)
+		return cleanText(content.Str)
 	}
 	var parts []string
 	for _, block := range content.Array() {
@@ -295,7 +295,7 @@ func claudeText(content gjson.Result) string {
 			parts = append(parts, "[document]")
 		}
 	}
-	return clean(strings.Join(parts, "\n"))
+	return cleanText(strings.Join(parts, "\n"))
 }
 
 // pasted finds what Claude Code puts around a paste. The ends must have the same

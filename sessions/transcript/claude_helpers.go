@@ -8,7 +8,7 @@ import (
 )
 
 // openClaude opens SESSION.jsonl, and what stands in SESSION/subagents beside it.
-func openClaude(path string, at position) (source, error) {
+func openClaude(path string, at readPosition) (source, error) {
 	src, err := openFile(path, decoders[Claude], at)
 	if err != nil {
 		return nil, err
@@ -17,7 +17,7 @@ func openClaude(path string, at position) (source, error) {
 	return newFamily(src, &describedHelpers{folder: folder, open: openClaudeHelper}, at), nil
 }
 
-func openClaudeHelper(path string, at position) (source, error) {
+func openClaudeHelper(path string, at readPosition) (source, error) {
 	return openFile(path, func() decoder { return &claudeHelperDecoder{} }, at)
 }
 
@@ -39,13 +39,13 @@ func (*claudeHelperDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	}
 	var said []string
 	l.message.Get("content").ForEach(func(_, block gjson.Result) bool {
-		if words := text(block.Get("text")); block.Get("type").Str == "text" && strings.TrimSpace(words) != "" {
+		if words := textOf(block.Get("text")); block.Get("type").Str == "text" && strings.TrimSpace(words) != "" {
 			said = append(said, words)
 		}
 		return true
 	})
 	if len(said) > 0 {
-		out = append(out, Record{Kind: Helper, ID: text(l.message.Get("id")), Text: strings.Join(said, "\n\n"), At: stamp(l.at)})
+		out = append(out, Record{Kind: Helper, ID: textOf(l.message.Get("id")), Text: strings.Join(said, "\n\n"), At: timeOf(l.at)})
 	}
 	return out, true
 }

@@ -73,7 +73,7 @@ func (d *codexDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 		return out, codexSilent[kind]
 	}
 	if first < len(out) {
-		when := stamp(at)
+		when := timeOf(at)
 		for i := first; i < len(out); i++ {
 			out[i].At = when
 		}
@@ -89,12 +89,12 @@ func (d *codexDecoder) event(e gjson.Result, out []Record) ([]Record, bool) {
 		d.Items = true
 		return codexSaid(e.Get("item"), out), true
 	case "agent_message":
-		if answer := text(e.Get("message")); !d.Items && answer != "" {
+		if answer := textOf(e.Get("message")); !d.Items && answer != "" {
 			out = append(out, Record{Kind: Answer, Text: answer})
 		}
 	case "user_message":
-		if said := withoutNotices(text(e.Get("message"))); !d.Items && !injected(said) && said != "" {
-			out = append(out, Record{Kind: User, Text: clean(said)})
+		if said := withoutNotices(textOf(e.Get("message"))); !d.Items && !injected(said) && said != "" {
+			out = append(out, Record{Kind: User, Text: cleanText(said)})
 		}
 	case "task_started", "turn_started":
 		d.Open = true
@@ -120,7 +120,7 @@ func (d *codexDecoder) end(e gjson.Result, out []Record, interrupted bool) []Rec
 		return out
 	}
 	d.Open = false
-	return append(out, Record{Kind: TurnEnd, ID: text(e.Get("turn_id")), Interrupted: interrupted})
+	return append(out, Record{Kind: TurnEnd, ID: textOf(e.Get("turn_id")), Interrupted: interrupted})
 }
 
 func codexFailure(e gjson.Result) Record {
@@ -133,18 +133,18 @@ func codexFailure(e gjson.Result) Record {
 
 // codexSaid decodes a finished item: what was said.
 func codexSaid(item gjson.Result, out []Record) []Record {
-	id := text(item.Get("id"))
+	id := textOf(item.Get("id"))
 	switch item.Get("type").Str {
 	case "UserMessage":
 		if said := withoutNotices(codexText(item.Get("content"))); !injected(said) && strings.TrimSpace(said) != "" {
-			out = append(out, Record{Kind: User, ID: id, Text: own(clean(said))})
+			out = append(out, Record{Kind: User, ID: id, Text: own(cleanText(said))})
 		}
 	case "AgentMessage":
 		if answer := codexText(item.Get("content")); strings.TrimSpace(answer) != "" {
 			out = append(out, Record{Kind: Answer, ID: id, Text: own(answer)})
 		}
 	case "Plan":
-		if plan := text(item.Get("text")); plan != "" {
+		if plan := textOf(item.Get("text")); plan != "" {
 			out = append(out, Record{Kind: Answer, ID: id, Text: plan})
 		}
 	}
@@ -170,25 +170,25 @@ func codexText(content gjson.Result) string {
 // item decodes tools' calls and results.
 func (d *codexDecoder) item(item gjson.Result, out []Record) ([]Record, bool) {
 	kind := item.Get("type").Str
-	r := Record{ID: text(item.Get("call_id")), Tool: text(item.Get("name"))}
+	r := Record{ID: textOf(item.Get("call_id")), Tool: textOf(item.Get("name"))}
 	switch kind {
 	case "function_call":
 		args := gjson.Result{Type: gjson.String, Str: item.Get("arguments").Str}
 		if valid([]byte(args.Str)) {
 			args = gjson.Parse(args.Str)
 		}
-		r.Kind, r.Text = Tool, call(r.Tool, args)
+		r.Kind, r.Text = Tool, callInShort(r.Tool, args)
 		if r.Tool == "request_user_input" {
 			r.Kind, r.Text = Question, questions(args)
 		}
 	case "custom_tool_call":
-		r.Kind, r.Text = Tool, call(r.Tool, item.Get("input"))
+		r.Kind, r.Text = Tool, callInShort(r.Tool, item.Get("input"))
 	case "local_shell_call":
 		r.Kind, r.Tool = Tool, "shell"
-		r.Text = call(r.Tool, item.Get("action"))
+		r.Text = callInShort(r.Tool, item.Get("action"))
 	case "web_search_call":
 		r.Kind, r.Tool = Tool, "web_search"
-		r.Text = call(r.Tool, item.Get("action"))
+		r.Text = callInShort(r.Tool, item.Get("action"))
 	case "function_call_output", "custom_tool_call_output":
 		r.Kind, r.Tool = ToolResult, d.Calls.name(r.ID)
 		r.Text, r.Failed = codexOutput(item.Get("output"))

@@ -27,7 +27,7 @@ type codexHelpers struct {
 	above map[string]time.Time // the folders above them, when they were listed
 }
 
-func openCodex(path string, at position) (source, error) {
+func openCodex(path string, at readPosition) (source, error) {
 	src, err := openFile(path, decoders[Codex], at)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (c *codexHelpers) folders() []string {
 
 // find looks into the folders that have changed. One is looked at again where a sub-agent
 // hasn't been asked anything yet.
-func (c *codexHelpers) find(_ context.Context, known func(string) bool, at func(string) position) (out []*helper) {
+func (c *codexHelpers) find(_ context.Context, known func(string) bool, at func(string) readPosition) (out []*helper) {
 	if c.family == nil {
 		id := codexMeta(c.path).Get("id").Str
 		if id == "" {
@@ -114,7 +114,7 @@ func (c *codexHelpers) find(_ context.Context, known func(string) bool, at func(
 
 // helperIn is the sub-agent that a file is of; nil: none that's known yet, surely none if
 // sure.
-func (c *codexHelpers) helperIn(path, name string, at func(string) position) (h *helper, sure bool) {
+func (c *codexHelpers) helperIn(path, name string, at func(string) readPosition) (h *helper, sure bool) {
 	meta := codexMeta(path)
 	if !meta.Exists() {
 		return nil, false // it's being written
@@ -133,7 +133,7 @@ func (c *codexHelpers) helperIn(path, name string, at func(string) position) (h 
 		return nil, false
 	}
 	c.family[id] = true
-	by := cmp.Or(short(text(meta.Get("agent_role")), 1), short(text(meta.Get("agent_nickname")), 1), "sub-agent")
+	by := cmp.Or(short(textOf(meta.Get("agent_role")), 1), short(textOf(meta.Get("agent_nickname")), 1), "sub-agent")
 	if task != "" {
 		by += " (" + short(task, 1) + ")"
 	}

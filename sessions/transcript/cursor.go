@@ -12,15 +12,15 @@ import (
 // refused rather than misread.
 const cursorVersion = 1
 
-// cursor is what Cursor gives, as JSON.
-type cursor struct {
-	Version int      `json:"v"`
-	Ref     Ref      `json:"ref"`
-	At      position `json:"at"`
+// storedCursor is what Cursor gives, as JSON.
+type storedCursor struct {
+	Version int          `json:"v"`
+	Ref     Ref          `json:"ref"`
+	At      readPosition `json:"at"`
 }
 
-// position says how far a source was read. Sources use the fields they need.
-type position struct {
+// readPosition says how far a source was read. Sources use the fields they need.
+type readPosition struct {
 	// Of files.
 	Offset int64  `json:"offset,omitempty"` // of the first line that wasn't read, bytes
 	Mark   uint64 `json:"mark,omitempty"`   // fingerprint of the MarkLen bytes before Offset
@@ -36,25 +36,25 @@ type position struct {
 	Given   []string `json:"given,omitempty"`
 
 	// Of sub-agents, by the names of their files, or their conversations' ids.
-	Helpers map[string]position `json:"helpers,omitempty"`
+	Helpers map[string]readPosition `json:"helpers,omitempty"`
 
 	Skipped int64           `json:"skipped,omitempty"`
 	State   json.RawMessage `json:"state,omitempty"` // of the format's decoder
 }
 
-func encodeCursor(ref Ref, at position) []byte {
-	text, err := json.Marshal(cursor{cursorVersion, ref, at})
+func encodeCursor(ref Ref, at readPosition) []byte {
+	text, err := json.Marshal(storedCursor{cursorVersion, ref, at})
 	if err != nil { // none of its types can fail
 		panic(err)
 	}
 	return text
 }
 
-func decodeCursor(ref Ref, text []byte) (position, error) {
+func decodeCursor(ref Ref, text []byte) (readPosition, error) {
 	if len(text) == 0 {
-		return position{}, nil
+		return readPosition{}, nil
 	}
-	var c cursor
+	var c storedCursor
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(&c)
@@ -65,12 +65,12 @@ func decodeCursor(ref Ref, text []byte) (position, error) {
 		err = errors.New("there's more after its end")
 	}
 	if err != nil {
-		return position{}, fmt.Errorf("open transcript %s: its cursor can't be used, read it from the beginning or from its end: %w", ref.Path, err)
+		return readPosition{}, fmt.Errorf("open transcript %s: its cursor can't be used, read it from the beginning or from its end: %w", ref.Path, err)
 	}
 	return c.At, nil
 }
 
-func (c *cursor) check(ref Ref) error {
+func (c *storedCursor) check(ref Ref) error {
 	at := c.At
 	switch {
 	case c.Version != cursorVersion:
@@ -84,7 +84,7 @@ func (c *cursor) check(ref Ref) error {
 }
 
 // possible reports whether a position can be one of a file's.
-func (at position) possible() bool {
+func (at readPosition) possible() bool {
 	for _, h := range at.Helpers {
 		if len(h.Helpers) > 0 || !h.possible() {
 			return false

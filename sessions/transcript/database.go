@@ -56,9 +56,9 @@ func (s fileState) same(o fileState) bool {
 // more than the coarsest time stamp of a file system, 2 s.
 const settled = 3 * time.Second
 
-// look opens the database if it may have changed since the last look; false if it
+// openIfChanged opens the database if it may have changed since the last look; false if it
 // hasn't, or isn't there.
-func (d *database) look(ctx context.Context) (bool, error) {
+func (d *database) openIfChanged(ctx context.Context) (bool, error) {
 	file, err := stateOf(d.path)
 	if err != nil {
 		return false, err
@@ -86,8 +86,8 @@ func (d *database) look(ctx context.Context) (bool, error) {
 	return true, d.open(log.info != nil)
 }
 
-// again makes the next look see a change.
-func (d *database) again() { d.seen = [2]fileState{} }
+// expectChange makes the next look see a change.
+func (d *database) expectChange() { d.seen = [2]fileState{} }
 
 // open opens the database for reading. Without a log nobody has it open, and
 // SQLite would make one unless it's told that the file doesn't change.

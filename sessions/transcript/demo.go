@@ -19,7 +19,7 @@ func (demoDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 		return out, false
 	}
 	v := gjson.ParseBytes(line)
-	kind := Kind(text(v.Get("kind")))
+	kind := Kind(textOf(v.Get("kind")))
 	if kind == demoStart {
 		return out, true
 	}
@@ -27,7 +27,7 @@ func (demoDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 		return out, false
 	}
 	return append(out, Record{
-		Kind: kind, ID: text(v.Get("id")), Text: text(v.Get("text")), Tool: text(v.Get("tool")), At: stamp(v.Get("at")),
+		Kind: kind, ID: textOf(v.Get("id")), Text: textOf(v.Get("text")), Tool: textOf(v.Get("tool")), At: timeOf(v.Get("at")),
 		Failed: v.Get("failed").Bool(), Interrupted: v.Get("interrupted").Bool(),
 	}), true
 }

@@ -22,13 +22,13 @@ import (
 // or none of a tool's call, is the program's own business.
 type describedHelpers struct {
 	folder  string
-	open    func(path string, at position) (source, error) // what one of them says
-	changed time.Time                                      // of the folder
+	open    func(path string, at readPosition) (source, error) // what one of them says
+	changed time.Time                                          // of the folder
 }
 
 // find looks into the folder if that has changed. It's looked at again where a sub-agent
 // isn't described yet.
-func (d *describedHelpers) find(_ context.Context, known func(string) bool, at func(string) position) (out []*helper) {
+func (d *describedHelpers) find(_ context.Context, known func(string) bool, at func(string) readPosition) (out []*helper) {
 	info, err := os.Stat(d.folder)
 	if err != nil || info.ModTime().Equal(d.changed) {
 		return nil // there are none, or nobody may know
@@ -81,8 +81,8 @@ func describedBy(path string) (string, error) {
 	if m.Get("toolUseId").Str == "" {
 		return "", nil
 	}
-	by := cmp.Or(short(text(m.Get("agentType")), 1), "sub-agent")
-	if what := short(text(m.Get("description")), 1); what != "" {
+	by := cmp.Or(short(textOf(m.Get("agentType")), 1), "sub-agent")
+	if what := short(textOf(m.Get("description")), 1); what != "" {
 		by += " (" + what + ")"
 	}
 	return by, nil

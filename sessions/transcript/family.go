@@ -16,7 +16,7 @@ import (
 type familySource struct {
 	main    ahead
 	helpers []*helper // in the order in which they were found
-	known   map[string]position
+	known   map[string]readPosition
 	finder  finder
 	dry     bool // the last read gave nothing: all have to be looked at again
 }
@@ -25,7 +25,7 @@ type familySource struct {
 type finder interface {
 	// find returns those that aren't among the ones that are known by their names. at says
 	// how far a sub-agent was read before.
-	find(ctx context.Context, known func(name string) bool, at func(name string) position) []*helper
+	find(ctx context.Context, known func(name string) bool, at func(name string) readPosition) []*helper
 	close() error
 }
 
@@ -44,11 +44,11 @@ type helper struct {
 type ahead struct {
 	src    source
 	next   []Record
-	before position // of next; unset if there's none
+	before readPosition // of next; unset if there's none
 }
 
-// look has records in next, if there are any.
-func (a *ahead) look(ctx context.Context) error {
+// lookAhead has records in next, if there are any.
+func (a *ahead) lookAhead(ctx context.Context) error {
 	if len(a.next) > 0 {
 		return nil
 	}
@@ -60,21 +60,21 @@ func (a *ahead) look(ctx context.Context) error {
 	return err
 }
 
-// give returns what's next, as if it had just been read.
-func (a *ahead) give() []Record {
+// giveNext returns what's next, as if it had just been read.
+func (a *ahead) giveNext() []Record {
 	next := a.next
 	a.next = nil
 	return next
 }
 
-func (a *ahead) position() position {
+func (a *ahead) position() readPosition {
 	if len(a.next) > 0 {
 		return a.before
 	}
 	return a.src.position()
 }
 
-func newFamily(main source, f finder, at position) *familySource {
+func newFamily(main source, f finder, at readPosition) *familySource {
 	return &familySource{main: ahead{src: main}, known: at.Helpers, finder: f, dry: true}
 }
 
@@ -82,7 +82,7 @@ func newFamily(main source, f finder, at position) *familySource {
 func (s *familySource) read(ctx context.Context, limit int) ([]Record, error) {
 	var out []Record
 	for len(out) < limit {
-		next, err := s.one(ctx, max(1, limit-len(out)))
+		next, err := s.nextRecord(ctx, max(1, limit-len(out)))
 		if err != nil && len(out) == 0 {
 			return nil, err
 		}
@@ -95,8 +95,8 @@ func (s *familySource) read(ctx context.Context, limit int) ([]Record, error) {
 	return out, nil //nolint:nilerr // an error comes again
 }
 
-// one gives what's next; while there are no sub-agents up to limit records.
-func (s *familySource) one(ctx context.Context, limit int) ([]Record, error) {
+// nextRecord gives what's next; while there are no sub-agents up to limit records.
+func (s *familySource) nextRecord(ctx context.Context, limit int) ([]Record, error) {
 	if s.dry {
 		s.dry = false
 		if err := s.lookAll(ctx); err != nil {
@@ -105,11 +105,11 @@ func (s *familySource) one(ctx context.Context, limit int) ([]Record, error) {
 	}
 	if len(s.helpers) == 0 {
 		if len(s.main.next) > 0 {
-			return s.main.give(), nil
+			return s.main.giveNext(), nil
 		}
 		return s.main.src.read(ctx, limit)
 	}
-	if err := s.main.look(ctx); err != nil {
+	if err := s.main.lookAhead(ctx); err != nil {
 		return nil, err
 	}
 	first := &s.main
@@ -119,22 +119,22 @@ func (s *familySource) one(ctx context.Context, limit int) ([]Record, error) {
 			first, of = &h.ahead, h
 		}
 	}
-	out := first.give()
+	out := first.giveNext()
 	if of == nil {
 		return out, nil
 	}
 	for i := range out {
 		out[i].Kind, out[i].By = Helper, of.by
 	}
-	return out, first.look(ctx)
+	return out, first.lookAhead(ctx)
 }
 
 // lookAll finds new sub-agents, and looks what each says next. One whose conversation can't
 // be read is passed over for now.
 func (s *familySource) lookAll(ctx context.Context) error {
-	s.helpers = append(s.helpers, s.finder.find(ctx, s.has, func(name string) position { return s.known[name] })...)
+	s.helpers = append(s.helpers, s.finder.find(ctx, s.has, func(name string) readPosition { return s.known[name] })...)
 	for _, h := range s.helpers {
-		if err := h.look(ctx); err != nil && ctx.Err() != nil {
+		if err := h.lookAhead(ctx); err != nil && ctx.Err() != nil {
 			return err
 		}
 	}
@@ -151,12 +151,12 @@ func (s *familySource) has(name string) bool {
 }
 
 // position is how far all of them were read.
-func (s *familySource) position() position {
+func (s *familySource) position() readPosition {
 	at := s.main.position()
 	if len(s.helpers)+len(s.known) == 0 {
 		return at
 	}
-	at.Helpers = map[string]position{}
+	at.Helpers = map[string]readPosition{}
 	maps.Copy(at.Helpers, s.known)
 	for _, h := range s.helpers {
 		one := h.position()

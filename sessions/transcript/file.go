@@ -26,16 +26,16 @@ type decoder interface {
 
 // fileSource reads a file of lines that grows.
 type fileSource struct {
-	tail  tail
+	tail  fileTail
 	fresh func() decoder
 	dec   decoder
 	last  []uint64 // position.Last
 	lost  int64    // position.Skipped
 }
 
-func openFile(path string, fresh func() decoder, at position) (*fileSource, error) {
+func openFile(path string, fresh func() decoder, at readPosition) (*fileSource, error) {
 	s := &fileSource{
-		tail: tail{path: path, limit: maxLine, offset: at.Offset, inside: at.Inside, marked: at.MarkLen, mark: at.Mark},
+		tail: fileTail{path: path, limit: maxLine, offset: at.Offset, inside: at.Inside, marked: at.MarkLen, mark: at.Mark},
 		dec:  fresh(), fresh: fresh,
 		last: at.Last, lost: at.Skipped,
 	}
@@ -72,7 +72,7 @@ func (s *fileSource) read(ctx context.Context, limit int) ([]Record, error) {
 		err := ctx.Err()
 		more := false
 		if err == nil {
-			more, err = s.tail.fill()
+			more, err = s.tail.readOn()
 		}
 		if errors.Is(err, errRewritten) {
 			more, err = true, s.findPlace(ctx)
@@ -89,7 +89,7 @@ func (s *fileSource) read(ctx context.Context, limit int) ([]Record, error) {
 // decode decodes the lines that were read, until out has limit records.
 func (s *fileSource) decode(out []Record, limit int) []Record {
 	for len(out) < limit {
-		line, long, ok := s.tail.line()
+		line, long, ok := s.tail.nextLine()
 		if !ok {
 			break
 		}
@@ -153,9 +153,9 @@ func (s *fileSource) findPlace(ctx context.Context) error {
 	if place == 0 {
 		s.dec, s.last = s.fresh(), nil
 	}
-	err = s.tail.seek(place)
+	err = s.tail.seekTo(place)
 	if errors.Is(err, errRewritten) { // once more, meanwhile
-		return s.tail.seek(0)
+		return s.tail.seekTo(0)
 	}
 	return err
 }
@@ -198,13 +198,13 @@ func (s *fileSource) lastKnown(ctx context.Context) (int64, error) {
 	}
 }
 
-func (s *fileSource) position() position {
+func (s *fileSource) position() readPosition {
 	state, err := json.Marshal(s.dec)
 	if err != nil { // plain strings and numbers
 		panic(err)
 	}
-	n, mark := s.tail.marks()
-	return position{
+	n, mark := s.tail.fingerprintBefore()
+	return readPosition{
 		Offset: s.tail.offset, MarkLen: n, Mark: mark, Inside: s.tail.inside,
 		Last: slices.Clone(s.last), Skipped: s.lost, State: state,
 	}

@@ -108,13 +108,13 @@ func (w *Where) cwds() []string {
 	return names
 }
 
-// in says whether a conversation belongs to the folder.
-func (w *Where) in(cwd string) bool {
+// isHere says whether a conversation belongs to the folder.
+func (w *Where) isHere(cwd string) bool {
 	return w.Cwd == "" || cwd == "" || slices.Contains(w.cwds(), cwd)
 }
 
-// fresh says whether something changed since the process began.
-func (w *Where) fresh(changed time.Time) bool {
+// isFresh says whether something changed since the process began.
+func (w *Where) isFresh(changed time.Time) bool {
 	return w.Started.IsZero() || !changed.Before(w.Started.Add(-slack))
 }
 
@@ -124,9 +124,9 @@ type listed struct {
 	changed time.Time
 }
 
-// list returns the files of a folder whose names match and that changed since the
+// listFiles returns the files of a folder whose names match and that changed since the
 // process began, the last changed first.
-func (w *Where) list(dir string, match *regexp.Regexp) ([]listed, error) {
+func (w *Where) listFiles(dir string, match *regexp.Regexp) ([]listed, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -140,7 +140,7 @@ func (w *Where) list(dir string, match *regexp.Regexp) ([]listed, error) {
 			continue
 		}
 		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || !w.fresh(info.ModTime()) {
+		if err != nil || !info.Mode().IsRegular() || !w.isFresh(info.ModTime()) {
 			continue
 		}
 		files = append(files, listed{filepath.Join(dir, e.Name()), info.ModTime()})
@@ -163,7 +163,7 @@ func (w *Where) candidates(ctx context.Context, files []listed, about func(head 
 		}
 		c := Candidate{Ref: Ref{Format: w.Format, Path: f.path}, Changed: f.changed}
 		head, tail, err := ends(f.path)
-		if err != nil || !about(head, &c) || !w.in(c.Cwd) {
+		if err != nil || !about(head, &c) || !w.isHere(c.Cwd) {
 			continue
 		}
 		c.LastUser = lastUser(w.Format, tail)
@@ -207,7 +207,7 @@ func lastUser(format Format, tail []byte) string {
 	said := ""
 	for line := range strings.SplitSeq(string(tail), "\n") {
 		if format == Claude && firstString([]byte(line), "type") == "last-prompt" {
-			said = cmp.Or(unpaste(clean(gjson.Get(line, "lastPrompt").String())), said)
+			said = cmp.Or(unpaste(cleanText(gjson.Get(line, "lastPrompt").String())), said)
 		}
 		records, _ = dec.decode([]byte(line), records[:0])
 		for _, r := range records {

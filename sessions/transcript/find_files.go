@@ -32,12 +32,12 @@ func findClaude(ctx context.Context, w *Where) ([]Candidate, error) {
 	held := claudeHeld(base, w.PID)
 	var found []Candidate
 	for _, cwd := range w.cwds() {
-		files, err := w.list(filepath.Join(base, "projects", claudeFolder(cwd)), jsonLines)
+		files, err := w.listFiles(filepath.Join(base, "projects", claudeFolder(cwd)), jsonLines)
 		if err != nil {
 			return nil, err
 		}
 		more, err := w.candidates(ctx, files, func(head []byte, c *Candidate) bool {
-			c.Cwd, c.Started = text(firstOf(head, "cwd")), stamp(firstOf(head, "timestamp"))
+			c.Cwd, c.Started = textOf(firstOf(head, "cwd")), timeOf(firstOf(head, "timestamp"))
 			c.Ref.Session = strings.TrimSuffix(filepath.Base(c.Ref.Path), ".jsonl")
 			return !firstOf(head, "isSidechain").Bool()
 		})
@@ -80,7 +80,7 @@ func claudeHeld(base string, pid int) *Candidate {
 			}
 			r := gjson.ParseBytes(file)
 			ticks := startTicks(p)
-			session, cwd := text(r.Get("sessionId")), text(r.Get("cwd"))
+			session, cwd := textOf(r.Get("sessionId")), textOf(r.Get("cwd"))
 			if ticks == "" || ticks != r.Get("procStart").String() || session == "" || notName.ReplaceAllString(session, "-") != session {
 				continue // of a process that's gone
 			}
@@ -88,7 +88,7 @@ func claudeHeld(base string, pid int) *Candidate {
 				Format: Claude, Path: filepath.Join(base, "projects", claudeFolder(cwd), session+".jsonl"), Session: session,
 			}}
 			if head, tail, err := ends(c.Ref.Path); err == nil {
-				c.Started, c.LastUser = stamp(firstOf(head, "timestamp")), lastUser(Claude, tail)
+				c.Started, c.LastUser = timeOf(firstOf(head, "timestamp")), lastUser(Claude, tail)
 				if info, err := os.Stat(c.Ref.Path); err == nil {
 					c.Changed = info.ModTime()
 				}
@@ -112,7 +112,7 @@ func findCodex(ctx context.Context, w *Where) ([]Candidate, error) {
 	slices.Reverse(days)
 	var files []listed
 	for _, day := range days {
-		more, err := w.list(day, rollout)
+		more, err := w.listFiles(day, rollout)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +136,7 @@ func findCodex(ctx context.Context, w *Where) ([]Candidate, error) {
 
 func codexAbout(head []byte, c *Candidate) bool {
 	meta := firstOf(head, "payload")
-	c.Cwd, c.Started, c.Ref.Session = text(meta.Get("cwd")), stamp(meta.Get("timestamp")), text(meta.Get("id"))
+	c.Cwd, c.Started, c.Ref.Session = textOf(meta.Get("cwd")), timeOf(meta.Get("timestamp")), textOf(meta.Get("id"))
 	source := meta.Get("thread_source").Str
 	return !meta.Get("source").IsObject() && (source == "" || source == "user")
 }
@@ -195,12 +195,12 @@ func findGemini(ctx context.Context, w *Where) ([]Candidate, error) {
 			if name == "" || name != filepath.Base(name) {
 				continue
 			}
-			files, err := w.list(filepath.Join(base, "tmp", name, "chats"), geminiFile)
+			files, err := w.listFiles(filepath.Join(base, "tmp", name, "chats"), geminiFile)
 			if err != nil {
 				return nil, err
 			}
 			more, err := w.candidates(ctx, files, func(head []byte, c *Candidate) bool {
-				c.Cwd, c.Started, c.Ref.Session = cwd, stamp(firstOf(head, "startTime")), text(firstOf(head, "sessionId"))
+				c.Cwd, c.Started, c.Ref.Session = cwd, timeOf(firstOf(head, "startTime")), textOf(firstOf(head, "sessionId"))
 				return firstOf(head, "kind").Str != "subagent"
 			})
 			if err != nil {
@@ -230,12 +230,12 @@ func findQwen(ctx context.Context, w *Where) ([]Candidate, error) {
 	}
 	var found []Candidate
 	for _, cwd := range w.cwds() {
-		files, err := w.list(filepath.Join(base, "projects", claudeFolder(cwd), "chats"), jsonLines)
+		files, err := w.listFiles(filepath.Join(base, "projects", claudeFolder(cwd), "chats"), jsonLines)
 		if err != nil {
 			return nil, err
 		}
 		more, err := w.candidates(ctx, files, func(head []byte, c *Candidate) bool {
-			c.Cwd, c.Started = text(firstOf(head, "cwd")), stamp(firstOf(head, "timestamp"))
+			c.Cwd, c.Started = textOf(firstOf(head, "cwd")), timeOf(firstOf(head, "timestamp"))
 			c.Ref.Session = strings.TrimSuffix(filepath.Base(c.Ref.Path), ".jsonl")
 			return true
 		})
@@ -255,12 +255,12 @@ func findDemo(ctx context.Context, w *Where) ([]Candidate, error) {
 		return nil, nil
 	}
 	base := filepath.Join(state, "demo-agent")
-	files, err := w.list(base, jsonLines)
+	files, err := w.listFiles(base, jsonLines)
 	if err != nil {
 		return nil, err
 	}
 	found, err := w.candidates(ctx, files, func(head []byte, c *Candidate) bool {
-		c.Cwd, c.Started = text(firstOf(head, "cwd")), stamp(firstOf(head, "at"))
+		c.Cwd, c.Started = textOf(firstOf(head, "cwd")), timeOf(firstOf(head, "at"))
 		return true
 	})
 	if err != nil {
@@ -283,12 +283,12 @@ func findPi(ctx context.Context, w *Where) ([]Candidate, error) {
 	var found []Candidate
 	for _, cwd := range w.cwds() {
 		name := "--" + piNotName.ReplaceAllString(strings.TrimLeft(cwd, `/\`), "-") + "--"
-		files, err := w.list(filepath.Join(sessions, name), jsonLines)
+		files, err := w.listFiles(filepath.Join(sessions, name), jsonLines)
 		if err != nil {
 			return nil, err
 		}
 		more, err := w.candidates(ctx, files, func(head []byte, c *Candidate) bool {
-			c.Cwd, c.Started, c.Ref.Session = text(firstOf(head, "cwd")), stamp(firstOf(head, "timestamp")), text(firstOf(head, "id"))
+			c.Cwd, c.Started, c.Ref.Session = textOf(firstOf(head, "cwd")), timeOf(firstOf(head, "timestamp")), textOf(firstOf(head, "id"))
 			return true
 		})
 		if err != nil {

@@ -21,7 +21,7 @@ func OpenCodeDatabase(home string, env map[string]string) string {
 // says which one it has.
 func findOpenCode(ctx context.Context, w *Where) (found []Candidate, err error) {
 	d := database{path: OpenCodeDatabase(w.Home, w.Env)}
-	there, err := d.look(ctx)
+	there, err := d.openIfChanged(ctx)
 	if err != nil || !there {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func findOpenCode(ctx context.Context, w *Where) (found []Candidate, err error) 
 		return nil, err
 	}
 	for i := range found {
-		if found[i].LastUser, err = d.asked(ctx, found[i].Ref.Session); err != nil {
+		if found[i].LastUser, err = d.lastAsked(ctx, found[i].Ref.Session); err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +59,7 @@ func (d *database) conversations(ctx context.Context, w *Where, since int64) ([]
 		if err := rows.Scan(&id, &cwd, &created, &updated); err != nil {
 			return nil, err
 		}
-		if w.in(cwd) {
+		if w.isHere(cwd) {
 			found = append(found, Candidate{
 				Ref: Ref{Format: OpenCode, Path: d.path, Session: id}, Cwd: cwd,
 				Started: time.UnixMilli(created).UTC(), Changed: time.UnixMilli(updated).UTC(),
@@ -69,8 +69,8 @@ func (d *database) conversations(ctx context.Context, w *Where, since int64) ([]
 	return found, rows.Err()
 }
 
-// asked returns the text of the last message of a person in a conversation.
-func (d *database) asked(ctx context.Context, session string) (string, error) {
+// lastAsked returns the text of the last message of a person in a conversation.
+func (d *database) lastAsked(ctx context.Context, session string) (string, error) {
 	rows, err := d.db.QueryContext(ctx, `SELECT id, CASE WHEN octet_length(data) <= ? THEN data ELSE '' END FROM part
 		WHERE message_id = (SELECT id FROM message WHERE session_id = ? AND json_valid(data)
 			AND json_extract(data, '$.role') = 'user' ORDER BY time_created DESC, id DESC LIMIT 1) ORDER BY id`, headLen, session)

@@ -86,7 +86,7 @@ func (d *geminiDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	default:
 		return out, false
 	}
-	when := stamp(at)
+	when := timeOf(at)
 	for i := first; i < len(out); i++ {
 		out[i].At = when
 	}
@@ -105,7 +105,7 @@ func (d *geminiDecoder) again(kind, id, at string, content gjson.Result) bool {
 	if d.Again == "" || kind != "user" && kind != "gemini" {
 		return false
 	}
-	if stamp(gjson.Result{Type: gjson.String, Str: at}).Sub(stamp(gjson.Result{Type: gjson.String, Str: d.Again})) <= geminiAgain {
+	if timeOf(gjson.Result{Type: gjson.String, Str: at}).Sub(timeOf(gjson.Result{Type: gjson.String, Str: d.Again})) <= geminiAgain {
 		return true
 	}
 	d.Again = ""
@@ -124,7 +124,7 @@ func (d *geminiDecoder) user(id string, content, shown gjson.Result, out []Recor
 		return out
 	}
 	d.Open = true
-	return append(out, Record{Kind: User, ID: own(id), Text: own(clean(said))})
+	return append(out, Record{Kind: User, ID: own(id), Text: own(cleanText(said))})
 }
 
 func (d *geminiDecoder) message(id string, content, calls gjson.Result, out []Record) []Record {
@@ -135,7 +135,7 @@ func (d *geminiDecoder) message(id string, content, calls gjson.Result, out []Re
 		}
 	}
 	for _, c := range calls.Array() {
-		if d.given(text(c.Get("id"))) {
+		if d.given(textOf(c.Get("id"))) {
 			continue
 		}
 		out = append(out, geminiCall(c))
@@ -162,18 +162,18 @@ func (d *geminiDecoder) given(call string) bool {
 }
 
 func geminiCall(c gjson.Result) Record {
-	r := Record{Kind: Tool, ID: text(c.Get("id")), Tool: text(c.Get("name"))}
+	r := Record{Kind: Tool, ID: textOf(c.Get("id")), Tool: textOf(c.Get("name"))}
 	if r.Tool == "ask_user" {
 		r.Kind, r.Text = Question, questions(c.Get("args"))
 	}
 	if r.Text == "" {
-		r.Kind, r.Text = Tool, call(r.Tool, c.Get("args"))
+		r.Kind, r.Text = Tool, callInShort(r.Tool, c.Get("args"))
 	}
 	return r
 }
 
 func geminiResult(c gjson.Result, status string) Record {
-	r := Record{Kind: ToolResult, ID: text(c.Get("id")), Tool: text(c.Get("name")), Failed: status != "success"}
+	r := Record{Kind: ToolResult, ID: textOf(c.Get("id")), Tool: textOf(c.Get("name")), Failed: status != "success"}
 	response := c.Get("result.0.functionResponse.response")
 	said := response.Get("output").Str
 	switch failure := response.Get("error").Str; {
@@ -212,7 +212,7 @@ func (d *geminiDecoder) set(set gjson.Result, out []Record) []Record {
 	d.Again = ""
 	second := set.Get("messages.1.id").Str
 	if d.Second != "" && second != "" && second != d.Second {
-		out = append(out, Record{Kind: Compacted, At: stamp(set.Get("lastUpdated"))})
+		out = append(out, Record{Kind: Compacted, At: timeOf(set.Get("lastUpdated"))})
 	}
 	d.Second = own(second)
 	return out

@@ -17,7 +17,7 @@ type geminiHelpers struct {
 	changed time.Time // of the folder
 }
 
-func openGemini(path string, at position) (source, error) {
+func openGemini(path string, at readPosition) (source, error) {
 	src, err := openFile(path, decoders[Gemini], at)
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (*geminiHelpers) close() error { return nil }
 
 // find looks into the folder if that has changed. It's looked at again where a sub-agent
 // hasn't been asked anything yet.
-func (g *geminiHelpers) find(_ context.Context, known func(string) bool, at func(string) position) (out []*helper) {
+func (g *geminiHelpers) find(_ context.Context, known func(string) bool, at func(string) readPosition) (out []*helper) {
 	if g.folder == "" {
 		head, _, err := ends(g.path)
 		session := firstOf(head, "sessionId").Str

@@ -21,9 +21,9 @@ func valid(line []byte) bool {
 	return gjson.ValidBytes(line)
 }
 
-// text returns a string as its own copy, so that the line it's from can go, and as
+// textOf returns a string as its own copy, so that the line it's from can go, and as
 // valid UTF-8.
-func text(v gjson.Result) string {
+func textOf(v gjson.Result) string {
 	if v.Type != gjson.String {
 		return ""
 	}
@@ -38,8 +38,8 @@ func own(s string) string {
 	return strings.Clone(strings.ToValidUTF8(s, string(utf8.RuneError)))
 }
 
-// stamp reads a time as RFC 3339; zero if it isn't one.
-func stamp(v gjson.Result) time.Time {
+// timeOf reads a time as RFC 3339; zero if it isn't one.
+func timeOf(v gjson.Result) time.Time {
 	at, err := time.Parse(time.RFC3339Nano, v.Str)
 	if err != nil {
 		return time.Time{}

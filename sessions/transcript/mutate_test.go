@@ -178,7 +178,7 @@ func TestMutatedRowsDoNoHarm(t *testing.T) {
 		}
 		put([]byte(`{"role":"user"}`), []byte(`{"type":"text","text":"ask"}`))
 		put([]byte(`{"role":"assistant","time":{"completed":1},"finish":"stop"}`), []byte(`{"type":"text","text":"answer","time":{"end":1}}`))
-		r.src.(*familySource).main.src.(*openCodeSource).data.again()
+		r.src.(*familySource).main.src.(*openCodeSource).data.expectChange()
 		got := rest(t, r)
 		if n := len(got); n < 3 || texts(got[n-3:]) != "ask answer " || got[n-1].Kind != TurnEnd {
 			t.Fatalf("after damaged rows: %+v", got[max(0, len(got)-3):])

@@ -27,10 +27,10 @@ import (
 type openCodeSource struct {
 	ref  Ref
 	data database
-	at   position
+	at   readPosition
 }
 
-func openDatabase(ref Ref, at position) (source, error) {
+func openDatabase(ref Ref, at readPosition) (source, error) {
 	if ref.Session == "" {
 		return nil, fmt.Errorf("open transcript %s: opencode keeps all conversations in one database, so the session must be told", ref.Path)
 	}
@@ -69,7 +69,7 @@ func (m *openCodeMessage) model() bool { return m.data.Get("role").Str == "assis
 func (m *openCodeMessage) done() bool { return m.data.Get("time.completed").Type == gjson.Number }
 
 func (s *openCodeSource) read(ctx context.Context, limit int) ([]Record, error) {
-	changed, err := s.data.look(ctx)
+	changed, err := s.data.openIfChanged(ctx)
 	if err != nil || !changed {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (s *openCodeSource) read(ctx context.Context, limit int) ([]Record, error) 
 		var more bool
 		out, more, err = s.batch(ctx, limit, out)
 		if err != nil {
-			s.data.again()
+			s.data.expectChange()
 			if len(out) > 0 {
 				return out, nil // the error comes again
 			}
@@ -88,7 +88,7 @@ func (s *openCodeSource) read(ctx context.Context, limit int) ([]Record, error) 
 			return out, nil
 		}
 	}
-	s.data.again()
+	s.data.expectChange()
 	return out, nil
 }
 
@@ -108,7 +108,7 @@ func (s *openCodeSource) batchOf(ctx context.Context, most, limit int, out []Rec
 	}
 	for i := range messages {
 		m := &messages[i]
-		over := s.over(m, messages[i+1:])
+		over := s.noteOver(m, messages[i+1:])
 		if !over && len(messages) == openCodeFew && most == openCodeFew { // one of those behind may tell
 			return s.batchOf(ctx, openCodeBatch, limit, out)
 		}
@@ -131,9 +131,9 @@ func (s *openCodeSource) batchOf(ctx context.Context, most, limit int, out []Rec
 	return out, len(messages) == most, nil
 }
 
-// over says that a message is complete. A person's is written before its parts are,
+// noteOver says that a message is complete. A person's is written before its parts are,
 // so it counts as complete some time later, or when another message has come.
-func (s *openCodeSource) over(m *openCodeMessage, later []openCodeMessage) bool {
+func (s *openCodeSource) noteOver(m *openCodeMessage, later []openCodeMessage) bool {
 	if !m.ok {
 		return true
 	}
@@ -143,7 +143,7 @@ func (s *openCodeSource) over(m *openCodeMessage, later []openCodeMessage) bool 
 	if len(later) > 0 || time.Since(time.UnixMilli(m.created)) > openCodeParting {
 		return true
 	}
-	s.data.again()
+	s.data.expectChange()
 	return false
 }
 
@@ -187,7 +187,7 @@ func (s *openCodeSource) message(ctx context.Context, m *openCodeMessage, over b
 			return out[:first], err
 		}
 		if !valid(data) {
-			if s.give(id) {
+			if s.giveOnce(id) {
 				s.at.Skipped++
 			}
 			continue
@@ -213,9 +213,9 @@ func (s *openCodeSource) message(ctx context.Context, m *openCodeMessage, over b
 	return out, nil
 }
 
-// give says whether something of the present message wasn't given before, and
+// giveOnce says whether something of the present message wasn't given before, and
 // remembers that it is now.
-func (s *openCodeSource) give(what string) bool {
+func (s *openCodeSource) giveOnce(what string) bool {
 	if slices.Contains(s.at.Given, what) {
 		return false
 	}
@@ -228,7 +228,7 @@ func (s *openCodeSource) asked(m *openCodeMessage, p gjson.Result, said []string
 	switch p.Get("type").Str {
 	case "text":
 		if !p.Get("synthetic").Bool() && !p.Get("ignored").Bool() {
-			said = append(said, text(p.Get("text")))
+			said = append(said, textOf(p.Get("text")))
 		}
 	case "file":
 		if !p.Get("source.text").Exists() { // else the text names it
@@ -243,7 +243,7 @@ func (s *openCodeSource) asked(m *openCodeMessage, p gjson.Result, said []string
 	return out, said
 }
 
-func joined(said []string) string { return clean(strings.Join(said, "\n")) }
+func joined(said []string) string { return cleanText(strings.Join(said, "\n")) }
 
 // openCodeSilent are types of the model's parts that tell nothing here.
 var openCodeSilent = map[string]bool{ //nolint:gochecknoglobals // a constant table
@@ -260,23 +260,23 @@ func (s *openCodeSource) part(m *openCodeMessage, id string, p gjson.Result, ove
 		if !over && end.Type != gjson.Number {
 			return out, true
 		}
-		answer := text(p.Get("text"))
+		answer := textOf(p.Get("text"))
 		if m.data.Get("summary").Bool() || p.Get("synthetic").Bool() || strings.TrimSpace(answer) == "" {
 			break // of a compaction
 		}
-		if s.give(id) {
+		if s.giveOnce(id) {
 			out = append(out, Record{Kind: Answer, ID: m.id, Text: answer, At: millis(end)})
 		}
 	case "tool":
 		return s.tool(id, p, over, out)
 	case "retry":
-		if s.give(id) {
+		if s.giveOnce(id) {
 			failure := openCodeFailure(p.Get("error"))
 			failure.ID, failure.Waits, failure.At = m.id, true, millis(p.Get("time.created"))
 			out = append(out, failure)
 		}
 	default:
-		if !openCodeSilent[kind] && s.give(id) {
+		if !openCodeSilent[kind] && s.giveOnce(id) {
 			s.at.Skipped++
 		}
 	}
@@ -289,18 +289,18 @@ func (s *openCodeSource) tool(id string, p gjson.Result, over bool, out []Record
 	if status == "pending" && !over {
 		return out, true
 	}
-	called := Record{Kind: Tool, ID: text(p.Get("callID")), Tool: text(p.Get("tool")), At: millis(state.Get("time.start"))}
-	if s.give(id) {
+	called := Record{Kind: Tool, ID: textOf(p.Get("callID")), Tool: textOf(p.Get("tool")), At: millis(state.Get("time.start"))}
+	if s.giveOnce(id) {
 		r := called
 		if r.Tool == "question" {
 			r.Kind, r.Text = Question, questions(state.Get("input"))
 		}
 		if r.Text == "" {
-			r.Kind, r.Text = Tool, call(r.Tool, state.Get("input"))
+			r.Kind, r.Text = Tool, callInShort(r.Tool, state.Get("input"))
 		}
 		out = append(out, r)
 	}
-	if (status == "completed" || status == "error") && s.give(id+" done") {
+	if (status == "completed" || status == "error") && s.giveOnce(id+" done") {
 		r := called
 		r.Kind, r.At = ToolResult, millis(state.Get("time.end"))
 		r.Text = result(state.Get("output").Str)
@@ -351,7 +351,7 @@ func openCodeFailure(e gjson.Result) Record {
 	return Record{Kind: Failure, Text: short(said, 10), Waits: e.Get("data.isRetryable").Bool() || passes(said+" "+e.Get("data.statusCode").String())}
 }
 
-func (s *openCodeSource) position() position {
+func (s *openCodeSource) position() readPosition {
 	at := s.at
 	at.Given = slices.Clone(at.Given)
 	return at

@@ -23,13 +23,13 @@ const openCodeHelped = `WITH RECURSIVE below(id) AS (
 	SELECT s.id, s.title FROM session s JOIN below b ON s.id = b.id ORDER BY s.time_created DESC, s.id DESC LIMIT 100`
 
 // find asks the database if it may have changed. One that can't be read is asked again.
-func (o *openCodeHelpers) find(ctx context.Context, known func(string) bool, at func(string) position) (out []*helper) {
-	if changed, err := o.data.look(ctx); err != nil || !changed {
+func (o *openCodeHelpers) find(ctx context.Context, known func(string) bool, at func(string) readPosition) (out []*helper) {
+	if changed, err := o.data.openIfChanged(ctx); err != nil || !changed {
 		return nil
 	}
 	rows, err := o.data.db.QueryContext(ctx, openCodeHelped, o.ref.Session)
 	if err != nil {
-		o.data.again()
+		o.data.expectChange()
 		return nil
 	}
 	defer rows.Close()
@@ -45,7 +45,7 @@ func (o *openCodeHelpers) find(ctx context.Context, known func(string) bool, at 
 		out = append(out, &helper{name: id, by: openCodeHelperBy(title), ahead: ahead{src: &answersAlone{src}}})
 	}
 	if rows.Err() != nil {
-		o.data.again()
+		o.data.expectChange()
 	}
 	return out
 }

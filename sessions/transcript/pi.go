@@ -53,7 +53,7 @@ func (d *piDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	default:
 		understood = piSilent[kind]
 	}
-	when := stamp(at)
+	when := timeOf(at)
 	for i := first; i < len(out); i++ {
 		out[i].At = when
 	}
@@ -112,7 +112,7 @@ func (d *piDecoder) message(id string, message gjson.Result, out []Record) ([]Re
 		out = append(out, Record{Kind: ToolResult, ID: own(m.call), Tool: own(m.tool), Failed: m.failed, Text: piResult(claudeText(m.content))})
 	case "bashExecution": // a command that the person ran with "!"
 		out = append(out,
-			Record{Kind: User, ID: id, Text: "! " + clean(m.command)},
+			Record{Kind: User, ID: id, Text: "! " + cleanText(m.command)},
 			Record{Kind: ToolResult, ID: id, Tool: "!", Text: result(m.output), Failed: m.exit != 0})
 	case "custom", "hookMessage", "compactionSummary", "branchSummary":
 	default:
@@ -126,12 +126,12 @@ func (d *piDecoder) answer(id string, m *piMessage, out []Record) []Record {
 	m.content.ForEach(func(_, part gjson.Result) bool {
 		switch part.Get("type").Str {
 		case "text":
-			if answer := text(part.Get("text")); strings.TrimSpace(answer) != "" {
+			if answer := textOf(part.Get("text")); strings.TrimSpace(answer) != "" {
 				out = append(out, Record{Kind: Answer, ID: id, Text: answer})
 			}
 		case "toolCall":
-			name := text(part.Get("name"))
-			out = append(out, Record{Kind: Tool, ID: text(part.Get("id")), Tool: name, Text: call(name, part.Get("arguments"))})
+			name := textOf(part.Get("name"))
+			out = append(out, Record{Kind: Tool, ID: textOf(part.Get("id")), Tool: name, Text: callInShort(name, part.Get("arguments"))})
 		}
 		return true
 	})

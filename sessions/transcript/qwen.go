@@ -57,7 +57,7 @@ func (d *qwenDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	case "user":
 		if said := withoutNotices(geminiText(message.Get("parts"))); strings.TrimSpace(said) != "" && !injected(said) && subtype == "" {
 			d.Open = true
-			out = append(out, Record{Kind: User, ID: id, Text: own(clean(said))})
+			out = append(out, Record{Kind: User, ID: id, Text: own(cleanText(said))})
 		}
 	case "assistant":
 		out = d.message(id, message.Get("parts"), out)
@@ -68,7 +68,7 @@ func (d *qwenDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	default:
 		understood = false
 	}
-	when := stamp(at)
+	when := timeOf(at)
 	for i := first; i < len(out); i++ {
 		out[i].At = when
 	}
@@ -117,12 +117,12 @@ func (d *qwenDecoder) message(id string, parts gjson.Result, out []Record) []Rec
 }
 
 func qwenCall(c gjson.Result) Record {
-	r := Record{Kind: Tool, ID: text(c.Get("id")), Tool: text(c.Get("name"))}
+	r := Record{Kind: Tool, ID: textOf(c.Get("id")), Tool: textOf(c.Get("name"))}
 	if r.Tool == "ask_user_question" {
 		r.Kind, r.Text = Question, questions(c.Get("args"))
 	}
 	if r.Text == "" {
-		r.Kind, r.Text = Tool, call(r.Tool, c.Get("args"))
+		r.Kind, r.Text = Tool, callInShort(r.Tool, c.Get("args"))
 	}
 	r.Raw = hasControls(c.Get("args"))
 	return r
@@ -148,7 +148,7 @@ func (d *qwenDecoder) result(id string, parts, called gjson.Result, out []Record
 		if !f.Exists() {
 			continue
 		}
-		r := Record{Kind: ToolResult, ID: text(f.Get("id")), Tool: text(f.Get("name")), Failed: status != "" && status != "success"}
+		r := Record{Kind: ToolResult, ID: textOf(f.Get("id")), Tool: textOf(f.Get("name")), Failed: status != "" && status != "success"}
 		said, exit := shellOutput(f.Get("response.output").Str)
 		if failure := f.Get("response.error").Str; failure != "" {
 			said, r.Failed = failure, true

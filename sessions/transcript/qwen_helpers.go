@@ -6,7 +6,7 @@ import (
 )
 
 // openQwen opens chats/SESSION.jsonl, and what stands in subagents/SESSION beside that folder.
-func openQwen(path string, at position) (source, error) {
+func openQwen(path string, at readPosition) (source, error) {
 	src, err := openFile(path, decoders[Qwen], at)
 	if err != nil {
 		return nil, err
@@ -15,7 +15,7 @@ func openQwen(path string, at position) (source, error) {
 	return newFamily(src, &describedHelpers{folder: folder, open: openQwenHelper}, at), nil
 }
 
-func openQwenHelper(path string, at position) (source, error) {
+func openQwenHelper(path string, at readPosition) (source, error) {
 	src, err := openFile(path, decoders[Qwen], at)
 	if err != nil {
 		return nil, err

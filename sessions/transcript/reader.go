@@ -24,7 +24,7 @@ type source interface {
 	// read returns what's new, nil if there's nothing. It gives records or an error,
 	// never both: what it gave isn't given again.
 	read(ctx context.Context, limit int) ([]Record, error)
-	position() position
+	position() readPosition
 	skipped() int64
 	close() error
 }
@@ -69,7 +69,7 @@ func Open(ref Ref, cursor []byte) (*Reader, error) {
 }
 
 // families open the formats of which files of sub-agents are read besides.
-var families = map[Format]func(path string, at position) (source, error){Claude: openClaude, Codex: openCodex, Gemini: openGemini, Qwen: openQwen} //nolint:gochecknoglobals // a constant table
+var families = map[Format]func(path string, at readPosition) (source, error){Claude: openClaude, Codex: openCodex, Gemini: openGemini, Qwen: openQwen} //nolint:gochecknoglobals // a constant table
 
 // decoders make the decoder of each format that's lines of JSON in a file.
 var decoders = map[Format]func() decoder{ //nolint:gochecknoglobals // a constant table

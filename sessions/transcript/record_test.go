@@ -76,7 +76,7 @@ func TestCallsInShort(t *testing.T) {
 		`{}`:                                                                                         "T",
 		`{"n":1}`:                                                                                    `T: {"n":1}`,
 	} {
-		if got := call("T", gjson.Parse(in)); got != want {
+		if got := callInShort("T", gjson.Parse(in)); got != want {
 			t.Errorf("call(%s) = %q, want %q", in, got, want)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// clean makes a person's or a program's text valid UTF-8 whose lines end in "\n".
-func clean(s string) string {
+// cleanText makes a person's or a program's text valid UTF-8 whose lines end in "\n".
+func cleanText(s string) string {
 	s = strings.ToValidUTF8(s, string(utf8.RuneError))
 	if strings.IndexByte(s, '\r') >= 0 {
 		s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)

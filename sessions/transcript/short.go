@@ -85,8 +85,8 @@ var telling = []string{ //nolint:gochecknoglobals // a constant table
 	"url", "description", "prompt", "message", "objective", "skill", "name", "input",
 }
 
-// call says in short what a tool was called with: "Bash: seq 1 300".
-func call(name string, args gjson.Result) string {
+// callInShort says in short what a tool was called with: "Bash: seq 1 300".
+func callInShort(name string, args gjson.Result) string {
 	arg := ""
 	for _, key := range telling {
 		v := args.Get(key)

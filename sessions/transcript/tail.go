@@ -25,9 +25,9 @@ const (
 // has another text before the place up to which it was read.
 var errRewritten = errors.New("the file was written anew")
 
-// A tail gives the lines of a file that grows, each byte of it read once. It asks
+// A fileTail gives the lines of a file that grows, each byte of it read once. It asks
 // the file system only for the file's size and time while nothing is new.
-type tail struct {
+type fileTail struct {
 	path  string
 	limit int // maxLine, less in tests
 
@@ -55,10 +55,10 @@ func fingerprint(text []byte) uint64 {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // a constant table that needs a call
 
-// line returns the next whole line that was read, without its end; false if there's
+// nextLine returns the next whole line that was read, without its end; false if there's
 // none. long says that it was too long, and line has none of it. It's valid until
 // the next call of a method.
-func (t *tail) line() (line []byte, long, ok bool) {
+func (t *fileTail) nextLine() (line []byte, long, ok bool) {
 	pending := t.buf[t.start:]
 	i := bytes.IndexByte(t.buf[t.searched:], '\n')
 	if i < 0 {
@@ -79,14 +79,14 @@ func (t *tail) line() (line []byte, long, ok bool) {
 }
 
 // advance says that n pending bytes are done with.
-func (t *tail) advance(n int) {
+func (t *fileTail) advance(n int) {
 	t.start += n
 	t.searched = t.start
 	t.offset += int64(n)
 }
 
-// fill reads on; false if there's nothing new. errRewritten: see there.
-func (t *tail) fill() (bool, error) {
+// readOn reads on; false if there's nothing new. errRewritten: see there.
+func (t *fileTail) readOn() (bool, error) {
 	info, err := os.Stat(t.path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +117,7 @@ func (t *tail) fill() (bool, error) {
 	return n > 0, nil
 }
 
-func (t *tail) open() error {
+func (t *fileTail) open() error {
 	if err := t.close(); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (t *tail) open() error {
 
 // readAt appends a chunk from the file's offset end on, having seen that what
 // stands before it is what was read before.
-func (t *tail) readAt(end int64) (int, error) {
+func (t *fileTail) readAt(end int64) (int, error) {
 	if t.file == nil {
 		return 0, nil
 	}
@@ -153,7 +153,7 @@ func (t *tail) readAt(end int64) (int, error) {
 
 // recognise compares what the file has before its offset end with what was read
 // there.
-func (t *tail) recognise(end int64) error {
+func (t *fileTail) recognise(end int64) error {
 	var there [markLen]byte
 	before := there[:min(markLen, len(t.buf))]
 	if t.marked > 0 {
@@ -179,7 +179,7 @@ func (t *tail) recognise(end int64) error {
 
 // compact makes room in buf: it drops what was given, but for markLen bytes, and
 // lets go of a buffer that a long line has left.
-func (t *tail) compact() {
+func (t *fileTail) compact() {
 	drop := t.start - markLen
 	if drop <= 0 {
 		return
@@ -193,8 +193,8 @@ func (t *tail) compact() {
 	t.searched -= drop
 }
 
-// seek makes the tail go on at an offset of the file as it's now.
-func (t *tail) seek(offset int64) error {
+// seekTo makes the tail go on at an offset of the file as it's now.
+func (t *fileTail) seekTo(offset int64) error {
 	t.buf, t.start, t.searched, t.marked = t.buf[:0], 0, 0, 0
 	t.offset, t.inside, t.changed = offset, false, time.Time{}
 	if offset == 0 {
@@ -212,8 +212,8 @@ func (t *tail) seek(offset int64) error {
 	return nil
 }
 
-// marks returns the number and the fingerprint of the bytes before offset.
-func (t *tail) marks() (n int, mark uint64) {
+// fingerprintBefore returns the number and the fingerprint of the bytes before offset.
+func (t *fileTail) fingerprintBefore() (n int, mark uint64) {
 	if t.marked > 0 {
 		return t.marked, t.mark
 	}
@@ -224,7 +224,7 @@ func (t *tail) marks() (n int, mark uint64) {
 	return len(before), fingerprint(before)
 }
 
-func (t *tail) close() error {
+func (t *fileTail) close() error {
 	if t.file == nil {
 		return nil
 	}
