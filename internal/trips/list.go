@@ -19,7 +19,7 @@ type leg []string
 
 var trips = []trip{
 	{"A line, from a pane to Telegram", []leg{
-		{"(*polling.serverWatch).run", "(*sessions/tmux.Client).Glances", "(*sessions/tmux.conn).enqueue"},
+		{"(*polling.serverWatch).run", "(*sessions/tmux.Client).Glances", "(*sessions/tmux.serverConn).enqueue"},
 		{"(*polling.serverWatch).lookAtPanes", "(*polling.OutputPoller).wakeUp"},
 		{"(*polling.OutputPoller).run", "(*polling.OutputPoller).loop", "(*sessions/tmux.Client).Snapshot"},
 		{"(*polling.OutputPoller).loop", "(polling.Engine).Apply"},
@@ -39,8 +39,8 @@ var trips = []trip{
 		{"(*adapters/intake.Queue).Run", "(*adapters/intake.Queue).judgeUpdate", "(adapters/telegram.Decoder).Decode"},
 		{"(*adapters/intake.Queue).judgeUpdate", "(*adapters/inbound.Inbound).Handle", "(*adapters/access.Guard).Admit"},
 		{"(*adapters/inbound.Inbound).Handle", "(*adapters/inbound.Inbound).typeText", "(*sessions.Manager).Input", "(*sessions.Manager).startTypist"},
-		{"(*sessions.Manager).startTypist", "(*sessions.Manager).typeInput", "(*sessions.Manager).typeInput$1", "(*sessions/typing.Hand).TypeText", "(*sessions/typing.typist).pasteText", "sessions/typing.run", "(*sessions/tmux.Client).Paste"},
-		{"(*sessions/typing.personal).typeInTurn", "sessions/typing.run", "(*sessions/tmux.Client).Press"},
+		{"(*sessions.Manager).startTypist", "(*sessions.Manager).typeInput", "(*sessions.Manager).typeInput$1", "(*sessions/typing.Hand).TypeText", "(*sessions/typing.typist).pasteText", "sessions/typing.runSteps", "(*sessions/tmux.Client).Paste"},
+		{"(*sessions/typing.personal).typeInTurn", "sessions/typing.runSteps", "(*sessions/tmux.Client).Press"},
 	}},
 	{"A button, from Telegram to a key", []leg{
 		{"(*adapters/telegram.Poller).Run", "(*adapters/telegram.client).callMethod"},
@@ -48,7 +48,7 @@ var trips = []trip{
 		{"(*adapters/intake.Queue).Run", "(*adapters/intake.Queue).judgeUpdate", "(adapters/telegram.Decoder).Decode"},
 		{"(*adapters/intake.Queue).judgeUpdate", "(*adapters/inbound.Inbound).Handle", "(*adapters/access.Guard).Admit"},
 		{"(*adapters/inbound.Inbound).Handle", "(*adapters/commands.Runner).PressButton"},
-		{"(*adapters/commands.Runner).PressButton", "adapters/commands.answerOption", "(*sessions.Manager).Answer", "(*sessions.Manager).giveAnswer", "(*sessions/typing.Hand).GiveAnswer", "sessions/typing.run", "(*sessions/tmux.Client).Press"},
+		{"(*adapters/commands.Runner).PressButton", "adapters/commands.answerOption", "(*sessions.Manager).Answer", "(*sessions.Manager).giveAnswer", "(*sessions/typing.Hand).GiveAnswer", "sessions/typing.runSteps", "(*sessions/tmux.Client).Press"},
 	}},
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -74,17 +75,6 @@ type Client struct {
 	live   *liveConn // nil: no connection
 	status ConnStatus
 	tall   map[string]int // how often panes were made taller, and as they were; see Grow
-}
-
-// liveConn is what belongs to one connection.
-type liveConn struct {
-	*serverConn
-	identity sessions.ServerIdentity
-	version  Version
-	enc      encoding
-	leakFree bool   // capture-pane -p may be used without the server growing
-	exact    string // capture-pane's flags for rows as they were written; see exactFlags
-	buffers  atomic.Uint64
 }
 
 // ConnStatus is how a client stands with its server.
@@ -407,25 +397,6 @@ func (c *Client) Identity() (sessions.ServerIdentity, bool) {
 	return s.Identity, s.Connected
 }
 
-// current returns the connection, or why there's none.
-func (c *Client) current() (*liveConn, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.live == nil {
-		return nil, fmt.Errorf("tmux server %s is %w: %w", c.Name(), sessions.ErrUnavailable, c.status.Err)
-	}
-	return c.live, nil
-}
-
-// runCommand sends one request over the current connection.
-func (c *Client) runCommand(ctx context.Context, r *commandLine) ([]replyBlock, error) {
-	l, err := c.current()
-	if err != nil {
-		return nil, err
-	}
-	return l.runCommand(ctx, r)
-}
-
 // Version is a tmux version: "3.3a", "next-3.7", "3.6".
 type Version struct {
 	Major, Minor int
@@ -475,4 +446,44 @@ func ProgramVersion(ctx context.Context, program string) (Version, error) {
 		return v, fmt.Errorf("%s is version %s: panebridge needs %s or newer", program, v, MinVersion)
 	}
 	return v, nil
+}
+
+// firstBuffer is the number before the first of a new connection.
+func firstBuffer() uint64 {
+	return uint64(os.Getpid())<<bufferPIDShift | uint64(rand.Uint32N(1<<(bufferPIDShift-bufferConnShift)))<<bufferConnShift
+}
+
+// isInUse reports whether a buffer belongs to another process that lives.
+func isInUse(name string) bool {
+	n, err := strconv.ParseUint(strings.TrimPrefix(name, bufferPrefix), 10, 64)
+	pid := int(n >> bufferPIDShift)
+	return err == nil && pid != os.Getpid() && isRunning(pid)
+}
+
+// probeEncoding sets the probe buffer and looks how it's shown.
+func (l *liveConn) probeEncoding(ctx context.Context) error {
+	reply, err := l.runCommand(ctx, &commandLine{blocks: 3, line: "set-buffer -b " + bufferPrefix + "probe " + quote(probeText) +
+		" ; show-buffer -b " + bufferPrefix + "probe ; delete-buffer -b " + bufferPrefix + "probe"})
+	if err != nil {
+		return fmt.Errorf("learn how tmux shows buffers: %w", err)
+	}
+	enc, ok := learnEncoding(reply[1].lines)
+	if !ok {
+		return fmt.Errorf("learn how tmux %s shows buffers: got %q for %q", l.version, reply[1].lines, probeText)
+	}
+	l.enc = enc
+	return nil
+}
+
+// dropOldBuffers deletes what an earlier client left when it was killed.
+func (l *liveConn) dropOldBuffers(ctx context.Context) {
+	reply, err := l.runCommand(ctx, &commandLine{blocks: 1, line: "list-buffers -F '#{buffer_name}'"})
+	if err != nil {
+		return
+	}
+	for _, name := range reply[0].lines {
+		if strings.HasPrefix(name, bufferPrefix) && !isInUse(name) {
+			_, _ = l.runCommand(ctx, &commandLine{blocks: 1, line: "delete-buffer -b " + quote(name)})
+		}
+	}
 }
