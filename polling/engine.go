@@ -59,8 +59,8 @@ type state struct {
 	Asking        openDialog
 }
 
-// Step is what one snapshot brought.
-type Step struct {
+// EngineStep is what one snapshot brought.
+type EngineStep struct {
 	Lines    []string
 	Gaps     []sessions.Gap // After counts the lines of this step before the gap
 	Live     *sessions.Live
@@ -77,7 +77,7 @@ type Step struct {
 }
 
 // Engine is the engine after the step.
-func (s *Step) Engine() Engine { return s.engine }
+func (s *EngineStep) Engine() Engine { return s.engine }
 
 // Need says that the snapshot didn't reach far enough: take one with this
 // window and apply that instead.
@@ -101,8 +101,8 @@ func NewEngine(p ScreenProfile, m *Marker, drained bool) Engine {
 // nothing and says what it needs; that's given back with the next snapshot as
 // asked, and is nil otherwise. maxRows bounds the rows of history it asks for;
 // 4 × anchorRows is the least.
-func (e Engine) Apply(s *sessions.Snapshot, asked *Need, maxRows int, tail Tail, now time.Time) (*Step, *Need, error) {
-	w := &engineRun{Engine: e, s: s, now: now, tail: tail, maxRows: maxRows, step: &Step{}}
+func (e Engine) Apply(s *sessions.Snapshot, asked *Need, maxRows int, tail Tail, now time.Time) (*EngineStep, *Need, error) {
+	w := &engineRun{Engine: e, s: s, now: now, tail: tail, maxRows: maxRows, step: &EngineStep{}}
 	if asked != nil {
 		w.asked = *asked
 	}
@@ -127,7 +127,7 @@ type engineRun struct {
 	tail    Tail
 	maxRows int
 	asked   Need
-	step    *Step
+	step    *EngineStep
 	drawing bool
 	frozen  bool // the grid can't be followed at the moment
 }
@@ -320,8 +320,8 @@ func captureWindow(start, maxRows int) sessions.RowWindow {
 
 // Vanish ends a pane that can't be read any more: what was on the screen when
 // it was last seen becomes lines. unsure: there may have been more.
-func (e Engine) Vanish(unsure bool) *Step {
-	w := &engineRun{Engine: e, s: &sessions.Snapshot{}, step: &Step{Changed: true}}
+func (e Engine) Vanish(unsure bool) *EngineStep {
+	w := &engineRun{Engine: e, s: &sessions.Snapshot{}, step: &EngineStep{Changed: true}}
 	w.state.Shown = cloneShown(e.state.Shown)
 	w.rep = nil // nothing is compared any more
 	w.emitVanished(behindAll, true)

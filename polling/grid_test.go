@@ -164,7 +164,7 @@ func (f *follower) poll(g screenful, between func()) {
 	}
 }
 
-func (f *follower) take(step *Step) {
+func (f *follower) take(step *EngineStep) {
 	for _, gap := range step.Gaps {
 		gap.After += int64(len(f.lines))
 		f.gaps = append(f.gaps, gap)

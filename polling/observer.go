@@ -21,7 +21,7 @@ const (
 
 // observeStep asks the observer about a step, if there is one and the step shows all
 // of the screen.
-func (p *OutputPoller) observeStep(ctx context.Context, step *Step, last bool) (sessions.Observation, error) {
+func (p *OutputPoller) observeStep(ctx context.Context, step *EngineStep, last bool) (sessions.Observation, error) {
 	p.shown = 0
 	if p.observer == nil {
 		return sessions.Observation{Text: sessions.TextPane}, nil
@@ -63,7 +63,7 @@ func (p *OutputPoller) observeRest(ctx context.Context, obs sessions.Observation
 		if obs, err = p.observer.Observe(ctx, sessions.Poll{Last: last, Now: time.Now()}); err != nil {
 			return err
 		}
-		step := &Step{engine: p.engine, Settling: settling}
+		step := &EngineStep{engine: p.engine, Settling: settling}
 		if err := p.commit(ctx, step, obs, last); err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (p *OutputPoller) lookAgain(at time.Time) {
 // lines that aren't decided about, and mustn't be stored as if they were. What was
 // read together with the end of the program is the program's or the pane's own: that's
 // decided when all of it is read, and all that the program had to say is told.
-func (p *OutputPoller) takeOwnLines(step *Step, obs sessions.Observation, last bool, now time.Time) (lines []sessions.Line, gaps []sessions.Gap, hold bool) {
+func (p *OutputPoller) takeOwnLines(step *EngineStep, obs sessions.Observation, last bool, now time.Time) (lines []sessions.Line, gaps []sessions.Gap, hold bool) {
 	p.held.addStep(step, p.engine.screen.normal, now)
 	read := step.engine.hasCaughtUp() || step.Exit != nil || last
 	switch {
@@ -128,7 +128,7 @@ type heldLines struct {
 }
 
 // addStep holds what a step settled; stood are the rows that were undecided before it.
-func (h *heldLines) addStep(step *Step, stood []screenRow, now time.Time) {
+func (h *heldLines) addStep(step *EngineStep, stood []screenRow, now time.Time) {
 	if !h.begun {
 		h.begun, h.stood = true, stood
 	}

@@ -238,7 +238,7 @@ func (p *OutputPoller) captureOutput(ctx context.Context) (done bool, err error)
 }
 
 // readSnapshot takes one snapshot and works it in.
-func (p *OutputPoller) readSnapshot(ctx context.Context, win sessions.RowWindow, asked *Need) (*Step, *Need, error) {
+func (p *OutputPoller) readSnapshot(ctx context.Context, win sessions.RowWindow, asked *Need) (*EngineStep, *Need, error) {
 	c, cancel := context.WithTimeout(ctx, p.opt.get().CaptureTimeout)
 	defer cancel()
 	snap, err := p.source.Snapshot(c, p.target.Pane, win)
@@ -296,7 +296,7 @@ func (p *OutputPoller) captureAgain() {
 
 // adjustDepth sets how deep the next capture goes: far enough for twice what came
 // since the last, so that one is enough at a steady rate.
-func (p *OutputPoller) adjustDepth(step *Step) {
+func (p *OutputPoller) adjustDepth(step *EngineStep) {
 	want := minDepth + 2*max(0, step.Grown)
 	p.depth = min(max(want, p.depth*3/4), p.opt.get().MaxCaptureLines)
 }
@@ -307,7 +307,7 @@ const (
 )
 
 // process has a step observed, and stores what comes of it.
-func (p *OutputPoller) process(ctx context.Context, step *Step, last bool) error {
+func (p *OutputPoller) process(ctx context.Context, step *EngineStep, last bool) error {
 	obs, err := p.observeStep(ctx, step, last)
 	if err != nil {
 		return err
@@ -321,7 +321,7 @@ func (p *OutputPoller) process(ctx context.Context, step *Step, last bool) error
 
 // commit commits a step and what the observer saw, and then keeps the engine and
 // tells the owner. last: the session ends with it.
-func (p *OutputPoller) commit(ctx context.Context, step *Step, obs sessions.Observation, last bool) error {
+func (p *OutputPoller) commit(ctx context.Context, step *EngineStep, obs sessions.Observation, last bool) error {
 	now := time.Now()
 	undecided := p.held.begun
 	lines, gaps, hold := p.takeOwnLines(step, obs, last, now)
@@ -374,7 +374,7 @@ func (p *OutputPoller) commit(ctx context.Context, step *Step, obs sessions.Obse
 
 // appendBatch stores a batch with the engine as it is behind it; while lines are held,
 // with the engine as it was before them.
-func (p *OutputPoller) appendBatch(ctx context.Context, b Batch, step *Step, keep []byte, hold bool) (Appended, error) {
+func (p *OutputPoller) appendBatch(ctx context.Context, b Batch, step *EngineStep, keep []byte, hold bool) (Appended, error) {
 	engine := &step.engine.state
 	if hold {
 		engine = &p.before
@@ -418,7 +418,7 @@ func (p *OutputPoller) publishEndedTurns(done *Appended) {
 }
 
 // publish hands an event on, if there's anything in it.
-func (p *OutputPoller) publish(ev sessions.OutputEvent, step *Step, obs sessions.Observation, now time.Time) {
+func (p *OutputPoller) publish(ev sessions.OutputEvent, step *EngineStep, obs sessions.Observation, now time.Time) {
 	live := step.Live
 	if live != nil && obs.Known {
 		live.Known, live.Writing, live.Status = true, obs.Writing, obs.Status
@@ -458,7 +458,7 @@ func (p *OutputPoller) addDialog(ev *sessions.OutputEvent, obs sessions.Observat
 }
 
 // nextState is what a program without a profile of its own seems to do.
-func (p *OutputPoller) nextState(step *Step, obs sessions.Observation, now time.Time) (sessions.State, string) {
+func (p *OutputPoller) nextState(step *EngineStep, obs sessions.Observation, now time.Time) (sessions.State, string) {
 	switch {
 	case step.Exit != nil:
 		return sessions.StateIdle, "its program has ended"

@@ -14,7 +14,7 @@ import (
 // isn't blank, begins anew with its input if that comes later,
 // and ends with the line that holds the marker; that line may come later than the
 // end, if the marker stood at the cursor.
-func (p *OutputPoller) nextTurn(step *Step, lines []sessions.Line, now time.Time) *sessions.Turn {
+func (p *OutputPoller) nextTurn(step *EngineStep, lines []sessions.Line, now time.Time) *sessions.Turn {
 	t := p.turn
 	end := step.TurnEnd
 	if end > 0 {
@@ -48,7 +48,7 @@ func (p *OutputPoller) nextTurn(step *Step, lines []sessions.Line, now time.Time
 }
 
 // findOwnTurns are the turns by what the pane itself shows.
-func (p *OutputPoller) findOwnTurns(b *Batch, step *Step, obs sessions.Observation, now time.Time) {
+func (p *OutputPoller) findOwnTurns(b *Batch, step *EngineStep, obs sessions.Observation, now time.Time) {
 	lines := len(b.Lines)
 	switch {
 	case len(step.cuts) > 0 || p.late != nil || p.engine.state.Shell.isKnown():
@@ -65,7 +65,7 @@ func (p *OutputPoller) findOwnTurns(b *Batch, step *Step, obs sessions.Observati
 }
 
 // isQuiet reports whether the turn is over because nothing comes any more.
-func (p *OutputPoller) isQuiet(step *Step, lines int, obs sessions.Observation, now time.Time) bool {
+func (p *OutputPoller) isQuiet(step *EngineStep, lines int, obs sessions.Observation, now time.Time) bool {
 	return p.turn.Open && obs.Quiet > 0 && !step.Changed && !step.Complete && lines == 0 && now.Sub(p.changed) >= obs.Quiet
 }
 
@@ -81,7 +81,7 @@ func (p *OutputPoller) quietAt(obs sessions.Observation) time.Time {
 // the program was taken to run still.
 type lateEnd struct{ Status *int }
 
-func (p *OutputPoller) keepLateEnd(step *Step) {
+func (p *OutputPoller) keepLateEnd(step *EngineStep) {
 	for _, c := range step.cuts {
 		if p.late = nil; !c.begin {
 			p.late = &lateEnd{c.status}
@@ -93,7 +93,7 @@ func (p *OutputPoller) keepLateEnd(step *Step) {
 // (nil: none is, or it was and hasn't changed), where the pane's shell says where
 // commands begin and end: a command is a turn, from its submission on; what stands
 // before is of none.
-func (p *OutputPoller) turnsByShell(step *Step, lines int, now time.Time) (ended []sessions.Turn, open *sessions.Turn) {
+func (p *OutputPoller) turnsByShell(step *EngineStep, lines int, now time.Time) (ended []sessions.Turn, open *sessions.Turn) {
 	was := &p.engine.state.Shell
 	w := turnWalk{t: p.turn, now: now, running: was.Running, known: was.isKnown()}
 	w.t.FirstLine, w.t.LastLine = 0, 0
@@ -128,7 +128,7 @@ func (p *OutputPoller) turnsByShell(step *Step, lines int, now time.Time) (ended
 // allCuts are those of a step, within its lines and those that were held before it. An
 // end that came while an agent program was known to run comes first; a turn marker
 // ends the turn, though not the command.
-func (p *OutputPoller) allCuts(step *Step, lines int) []turnCut {
+func (p *OutputPoller) allCuts(step *EngineStep, lines int) []turnCut {
 	held := lines - len(step.Lines)
 	cuts := slices.Clone(step.cuts)
 	for i := range cuts {
@@ -223,7 +223,7 @@ func haveText(lines []sessions.Line) bool {
 
 // inputOfTurn is when the input of the open turn was typed, if it was typed with this step;
 // zero: it wasn't. opens: a turn opens with this step.
-func (p *OutputPoller) inputOfTurn(step *Step, opens bool, now time.Time) time.Time {
+func (p *OutputPoller) inputOfTurn(step *EngineStep, opens bool, now time.Time) time.Time {
 	in := &p.inputs
 	p.mu.Lock()
 	in.used = in.last

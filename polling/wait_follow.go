@@ -48,7 +48,7 @@ func (f *waitFollower) hasStarted() bool { return f.engine.state.Started }
 
 // followSnapshot works a snapshot in. Like Engine.Apply it may need another one instead.
 func (f waitFollower) followSnapshot(s *sessions.Snapshot, asked *Need, maxRows int, now time.Time) (*waitStep, *Need) {
-	w := &waitRun{engineRun: engineRun{Engine: f.engine, s: s, now: now, maxRows: maxRows, step: &Step{}}, f: f, out: &waitStep{}}
+	w := &waitRun{engineRun: engineRun{Engine: f.engine, s: s, now: now, maxRows: maxRows, step: &EngineStep{}}, f: f, out: &waitStep{}}
 	if asked != nil {
 		w.asked = *asked
 	}

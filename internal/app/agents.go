@@ -35,7 +35,7 @@ func LoadProfiles(cfg *config.Config, configPath string) (*agent.Set, error) {
 			return nil, err
 		}
 	}
-	set, err := agent.Load(overrides...)
+	set, err := agent.LoadSet(overrides...)
 	if err != nil || len(cfg.Profiles) == 0 {
 		return set, err
 	}
@@ -45,7 +45,7 @@ func LoadProfiles(cfg *config.Config, configPath string) (*agent.Set, error) {
 		key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name, Line: value.Line, Column: value.Column}
 		written.Content = append(written.Content, key, value)
 	}
-	set, err = agent.Load(append(overrides, agent.Override{File: configPath, Profiles: written})...)
+	set, err = agent.LoadSet(append(overrides, agent.Override{File: configPath, Profiles: written})...)
 	if err != nil {
 		return nil, profileProblems(err)
 	}

@@ -33,7 +33,7 @@ func TestAgentsAreFoundInPath(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(first, "qwen"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	profiles, err := agent.Load()
+	profiles, err := agent.LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

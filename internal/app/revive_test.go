@@ -11,7 +11,7 @@ import (
 // A program is begun again by its name, or by the configuration's command for it; one that has no
 // name of its own, as the demo's agent, by the latter alone.
 func TestReviveTypesWhatRunsTheProgram(t *testing.T) {
-	profiles, err := agent.Load()
+	profiles, err := agent.LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

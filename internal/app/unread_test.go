@@ -52,7 +52,7 @@ func checkUnknownDialogsRing(t *testing.T) {
 		times = 60
 	}
 	random := drawtest.Rand(t, 0)
-	set, err := agent.Load()
+	set, err := agent.LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func (p *invocation) examineHooks(known []agent.Insight) []finding {
 	return all
 }
 
-func hooksFinding(to agent.Install, status agent.HookStatus, err error) finding {
+func hooksFinding(to agent.Install, status agent.InstallStatus, err error) finding {
 	f := finding{Check: "hooks of " + to.Agent, State: verdictWarning, Fix: "`panebridge hooks install " + to.Agent + "` shows what it changes, and asks."}
 	switch {
 	case err != nil:

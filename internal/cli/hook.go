@@ -181,9 +181,9 @@ type hookSpecific struct {
 }
 
 type hookDecision struct {
-	Behavior  agent.Decision  `json:"behavior"`
-	Interrupt bool            `json:"interrupt,omitempty"`
-	Input     json.RawMessage `json:"updatedInput,omitempty"`
+	Behavior  agent.HookDecision `json:"behavior"`
+	Interrupt bool               `json:"interrupt,omitempty"`
+	Input     json.RawMessage    `json:"updatedInput,omitempty"`
 	// Permissions are what changes of those.
 	Permissions []permissionUpdate `json:"updatedPermissions,omitempty"`
 }
@@ -238,7 +238,7 @@ func requestReply(told agent.Told) reply {
 	if told.Answers != nil {
 		return reply{Answers: told.Answers}
 	}
-	by := map[agent.Decision]string{agent.Allow: "once", agent.AllowAlways: "always", agent.Deny: "reject"}
+	by := map[agent.HookDecision]string{agent.Allow: "once", agent.AllowAlways: "always", agent.Deny: "reject"}
 	return reply{Reply: by[told.Decision], Message: told.Message}
 }
 

@@ -198,7 +198,7 @@ func newHooksRemove(p *invocation) *cobra.Command {
 
 // hookChange is what install and remove don't share.
 type hookChange struct {
-	plan          func(agent.Install) (agent.Change, error)
+	plan          func(agent.Install) (agent.InstallChange, error)
 	nothing, done string // nothing "": that there's nothing to do isn't said
 	notes         func(agent.Install) []string
 }
@@ -264,7 +264,7 @@ func (p *invocation) changeOne(ctx context.Context, f changeFlags, to agent.Inst
 }
 
 // difference shows a change as diff -u does.
-func difference(c agent.Change) string {
+func difference(c agent.InstallChange) string {
 	before, after := c.Path, c.Path
 	if c.Before == nil {
 		before = "/dev/null"
@@ -277,10 +277,10 @@ func difference(c agent.Change) string {
 
 // hooksStatus is how things stand with one agent's hooks, for --json.
 type hooksStatus struct {
-	Agent  string           `json:"agent"`
-	Status agent.HookStatus `json:"status"`
-	File   string           `json:"file"`
-	Error  string           `json:"error,omitempty"`
+	Agent  string              `json:"agent"`
+	Status agent.InstallStatus `json:"status"`
+	File   string              `json:"file"`
+	Error  string              `json:"error,omitempty"`
 }
 
 func newHooksStatus(p *invocation) *cobra.Command {

@@ -142,7 +142,7 @@ func (p *invocation) writeFirst(f app.FirstFiles) error {
 // sayAgents says which agents can be begun without being configured, as the daemon finds them in
 // the same PATH.
 func (p *invocation) sayAgents() error {
-	profiles, err := agent.Load()
+	profiles, err := agent.LoadSet()
 	if err != nil {
 		return err
 	}

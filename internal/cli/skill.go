@@ -60,8 +60,8 @@ func skillPath(to agent.Install) string {
 const maxSkill = 1 << 20
 
 // planSkill is the change that writes the skill, or brings it up to date.
-func planSkill(to agent.Install) (agent.Change, error) {
-	c := agent.Change{Path: skillPath(to), After: []byte(skillText)}
+func planSkill(to agent.Install) (agent.InstallChange, error) {
+	c := agent.InstallChange{Path: skillPath(to), After: []byte(skillText)}
 	was, err := regular.Read(c.Path, maxSkill)
 	switch {
 	case err == nil:
@@ -84,7 +84,7 @@ func skillChange() hookChange {
 // what somebody has written there stays.
 func skillRemoval() hookChange {
 	return hookChange{
-		plan: func(to agent.Install) (agent.Change, error) {
+		plan: func(to agent.Install) (agent.InstallChange, error) {
 			c, err := planSkill(to)
 			c.After = c.Before
 			if strings.HasPrefix(string(c.Before), skillHead()) {

@@ -121,7 +121,7 @@ func (p *invocation) printStatus(s status, verbose bool, now time.Time) error {
 
 // printPrograms prints what's known of each session, and why it's believed.
 func (p *invocation) printPrograms(s status, now time.Time) error {
-	hooks := map[string]agent.HookStatus{}
+	hooks := map[string]agent.InstallStatus{}
 	if list, err := p.hooksOf(hooksFlags{scope: scopeUser}, agent.HookAgents()); err == nil {
 		for _, to := range list {
 			hooks[to.Agent], _ = to.Status() // it's broken with an error
@@ -249,7 +249,7 @@ func percent(part, whole uint64) string {
 }
 
 // printSession prints all that's known of a session, and why it's believed.
-func (p *invocation) printSession(s api.Session, in agent.Insight, hooks agent.HookStatus, now time.Time) error {
+func (p *invocation) printSession(s api.Session, in agent.Insight, hooks agent.InstallStatus, now time.Time) error {
 	state := string(s.State)
 	if !s.Since.IsZero() {
 		state += " since " + clock(s.Since, now)
@@ -320,7 +320,7 @@ func turnOf(t sessions.Turn, now time.Time) string {
 }
 
 // hooksHeard says when the last hook came, or why none may have.
-func hooksHeard(in agent.Insight, status agent.HookStatus, now time.Time) string {
+func hooksHeard(in agent.Insight, status agent.InstallStatus, now time.Time) string {
 	switch {
 	case in.Hook != nil:
 		return fmt.Sprintf("the last was %s of %s, %s", in.Hook.Event, in.Hook.Agent, ago(in.Hook.At, now))

@@ -23,7 +23,7 @@ func TestStatusSaysWhatIsBelieved(t *testing.T) {
 	}
 	tests := map[string]struct {
 		in    agent.Insight
-		hooks agent.HookStatus
+		hooks agent.InstallStatus
 		want  string
 	}{
 		"bound, with hooks": {bound, agent.HooksInstalled, `

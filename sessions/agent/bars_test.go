@@ -210,7 +210,7 @@ func scoreOf(t *testing.T, set *Set, r *parts, m mode) score {
 // loadAll returns the profiles and all recordings.
 func loadAll(t *testing.T) (*Set, []*recording.Recording) {
 	t.Helper()
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

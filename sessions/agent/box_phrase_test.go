@@ -9,7 +9,7 @@ import (
 
 // A dialog's phrase that somebody types into the input box doesn't make a dialog of it.
 func TestAPhraseInTheBoxIsNoDialog(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func TestBoxIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

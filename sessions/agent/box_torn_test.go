@@ -10,7 +10,7 @@ import (
 // A box whose frame tmux has broken, since its pane got narrower and nothing was drawn
 // anew, isn't read: between the parts of its upper line there's nothing, and it isn't empty.
 func TestATornBoxIsNotRead(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 // which only a part is on the screen: what can be allowed is what its own record says.
 func forgedCalls(t *testing.T, from [][]string, runs int) {
 	t.Helper()
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

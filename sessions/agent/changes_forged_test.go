@@ -183,7 +183,7 @@ func (e edits) same(other edits) bool {
 // Hooks tell of the change of a file that a dialog asks about, of others and of some that
 // there aren't, late, again and in any order: what's shown by a record is what's asked.
 func TestForgedChanges(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,22 +10,22 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Decision is what a hook that waits tells its agent about the dialog it was called for.
-type Decision string
+// HookDecision is what a hook that waits tells its agent about the dialog it was called for.
+type HookDecision string
 
 // The decisions. Allow has the agent do what it asks for, and close the dialog; AllowAlways
 // has it go on allowing Hook.Saves. Deny has it not do that; with Told.Interrupt the turn
 // ends, as it does by "No" at the keyboard.
 const (
-	Allow       Decision = "allow"
-	AllowAlways Decision = "always"
-	Deny        Decision = "deny"
+	Allow       HookDecision = "allow"
+	AllowAlways HookDecision = "always"
+	Deny        HookDecision = "deny"
 )
 
 // Told is what a hook that waited is told.
 type Told struct {
-	Decision  Decision `json:"decision,omitempty"`  // "": none was made here
-	Interrupt bool     `json:"interrupt,omitempty"` // the turn ends, too
+	Decision  HookDecision `json:"decision,omitempty"`  // "": none was made here
+	Interrupt bool         `json:"interrupt,omitempty"` // the turn ends, too
 	// Input is what the call is to have in place of its own: a question with its answers.
 	Input json.RawMessage `json:"input,omitempty"`
 	// Mode is that of permissions which the agent is to have afterwards, as it calls it; "":

@@ -24,7 +24,7 @@ type waiting struct {
 	*testing.T
 	w    *Watchers
 	o    *Observer
-	done chan Decision
+	done chan HookDecision
 }
 
 func withWaiting(t *testing.T, command string, test func(w *waiting)) {
@@ -33,7 +33,7 @@ func withWaiting(t *testing.T, command string, test func(w *waiting)) {
 		h := newHost(t)
 		o := h.pane(1).o
 		o.known.dialogs = h.w.opt.Profiles.Get("claude")
-		w := &waiting{T: t, w: h.w, o: o, done: make(chan Decision, 1)}
+		w := &waiting{T: t, w: h.w, o: o, done: make(chan HookDecision, 1)}
 		ctx, cancel := context.WithTimeout(t.Context(), WaitFor)
 		defer cancel()
 		go func() {
@@ -49,7 +49,7 @@ func (w *waiting) decide(d *sessions.Dialog, option int) bool {
 }
 
 // told is what the hook was told; "still": it waits.
-func (w *waiting) told() Decision {
+func (w *waiting) told() HookDecision {
 	synctest.Wait()
 	select {
 	case d := <-w.done:
@@ -59,7 +59,7 @@ func (w *waiting) told() Decision {
 	}
 }
 
-func (w *waiting) want(want Decision) {
+func (w *waiting) want(want HookDecision) {
 	w.Helper()
 	if got := w.told(); got != want {
 		w.Errorf("the hook is told %q, want %q", got, want)
@@ -134,9 +134,9 @@ func TestAHookDecidesAboutItsCall(t *testing.T) {
 	}
 	withWaiting(t, "make", func(w *waiting) { // one that doesn't tell its call, and two that do
 		calls := []Hook{hook("make test"), hook("make test && make install")}
-		told := make([]chan Decision, len(calls))
+		told := make([]chan HookDecision, len(calls))
 		for i, h := range calls {
-			told[i] = make(chan Decision, 1)
+			told[i] = make(chan HookDecision, 1)
 			go func() { told[i] <- w.w.AwaitDecision(w.Context(), h).Decision }()
 		}
 		synctest.Wait()

@@ -23,7 +23,7 @@ type screenCase struct {
 
 func screenCases(t *testing.T) []screenCase {
 	t.Helper()
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestQuotedDialogs(t *testing.T) {
 		"opencode": "\n  ┃\n  ┃  Build\n  ╹▀▀▀▀▀▀▀▀▀▀▀▀▀▀",
 	}
 	generic := func() *Profile {
-		set, err := Load()
+		set, err := LoadSet()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestQuotedDialogs(t *testing.T) {
 // Blanks and rows make another question of the same letters, at one width; at another they're where
 // its rows are broken.
 func TestBlanksMakeAnotherQuestion(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestAskingIsSureAtTheSecondLook(t *testing.T) {
 // opencode draws what a command's permission is about later than the rest. Until then
 // nobody is asked, unless there's nothing more to come.
 func TestDialogsThatAreDrawnInParts(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

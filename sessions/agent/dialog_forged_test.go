@@ -298,7 +298,7 @@ func conversation(rt *rapid.T, agent string, from [][]string) []string {
 // What's shown of a question is all that it's about and nothing else, or it's said to be
 // cut: whatever stands in it, above it, and how much of it can be seen.
 func TestForgedDialogs(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 // Dialogs of which not enough can be seen, and those that want a secret, aren't read and
 // so not answered: the session waits for somebody, and no text is typed into them.
 func TestDialogsThatAreHeld(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

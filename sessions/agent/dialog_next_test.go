@@ -135,7 +135,7 @@ func (s *stage) submit() {
 // Whatever is marked and checked at first, and however the mark moves, exactly what was
 // wanted is taken, and not before the last step.
 func TestNextTakesWhatWasWanted(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func wanted(rt *rapid.T, s *stage) sessions.Answer {
 }
 
 func TestNextSaysWhyNot(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestNextSaysWhyNot(t *testing.T) {
 // What's on the way to an option may be taken by a key that a person presses meanwhile: no
 // way to a refusal leads over what's allowed for good.
 func TestTheWayToARefusal(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func stands(p *Profile, frames []recording.Frame) []stand {
 // Every dialog of the recordings is read from its second frame on, as one, and nothing
 // is where the agent was idle or at work.
 func TestDialogsOfRecordings(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func checkSpan(t *testing.T, name string, found []stand, span recording.Span) {
 
 // Dialogs of the real programs that no recording has, as they were on the screen.
 func TestDialogsOfScreens(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func TestGhostsAreToldInTmux(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it starts tmux")
 	}
-	set, err := agent.Load()
+	set, err := agent.LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

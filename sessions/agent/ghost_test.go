@@ -267,7 +267,7 @@ func (s *shownBox) wrong(b sessions.InputBox) string {
 // What a program writes into its own input box is never taken for a text that somebody
 // has begun, and such a text always is, whatever it says and wherever the cursor stands.
 func TestGhostsAreTold(t *testing.T) {
-	set, err := agent.Load()
+	set, err := agent.LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

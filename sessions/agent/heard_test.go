@@ -138,7 +138,7 @@ func heardBatches(t *testing.T, r *recording.Recording) []batch {
 	}
 	var out []batch
 	for _, rec := range records {
-		full := transcript.Record{Kind: transcript.Kind(rec.Kind), Tool: rec.Tool, Text: rec.Text, Failed: rec.Failed, Interrupted: rec.Interrupted, Waits: rec.Waits}
+		full := transcript.Record{Kind: transcript.RecordKind(rec.Kind), Tool: rec.Tool, Text: rec.Text, Failed: rec.Failed, Interrupted: rec.Interrupted, Waits: rec.Waits}
 		if rec.Own != 0 {
 			full.At = r.Epoch.Add(rec.Own)
 		}

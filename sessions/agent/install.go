@@ -19,15 +19,15 @@ type Install struct {
 	Project  string              // the project's folder if it's for one project alone; "": for all
 }
 
-// HookStatus says how things stand with an agent's hooks.
-type HookStatus string
+// InstallStatus says how things stand with an agent's hooks.
+type InstallStatus string
 
 // The states of an agent's hooks.
 const (
-	HooksInstalled    HookStatus = "installed"
-	HooksOutdated     HookStatus = "outdated" // another program, state folder or version wrote them
-	HooksNotInstalled HookStatus = "not installed"
-	HooksBroken       HookStatus = "broken file" // the file can't be read, so nobody can tell
+	HooksInstalled    InstallStatus = "installed"
+	HooksOutdated     InstallStatus = "outdated" // another program, state folder or version wrote them
+	HooksNotInstalled InstallStatus = "not installed"
+	HooksBroken       InstallStatus = "broken file" // the file can't be read, so nobody can tell
 )
 
 // hookFile is a file that has an agent's hooks.

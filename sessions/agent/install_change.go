@@ -14,8 +14,8 @@ import (
 // backupSuffix ends the name of the copy of a file as it was before an install.
 const backupSuffix = ".before-panebridge"
 
-// Change is what an install or a removal would do to one file.
-type Change struct {
+// InstallChange is what an install or a removal would do to one file.
+type InstallChange struct {
 	Path    string // as the agent names it; it may be a link
 	Before  []byte // nil: there's no file
 	After   []byte // nil: there'll be none
@@ -25,13 +25,13 @@ type Change struct {
 }
 
 // Nothing reports whether there's nothing to do.
-func (c Change) Nothing() bool {
+func (c InstallChange) Nothing() bool {
 	return (c.Before == nil) == (c.After == nil) && bytes.Equal(c.Before, c.After)
 }
 
 // Plan says what an install would do; it changes nothing. An error that wraps ErrFile
 // says where the user's file is broken.
-func (i Install) Plan() (Change, error) {
+func (i Install) Plan() (InstallChange, error) {
 	c, err := i.read()
 	if err != nil {
 		return c, err
@@ -48,7 +48,7 @@ func (i Install) Plan() (Change, error) {
 }
 
 // PlanRemove says what a removal would do; it changes nothing.
-func (i Install) PlanRemove() (Change, error) {
+func (i Install) PlanRemove() (InstallChange, error) {
 	c, err := i.read()
 	if err != nil {
 		return c, err
@@ -76,7 +76,7 @@ func (i Install) PlanRemove() (Change, error) {
 }
 
 // Status says how things stand. With HooksBroken the error says where the file is broken.
-func (i Install) Status() (HookStatus, error) {
+func (i Install) Status() (InstallStatus, error) {
 	c, err := i.read()
 	if err != nil {
 		return HooksBroken, err
@@ -94,12 +94,12 @@ func (i Install) Status() (HookStatus, error) {
 }
 
 // read reads the file and the copy of it from before an install.
-func (i Install) read() (Change, error) {
+func (i Install) read() (InstallChange, error) {
 	path, err := i.Path()
 	if err != nil {
-		return Change{}, err
+		return InstallChange{}, err
 	}
-	c := Change{Path: path}
+	c := InstallChange{Path: path}
 	if c.Before, err = readIfThere(path); err != nil {
 		return c, err
 	}
@@ -126,7 +126,7 @@ func readIfThere(path string) ([]byte, error) {
 
 // Apply makes the change: all of it or, with an error, nothing of it. A link stays a
 // link, and a file keeps its mode.
-func (c Change) Apply() error {
+func (c InstallChange) Apply() error {
 	if c.Nothing() {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (c Change) Apply() error {
 
 // dropBackup removes a copy that has nothing more to tell: the file is as it was, or
 // wasn't there before the install.
-func (c Change) dropBackup() error {
+func (c InstallChange) dropBackup() error {
 	stale := c.install && c.Before == nil || !c.install && bytes.Equal(c.After, c.backup)
 	if c.backup == nil || !stale {
 		return nil

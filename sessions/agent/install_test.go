@@ -43,7 +43,7 @@ type fataler interface {
 	Fatal(args ...any)
 }
 
-func apply(t fataler, plan func() (Change, error)) Change {
+func apply(t fataler, plan func() (InstallChange, error)) InstallChange {
 	t.Helper()
 	c, err := plan()
 	if err != nil {
@@ -64,7 +64,7 @@ func read(t fataler, path string) string {
 	return string(text)
 }
 
-func status(t fataler, i Install, want HookStatus) {
+func status(t fataler, i Install, want InstallStatus) {
 	t.Helper()
 	got, err := i.Status()
 	if got != want || (err != nil) != (want == HooksBroken) {
@@ -158,7 +158,7 @@ func TestInstallLeavesABrokenFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			i := at(t.TempDir(), tt.agent)
 			path := put(t, i, tt.text)
-			for _, plan := range []func() (Change, error){i.Plan, i.PlanRemove} {
+			for _, plan := range []func() (InstallChange, error){i.Plan, i.PlanRemove} {
 				if _, err := plan(); err == nil || !strings.Contains(err.Error(), tt.where) || !strings.Contains(err.Error(), path) {
 					t.Errorf("error %v, want one that says %q", err, tt.where)
 				}

@@ -61,7 +61,7 @@ type scene struct {
 
 func newScene(t *testing.T, profile string) *scene {
 	t.Helper()
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func (onlyBash) Get(int) (agent.Process, bool) { return agent.Process{}, false }
 // sign that may end a prompt does, so that what's typed is never a part of it. The cursor
 // is where "‸" stands.
 func TestALineOfAShellIsRead(t *testing.T) {
-	profiles, err := agent.Load()
+	profiles, err := agent.LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

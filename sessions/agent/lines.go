@@ -13,7 +13,7 @@ import (
 )
 
 // kinds are the lines that records become; the others become none.
-var kinds = map[transcript.Kind]sessions.LineKind{ //nolint:gochecknoglobals // a constant table
+var kinds = map[transcript.RecordKind]sessions.LineKind{ //nolint:gochecknoglobals // a constant table
 	transcript.User:       sessions.KindUser,
 	transcript.Answer:     sessions.KindAnswer,
 	transcript.Helper:     sessions.KindAnswer,

@@ -127,7 +127,7 @@ func (g *geminiList) hook(rt *rapid.T, labels []string, question string, multi b
 // call has them, wherever the mark stands and whatever a person has checked; what's chosen
 // is what the agent is told. A record of another list is none.
 func TestListsAreAnsweredByTheirRecord(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

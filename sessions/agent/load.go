@@ -88,9 +88,9 @@ func ParseOverride(file string, text []byte) (Override, error) {
 	return o, nil
 }
 
-// Load makes the profiles of the binary and of the overrides, in their order. An error
+// LoadSet makes the profiles of the binary and of the overrides, in their order. An error
 // tells all that's wrong, with file and line.
-func Load(overrides ...Override) (*Set, error) {
+func LoadSet(overrides ...Override) (*Set, error) {
 	specs, problems := map[string]spec{}, []error(nil)
 	files, err := builtIn.ReadDir("profiles")
 	if err != nil {

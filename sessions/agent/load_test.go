@@ -12,7 +12,7 @@ import (
 )
 
 func TestProfilesOfTheBinary(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ mine:
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := Load(o)
+	set, err := LoadSet(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestOverridesErrors(t *testing.T) {
 	} {
 		o, err := ParseOverride("x.yaml", []byte(c.text))
 		if err == nil {
-			_, err = Load(o)
+			_, err = LoadSet(o)
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got the error %v, want %q in it", c.text, err, c.want)
@@ -121,7 +121,7 @@ func TestReadOverrides(t *testing.T) {
 	if err != nil || len(got) != 1 {
 		t.Fatalf("got %v, %v", got, err)
 	}
-	set, err := Load(got...)
+	set, err := LoadSet(got...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestReadOverrides(t *testing.T) {
 }
 
 func TestMatch(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

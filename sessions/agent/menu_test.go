@@ -15,7 +15,7 @@ import (
 // it, wherever its screen is cut, and no text in the box for one of them, as long as it
 // doesn't end as they do.
 func TestAMenuIsNoInputBox(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ type host struct {
 
 func newHost(t *testing.T) *host {
 	t.Helper()
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 // Dialogs of all agents, as they stand on their screens, are known for any program.
 func TestGenericKnowsAllDialogs(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestGenericKnowsAllDialogs(t *testing.T) {
 // The end of the demo agent's dialogs is known by itself: all else of them may have left
 // a low pane.
 func TestTheDemosDialogsAreKnownByTheirEnd(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestTheDemosDialogsAreKnownByTheirEnd(t *testing.T) {
 
 // The index against a search for each phrase, which is its baseline.
 func BenchmarkDialog(b *testing.B) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func BenchmarkDialog(b *testing.B) {
 
 // What a look at one screen costs a judge.
 func BenchmarkLook(b *testing.B) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func countWords(frames []recording.Frame, words []string) (n int) {
 
 // Columns stay, wide characters and blanks that don't break among them.
 func TestPrivateKeepsColumns(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestPrivateKeepsColumns(t *testing.T) {
 
 // Whatever stands on a screen, each row keeps its width, and hiding twice hides no more.
 func TestPrivateKeepsWidths(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

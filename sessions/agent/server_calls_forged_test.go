@@ -243,7 +243,7 @@ func qwenAsks(c serverCall) []string {
 // that there aren't, late, again and side by side: what can be allowed was shown whole, by its own
 // record or by the screen.
 func TestForgedServerCalls(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func TestWhereACommandRunsIsTold(t *testing.T) {
 // Where a pane is too small for what a program's dialog is about, nothing that allows is offered by
 // what's on the screen, in whatever form it's read.
 func TestSmallPanesShowTooLittle(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestSmallPanesShowTooLittle(t *testing.T) {
 // A dialog that nobody knows is another one if what it asks differs in a number, a time or blanks;
 // what counts beside it makes none.
 func TestAnotherNumberIsAnotherQuestion(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // that are made to say just what's drawn: none of these is shown in its place.
 func forgedTwins(t *testing.T, runs int) {
 	t.Helper()
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 // What stood on the screen when a shell had it isn't asked by the program that it runs; what
 // that draws below, or on a screen that it has cleared, is, though the same stood there before.
 func TestAProgramAsksNothingThatStoodBefore(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestAProgramAsksNothingThatStoodBefore(t *testing.T) {
 // got the foreground isn't asked by it, and what it has drawn itself is, also when another has had the
 // foreground meanwhile.
 func TestAProgramAsksNothingThatAnotherLeft(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 // that were looked at: without phrases and forms.
 func formless(t *testing.T) *Set {
 	t.Helper()
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestUnreadDialogsAreNoticed(t *testing.T) {
 // What programs that nobody knows ask is noticed, whatever they have printed before, and keys
 // are offered but where a key or a code is asked for. When it's gone, nothing is.
 func TestUnknownDialogsAreNoticed(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestUnknownDialogsAreNoticed(t *testing.T) {
 // What stands further above has been answered, or was a text: behind it a program waits for
 // a command, or has printed other rows.
 func TestWhatStandsAboveIsNotAsked(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func screenText(t *testing.T, file string) string {
 
 // No screen of a recording on which no dialog is drawn looks like one for long.
 func TestNothingIsTakenForAnUnreadDialog(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestNothingIsTakenForAnUnreadDialog(t *testing.T) {
 // Where a program that has an input box shows its cursor in a dialog, it takes text there: no
 // key is offered that would be typed.
 func TestNoKeyIsTypedIntoAField(t *testing.T) {
-	set, err := Load()
+	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}

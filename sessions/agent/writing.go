@@ -14,9 +14,9 @@ import (
 // what they were writing when they were stopped, and one that's killed can't.
 type writing struct {
 	rows  []string
-	width int             // of the screen; in another the rows are others
-	last  transcript.Kind // of the turn's last record; "": it has none but what was asked
-	fail  bool            // that's of a tool that failed, or was refused
+	width int                   // of the screen; in another the rows are others
+	last  transcript.RecordKind // of the turn's last record; "": it has none but what was asked
+	fail  bool                  // that's of a tool that failed, or was refused
 }
 
 const (

@@ -12,14 +12,14 @@ type demoDecoder struct{}
 
 const demoStart = "start"
 
-var demoKinds = []Kind{User, Answer, Tool, ToolResult, Question, TurnEnd} //nolint:gochecknoglobals // a constant table
+var demoKinds = []RecordKind{User, Answer, Tool, ToolResult, Question, TurnEnd} //nolint:gochecknoglobals // a constant table
 
 func (demoDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	if !valid(line) {
 		return out, false
 	}
 	v := gjson.ParseBytes(line)
-	kind := Kind(textOf(v.Get("kind")))
+	kind := RecordKind(textOf(v.Get("kind")))
 	if kind == demoStart {
 		return out, true
 	}

@@ -25,26 +25,26 @@ type Ref struct {
 	Session string `json:"session,omitempty"`
 }
 
-// Kind is what a record tells.
-type Kind string
+// RecordKind is what a record tells.
+type RecordKind string
 
 // The kinds of record.
 const (
-	User       Kind = "user"        // what was asked of the agent; Text is all of it
-	Answer     Kind = "answer"      // a block of the answer; Text is its exact Markdown
-	Tool       Kind = "tool"        // a tool was called; Text says in short with what
-	ToolResult Kind = "tool_result" // it returned; Text is the result in short
-	Question   Kind = "question"    // the agent asks the person; Text is the question with its options
-	TurnEnd    Kind = "turn_end"    // the answer is complete, or was interrupted
-	Failure    Kind = "failure"     // the model or the program failed; Text says why
+	User       RecordKind = "user"        // what was asked of the agent; Text is all of it
+	Answer     RecordKind = "answer"      // a block of the answer; Text is its exact Markdown
+	Tool       RecordKind = "tool"        // a tool was called; Text says in short with what
+	ToolResult RecordKind = "tool_result" // it returned; Text is the result in short
+	Question   RecordKind = "question"    // the agent asks the person; Text is the question with its options
+	TurnEnd    RecordKind = "turn_end"    // the answer is complete, or was interrupted
+	Failure    RecordKind = "failure"     // the model or the program failed; Text says why
 	// Helper is what a sub-agent says that the agent has called: By says who.
-	Helper    Kind = "helper"
-	Compacted Kind = "compacted" // the conversation was shortened; Text may be ""
+	Helper    RecordKind = "helper"
+	Compacted RecordKind = "compacted" // the conversation was shortened; Text may be ""
 )
 
 // Record is one thing that a transcript tells, in the order in which it happened.
 type Record struct {
-	Kind Kind
+	Kind RecordKind
 	ID   string // the agent's own id of what this is a part of; may be ""
 	Text string // valid UTF-8, lines end in "\n"
 	Tool string // name of the tool, of Tool, ToolResult and Question

@@ -12,13 +12,13 @@ import (
 // checkRecord checks what holds for records of all formats.
 func checkRecord(t *testing.T, r Record) {
 	t.Helper()
-	kinds := []Kind{User, Answer, Tool, ToolResult, Question, TurnEnd, Failure, Compacted, Helper}
+	kinds := []RecordKind{User, Answer, Tool, ToolResult, Question, TurnEnd, Failure, Compacted, Helper}
 	switch {
 	case !slices.Contains(kinds, r.Kind):
 		t.Errorf("unknown kind: %+v", r)
 	case !utf8.ValidString(r.Text) || !utf8.ValidString(r.Tool) || !utf8.ValidString(r.ID):
 		t.Errorf("invalid UTF-8: %+v", r)
-	case r.Text == "" && slices.Contains([]Kind{User, Answer}, r.Kind):
+	case r.Text == "" && slices.Contains([]RecordKind{User, Answer}, r.Kind):
 		t.Errorf("no text: %+v", r)
 	case r.Kind == User && strings.Contains(r.Text, "\r"):
 		t.Errorf("another line end: %+v", r)
