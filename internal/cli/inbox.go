@@ -494,8 +494,8 @@ func (t lonelyTypist) Finish(ctx context.Context, to inbox.Party, text string) (
 	return p, why
 }
 
-func (p lonelyPane) hand(to inbox.Party) *typing.Hand {
-	return typing.NewLonely(p.client, to.Pane, p.generic.DialogPhrases(), p.generic.Dialog)
+func (l lonelyPane) hand(to inbox.Party) *typing.Hand {
+	return typing.NewLonely(l.client, to.Pane, l.generic.DialogPhrases(), l.generic.Dialog)
 }
 
 // lonelyPane is a pane to which a lonely typist is connected.
