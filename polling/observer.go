@@ -1,6 +1,7 @@
 package polling
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -117,6 +118,50 @@ func (p *OutputPoller) takeOwnLines(step *EngineStep, obs sessions.Observation, 
 	lines, gaps = p.held.lines, p.held.gaps
 	p.held = heldLines{}
 	return lines, gaps, false
+}
+
+// nextState is what a program without a profile of its own seems to do.
+func (p *OutputPoller) nextState(step *EngineStep, obs sessions.Observation, now time.Time) (sessions.State, string) {
+	switch {
+	case step.Exit != nil:
+		return sessions.StateIdle, "its program has ended"
+	case obs.Asks != "":
+		return sessions.StateWaiting, obs.Asks
+	case step.Dialog != "" && !p.isPhraseQuoted(obs):
+		return sessions.StateWaiting, "a dialog is on the screen: " + step.Dialog
+	case p.asksUnread(obs):
+		return sessions.StateWaiting, "its screen looks like a question, which isn't recognised"
+	case step.Complete:
+		return sessions.StateIdle, "its turn has ended"
+	case p.live != nil && p.live.Alternate && (p.engine.state.Shell.isKnown() || obs.Front != ""):
+		return sessions.StateWorking, "its shell runs " + cmp.Or(obs.Front, "a full-screen program")
+	case p.engine.state.Shell.Running:
+		return sessions.StateWorking, "its shell runs a command"
+	case p.engine.state.Shell.isKnown() && !p.engine.state.Shell.Running:
+		return sessions.StateIdle, "its shell's prompt is back"
+	case p.turn.Open && now.Sub(p.changed) < quietAfter:
+		p.captureAgain() // to see it fall quiet
+		return sessions.StateWorking, "its pane is changing"
+	case !p.turn.Open && p.turn.Number > 0 && len(step.Lines) == 0:
+		return sessions.StateIdle, "its turn has ended"
+	}
+	return sessions.StateIdle, "its pane is quiet"
+}
+
+// asksUnread reports whether a dialog that isn't recognised is on the screen.
+func (p *OutputPoller) asksUnread(obs sessions.Observation) bool {
+	d := p.asked
+	if obs.Prompts {
+		d = obs.Prompt
+	}
+	return d != nil && d.Kind == sessions.PromptUnread
+}
+
+// isPhraseQuoted reports whether a dialog's words on the screen are only quoted there: a shell
+// that waits for a command asks nothing.
+func (p *OutputPoller) isPhraseQuoted(obs sessions.Observation) bool {
+	shell := p.engine.state.Shell
+	return obs.Prompt == nil && (shell.isKnown() && !shell.Running || obs.Quiet > 0)
 }
 
 // heldLines is what was read from a pane and waits for a decision.
