@@ -61,7 +61,7 @@ type Shape struct {
 	// MaxLen is the most that a message may hold, in Len's unit, at least 500.
 	MaxLen int
 	// MaxFile is the size in bytes of the largest file that can be attached; 0: none
-	// can. More than 4 MiB isn't used, and less than 4 KiB is none.
+	// can. At most 4 MiB are used; less than 4 KiB counts as 0.
 	MaxFile int
 	// MaxCaption is the most that a text beside a file may hold, as MaxLen. 0: it
 	// holds nothing but how many lines are attached.

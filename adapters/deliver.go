@@ -248,8 +248,9 @@ func (d *Deliverer) IsUnnamed(place Target) bool {
 	return d.deaf.isUnnamed(place.Chat)
 }
 
-// RetryThreads has threads be made again in a chat where none could be made: what's allowed there may
-// have changed. Those that can be made and not written to are no matter of that, and each try costs one.
+// RetryThreads lets threads be made again in a chat where making them was refused: what's allowed
+// there may have changed. Where threads can be made and can't be written to, it changes nothing: each
+// try would leave another.
 func (d *Deliverer) RetryThreads(chat string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -259,7 +260,7 @@ func (d *Deliverer) RetryThreads(chat string) {
 	d.forgetLost(chat, Lost.isUnmade)
 }
 
-// forgetLost has the documents of a chat get threads again that have lost theirs in a certain way. mu
+// forgetLost lets documents of a chat get threads again that have lost theirs in a certain way. mu
 // is held.
 func (d *Deliverer) forgetLost(chat string, which func(l Lost) bool) {
 	for _, o := range d.open {
@@ -458,7 +459,7 @@ func (d *Deliverer) moveChat(was, now Target) {
 	d.opt.Moved(was.Chat, now.Chat)
 }
 
-// moveTo has a document be where its chat is now. What a call under way brings is of the chat as
+// moveTo moves a document to its chat's new id. What a call under way brings is of the chat as
 // it was. mu is held.
 func (o *openDoc) moveTo(chat string) {
 	if o.doc = o.doc.movedTo(chat); o.busy {
@@ -466,7 +467,8 @@ func (o *openDoc) moveTo(chat string) {
 	}
 }
 
-// FollowChat has an open document's calls go to its chat's new id.
+// FollowChat moves an open document to its chat's new id. It does disk I/O, and returns the document
+// as it is then.
 func (d *Deliverer) FollowChat(ctx context.Context, id BindingID, chat string) (Document, error) {
 	d.mu.Lock()
 	o := d.open[id.Doc()]
@@ -514,7 +516,7 @@ func (d *Deliverer) EndTailAt(at Target) {
 	}
 }
 
-// leaveTail has nothing added to the newest message, and to that of a call that's under way or in
+// leaveTail ends the newest message, and to that of a call that's under way or in
 // doubt. mu is held.
 func (o *openDoc) leaveTail() {
 	o.leave = o.busy || o.doc.Intent != nil

@@ -158,7 +158,7 @@ func (d Document) afterIntent(in Intent, id string, existed bool) Document {
 	return d
 }
 
-// leaveTail has nothing added to the tail any more.
+// leaveTail ends the tail: nothing is added to it any more.
 func (d Document) leaveTail() Document {
 	if d.Tail != nil && d.Tail.Live && d.Tail.View != ViewScreen {
 		d.Stale = d.Tail

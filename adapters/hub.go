@@ -245,7 +245,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// drainSchedulers has all schedulers send what matters.
+// drainSchedulers makes all schedulers send what matters, and waits for them.
 func (h *Hub) drainSchedulers(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, drainLimit)
 	defer cancel()
@@ -306,7 +306,7 @@ func progressOf(ev sessions.OutputEvent) LogProgress {
 	return p
 }
 
-// wantProgress has the scheduler know what's new for a document.
+// wantProgress tells the scheduler what's new for a document.
 func (b *hubBinding) wantProgress(p LogProgress, live liveChange) {
 	s, id := b.outlet.scheduler, b.ID.Doc()
 	if p.TurnEnd > 0 {
@@ -331,7 +331,7 @@ func (b Binding) expected(s sessions.Session) bool {
 	return s.State != sessions.StateEnded && (s.Owned || b.Origin == ByHand)
 }
 
-// needThread has a document looked at whose session asks something, or is looked for: it may
+// needThread wakes a document whose session asks something, or is looked for: it may
 // have no thread of its own yet in which that's shown. mu is held.
 func (b *hubBinding) needThread(s sessions.Session) {
 	if b.open && b.currentPlace().Thread == "" && (s.State == sessions.StateWaiting || b.expected(s)) && b.outlet.adapter.Shape(b.Target).OwnThread {
@@ -511,7 +511,7 @@ func (h *Hub) takeUpSession(ctx context.Context, s sessions.Session, start int64
 	return nil
 }
 
-// endSession has all that's left of an ended session sent.
+// endSession sends all that's left of an ended session.
 func (h *Hub) endSession(ctx context.Context, id sessions.ID) error {
 	h.life.Lock()
 	defer h.life.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Bind has a target mirror a session, from its newest line on. If it does already,
+// Bind makes a target mirror a session, from its newest line on. If it does already,
 // view and input are changed. One that was disabled because the platform refused
 // it goes on where it was.
 func (h *Hub) Bind(ctx context.Context, id sessions.ID, t Target, view View, input bool) (Binding, error) {
@@ -38,7 +38,7 @@ func (h *Hub) Bind(ctx context.Context, id sessions.ID, t Target, view View, inp
 	return h.createBinding(ctx, want, -1)
 }
 
-// Unbind ends a binding; what it hasn't sent yet isn't sent any more. A rule
+// Unbind ends a binding, and drops what it has still to send. A rule
 // doesn't bring it back.
 func (h *Hub) Unbind(ctx context.Context, id BindingID) error {
 	h.life.Lock()
@@ -155,7 +155,7 @@ func (h *Hub) changeBinding(ctx context.Context, b *hubBinding, want Binding) (B
 	return next, h.reopenBinding(ctx, b, next, doc)
 }
 
-// reopenBinding has a binding work again as next says, from where its document is. life is held.
+// reopenBinding makes a binding work again as next says, from where its document is. life is held.
 func (h *Hub) reopenBinding(ctx context.Context, b *hubBinding, next Binding, doc Document) error {
 	if err := h.opt.Store.PutBinding(ctx, next, &doc); err != nil {
 		return fmt.Errorf("change the binding to %s: %w", b.Target, err)
@@ -386,7 +386,7 @@ func (o *outlet) describeDoc(b Binding, d Document) qos.Doc {
 	}
 }
 
-// closeBinding has nothing more sent for a binding.
+// closeBinding stops sending for a binding.
 func (h *Hub) closeBinding(b *hubBinding) {
 	h.mu.Lock()
 	was := b.open
@@ -499,8 +499,8 @@ func (h *Hub) applyAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// recheckTargets has nothing more sent to chats that an adapter doesn't know any more, and what
-// rested because of that go on. life is held.
+// recheckTargets stops sending to chats that an adapter doesn't know any more, and goes on with what
+// rested because of that. life is held.
 func (h *Hub) recheckTargets(ctx context.Context) error {
 	h.mu.RLock()
 	all := slices.Collect(maps.Values(h.bindings))

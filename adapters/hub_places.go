@@ -131,8 +131,8 @@ func (h *Hub) bindingsIn(adapter, chat string) []*hubBinding {
 	return out
 }
 
-// SetResting has a binding show and type nothing, because a person closed its thread; or,
-// with false, go on where it was.
+// SetResting stops a binding from showing and typing anything, because a person closed its thread.
+// With false it goes on where it was. It does disk I/O.
 func (h *Hub) SetResting(ctx context.Context, id BindingID, rest bool) error {
 	h.life.Lock()
 	defer h.life.Unlock()
@@ -174,8 +174,8 @@ func (h *Hub) DisableChat(ctx context.Context, adapter, chat, why string) error 
 	return errors.Join(errs...)
 }
 
-// ReviveChat has what's disabled in a chat tried again: the bot may write there now. Threads that
-// couldn't be made may be, too.
+// ReviveChat tries again what's disabled in a chat: the bot may write there now, and may make
+// threads. It does disk I/O.
 func (h *Hub) ReviveChat(ctx context.Context, adapter, chat string) error {
 	h.life.Lock()
 	defer h.life.Unlock()
@@ -197,7 +197,7 @@ func (h *Hub) ReviveChat(ctx context.Context, adapter, chat string) error {
 	return errors.Join(errs...)
 }
 
-// retryThreads has the sessions of a chat get threads again, where none could be made.
+// retryThreads lets the sessions of a chat get threads again, where making them was refused.
 func (h *Hub) retryThreads(adapter, chat string) {
 	o := h.outlets[adapter]
 	if o == nil {
@@ -268,8 +268,7 @@ func (h *Hub) ChatMoves(ctx context.Context) ([]Move, error) {
 	return moves, nil
 }
 
-// MoveChat has all bindings in a chat follow it to its new id, and those that are made for it from
-// then on. That's kept first.
+// MoveChat moves all bindings in a chat to its new id, and those that are made for it from then on. That's kept first.
 func (h *Hub) MoveChat(ctx context.Context, adapter, from, to string) error {
 	o, err := h.outletOf(Target{Adapter: adapter})
 	if err != nil {
@@ -298,7 +297,7 @@ func (h *Hub) MoveChat(ctx context.Context, adapter, from, to string) error {
 	return errors.Join(errs...)
 }
 
-// moveClosedBinding has a binding follow its chat that isn't open. life is held.
+// moveClosedBinding moves a binding that isn't open to its chat's new id. life is held.
 func (h *Hub) moveClosedBinding(ctx context.Context, b *hubBinding, to string) error {
 	doc, err := h.revivedDocument(ctx, b)
 	if err != nil {
@@ -315,7 +314,7 @@ func (h *Hub) moveClosedBinding(ctx context.Context, b *hubBinding, to string) e
 }
 
 // Shape returns what messages at a place can hold, as its adapter says: MaxFile may
-// be more than documents use. A place of no adapter holds as good as nothing.
+// be more than documents use. A place of an unknown adapter has the least that a Shape may.
 func (h *Hub) Shape(place Target) Shape {
 	var s Shape
 	if o := h.outlets[place.Adapter]; o != nil {
@@ -356,15 +355,15 @@ func (h *Hub) LimitStatus(ctx context.Context, place Target) (LimitStatus, error
 }
 
 // LearnLimit hands on what an adapter's platform said about its limits; see
-// qos.OutputQoSScheduler.Learn. An adapter without an outlet has nobody to tell.
+// qos.OutputQoSScheduler.Learn. It ignores adapters that have no outlet.
 func (h *Hub) LearnLimit(adapter string, scope qos.Scope, learned qos.Learned) {
 	if o := h.outlets[adapter]; o != nil {
 		o.scheduler.Learn(scope, learned)
 	}
 }
 
-// ForgetSession ends what's left of a session that nobody knows any more: what its chats
-// haven't got yet isn't sent.
+// ForgetSession ends the bindings of a session that's forgotten, and drops what they have still to
+// send. It does disk I/O.
 func (h *Hub) ForgetSession(ctx context.Context, id sessions.ID) error {
 	h.life.Lock()
 	defer h.life.Unlock()

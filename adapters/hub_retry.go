@@ -56,7 +56,7 @@ func retryRest(tries int) time.Duration {
 	return min(seldomRetry<<min(tries-soonRetries, 8), rareRetry)
 }
 
-// noteRefused has a binding tried again that the platform refused, and says whether that's
+// noteRefused plans the next try of a binding that the platform refused, and says whether that's
 // news, and how often what was refused for the same reason has been tried. life and mu are held.
 func (h *Hub) noteRefused(b *hubBinding) (news bool, tries int) {
 	t := b.currentPlace()
@@ -181,7 +181,7 @@ func (h *Hub) refusedFor(k refusedKey) []*hubBinding {
 	return out
 }
 
-// reviveBinding has a binding work again that the platform refused. What's left of a session that
+// reviveBinding makes a binding work again that the platform refused. What's left of a session that
 // has ended is sent. life is held.
 func (h *Hub) reviveBinding(ctx context.Context, b *hubBinding) error {
 	next := b.Binding

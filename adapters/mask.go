@@ -149,7 +149,7 @@ func (l maskedLog) maskedRegion(ctx context.Context, id sessions.ID, head int64,
 	return r, nil
 }
 
-// holdSecrets has lines wait in which a secret may have begun, unless they've been sent before.
+// holdSecrets holds lines back in which a secret may have begun, unless they've been sent before.
 // It's asked for when the situation's progress and document are known.
 func (d *Deliverer) holdSecrets(ctx context.Context, s *situation) (err error) {
 	if d.mask == nil {

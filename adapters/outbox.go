@@ -28,8 +28,8 @@ var (
 	ErrReplaced = errors.New("another post took its place")
 	// ErrTooMuchWaits says that an outbox takes no more posts at the moment.
 	ErrTooMuchWaits = errors.New("too many posts wait to be sent already")
-	// ErrMessageGone says that the message isn't there any more, or can't be edited, of a
-	// post of class Cosmetic: others are made anew.
+	// ErrMessageGone says that a post of class Cosmetic would have edited a message that's gone or
+	// can't be edited. Posts of other classes are made anew.
 	ErrMessageGone = errors.New("the message isn't there to be edited")
 	// ErrMaybeSent says that a post that was given up may be there all the same: a call for it
 	// wasn't answered. Post.Again is for the next.
@@ -200,7 +200,7 @@ func (o *Outbox) tryCosmetic(chat qos.ChatKey, p Post) {
 	o.scheduler().TryRequest(qos.Request{Chat: chat, Key: cosmeticSlot, Session: qos.SessionKey(p.Session)})
 }
 
-// addPost has a post wait. It returns the one whose place it took, and how to take it
+// addPost adds a post to those that wait. It returns the one whose place it took, and how to take it
 // back.
 func (o *Outbox) addPost(chat qos.ChatKey, key string, p Post) (replaced *Post, undo func(), err error) {
 	o.mu.Lock()
@@ -406,7 +406,7 @@ func (o *Outbox) beginPost(call qos.Call) (p Post, message string, ok bool) {
 // maxPreceding bounds the calls that show what a post is to stand below.
 const maxPreceding = 3
 
-// showPreceding has what a new post is to stand below be shown first, in its slot. called is false
+// showPreceding first shows what a new post is to stand below, in the post's slot. called is false
 // if that's shown, or can't be.
 func (o *Outbox) showPreceding(ctx context.Context, call qos.Call, p Post, message string) (result qos.CallResult, called bool) {
 	if !p.Behind || message != "" || o.catchUp == nil {
@@ -514,7 +514,7 @@ func (o *Outbox) settlePost(key string, p Post, message string, r Reply) qos.Cal
 	return result
 }
 
-// followChat has all that waits for a chat go to its new id, where messages have other numbers: what
+// followChat moves all that waits for a chat to its new id, where messages have other numbers: what
 // was to change one is made anew, what was to answer one stands alone, and a reaction has nothing
 // to stand on. mu is held.
 func (o *Outbox) followChat(from, to string) {

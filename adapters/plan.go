@@ -212,7 +212,7 @@ func (s *situation) planFile() plannedCall {
 	return s.completePlan(s.attachFile(content, beside, complete), s.announcing(in), !complete)
 }
 
-// attachFile has the end of what's attached stand beside it if that's all there is, because
+// attachFile puts the end of what's attached beside the file if that's all there is, because
 // it's what people want to read: one call, so that the end of a turn rings at its first
 // slot.
 func (s *situation) attachFile(content, beside Page, complete bool) Op {

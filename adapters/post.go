@@ -137,8 +137,8 @@ func plainOf(markdown string) string {
 	return t.String()
 }
 
-// simplifyPost has a post that was refused be made once more, by a call of its own, in a simpler
-// form; false: there's none. mu is held.
+// simplifyPost gives a refused post a simpler form, to be made by a call of its own. It returns
+// false if there's none. mu is held.
 func (o *Outbox) simplifyPost(w *waitingPost, message string, why error) bool {
 	p, less, ok := w.simpler(o.shape(w.To), message != "")
 	if !ok {
@@ -241,7 +241,7 @@ const (
 	renameSlot = "rename\x00" // and a binding's id
 )
 
-// ReopenThread has the thread of a target opened that was closed by a person.
+// ReopenThread queues a call that opens the thread of a target, which a person closed.
 func (h *Hub) ReopenThread(t Target) error {
 	o, err := h.outletOf(t)
 	if err != nil {
@@ -291,7 +291,7 @@ func (w *watched) showInPassing(b *hubBinding, ev sessions.OutputEvent) {
 	}
 }
 
-// tryInPassing has a call made for a binding, if it can be made right now.
+// tryInPassing asks for a call for a binding, to be made right now or not at all.
 func (b *hubBinding) tryInPassing(slot string, family qos.Family) {
 	if _, ok := b.outlet.adapter.(Asider); !ok {
 		return

@@ -220,7 +220,7 @@ func (h *Hub) renameSession(ctx context.Context, s sessions.Session) error {
 	return nil
 }
 
-// retitleThread has a binding's thread renamed if that was made for it. Titles are scarce
+// retitleThread queues a new title for a binding's thread if that was made for it. Titles are scarce
 // calls (Discord takes two in ten minutes): several changes become one, since what
 // the title is to be is looked up when the slot comes.
 func (h *Hub) retitleThread(b *hubBinding) {

@@ -180,7 +180,7 @@ func (c *chat) has(class Class) bool {
 	return slices.ContainsFunc(c.lanes, func(l *lane) bool { return l.waiting[class].len > 0 })
 }
 
-// lookBy has the chat looked at no later than at.
+// lookBy makes the engine look at the chat again at a time, or earlier.
 func (c *chat) lookBy(at time.Time) {
 	if c.look.IsZero() || at.Before(c.look) {
 		c.look = at

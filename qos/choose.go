@@ -169,8 +169,7 @@ func (e *SlotEngine) queueDue(now time.Time, c *chat, l *lane) {
 	}
 }
 
-// restAgain has the documents that were due rest as long as the options say that hold
-// now. They keep their start tags: while a flow waits, the virtual time doesn't pass
+// restAgain puts due documents to rest again, for as long as the options say that hold now. They keep their start tags: while a flow waits, the virtual time doesn't pass
 // its tag.
 func (c *chat) restAgain() {
 	for _, l := range c.lanes {
@@ -225,8 +224,8 @@ func (e *SlotEngine) restOf(now time.Time, c *chat, l *lane) time.Duration {
 	return time.Duration((active - 0.5) * float64(e.streamTick(now, c, l)))
 }
 
-// lookForChange has the chat looked at when the numbers that hold its streams and finals
-// back can have changed by themselves.
+// lookForChange sets when the engine looks at the chat again: once the numbers that hold its
+// streams and finals back can have changed by themselves.
 func (e *SlotEngine) lookForChange(now time.Time, c *chat) {
 	if e.opt.Mode != Strict {
 		return

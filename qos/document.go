@@ -155,7 +155,7 @@ func (e *SlotEngine) updateDocument(now time.Time, id DocID, n docNews) bool {
 	return true
 }
 
-// takeNews takes news in and has the document queued if it has something to send.
+// takeNews takes news in, and queues the document if it has something to send.
 func (e *SlotEngine) takeNews(now time.Time, d *document, n docNews) {
 	if d.flushing {
 		return // what comes after the close isn't part of it
@@ -452,7 +452,7 @@ func (e *SlotEngine) abandonFlushes(now time.Time) {
 	}
 }
 
-// cancelFlush has a document go on that was being flushed, if it was.
+// cancelFlush keeps a document open that was being flushed.
 func (e *SlotEngine) cancelFlush(d *document) {
 	if d.flushing {
 		e.flushes.remove(d)

@@ -121,7 +121,7 @@ func (e *SlotEngine) chatOf(key ChatKey) *chat {
 	return c
 }
 
-// touchChat has a chat looked at when everything that's known has been taken in.
+// touchChat marks a chat for Advance to look at, once everything that's known has been taken in.
 func (e *SlotEngine) touchChat(c *chat) {
 	if !c.touched {
 		c.touched = true
@@ -282,7 +282,7 @@ func (e *SlotEngine) ReaskBudget(now time.Time, chat ChatKey) {
 	}
 }
 
-// forgetHints has the budget asked again.
+// forgetHints makes the engine ask the budget again for a chat.
 func (e *SlotEngine) forgetHints(c *chat) {
 	for _, l := range c.lanes {
 		l.hints = [2]hint{}
@@ -414,7 +414,7 @@ func ahead(now, t time.Time) time.Time {
 	return time.Time{}
 }
 
-// beginDraining has streams rest from now on, and requests refused.
+// beginDraining rests streams and refuses requests from now on.
 func (e *SlotEngine) beginDraining(now time.Time) {
 	e.advanceClock(now)
 	e.draining = true

@@ -20,7 +20,7 @@ type slotAsking struct {
 	terms    int // SlotEngine.terms when it was asked
 }
 
-// enterTurns has a chat wait for the bot's turn, with work of a class.
+// enterTurns puts a chat among those that wait for the bot's turn, with work of a class.
 func (e *SlotEngine) enterTurns(c *chat, class Class) {
 	if c.turn >= 0 && c.ready == class {
 		return
@@ -218,7 +218,7 @@ func (e *SlotEngine) startCall(now time.Time, c *chat, ch slotChoice, permit Per
 	e.started = append(e.started, s)
 }
 
-// chargeGrant has the grant paid for by those who share: the chat among chats, the
+// chargeGrant charges a grant to those who share: the chat among chats, the
 // class among classes, the flow among flows.
 func (e *SlotEngine) chargeGrant(now time.Time, c *chat, ch slotChoice, s *Started) {
 	e.bot.grants++

@@ -570,7 +570,7 @@ func (b *LocalBudget) forgetOld(now time.Time) {
 	b.writeEntry(LedgerEntry{Kind: EntryForget, Before: now.Add(-max(penaltyKept, b.limits.longest()))})
 }
 
-// writeEntry has an entry written; b.mu is held.
+// writeEntry queues an entry for the ledger; b.mu is held.
 func (b *LocalBudget) writeEntry(e LedgerEntry) {
 	if b.ledger != nil {
 		b.entries = append(b.entries, e)

@@ -268,9 +268,8 @@ func (s *OutputQoSScheduler) PostRequest(r Request) error {
 	return nil
 }
 
-// TryRequest makes a cosmetic call if it can be made right now: every budget is free,
-// nothing else waits in the chat, no penalty holds. Else nothing happens, and
-// nothing is remembered. An "is typing" (FamilyTyping) is also left out for 5 s
+// TryRequest makes a cosmetic call if it can be made right now: every budget is free, the chat has
+// nothing else waiting, and is under no penalty. Else the request is forgotten. An "is typing" (FamilyTyping) is also left out for 5 s
 // after any stream, draft or typing call in its chat. The class of the request is
 // ignored.
 func (s *OutputQoSScheduler) TryRequest(r Request) {
@@ -371,7 +370,7 @@ func (m *letterbox) putLetter(l *boxLetter) {
 	m.last = l
 }
 
-// sendTask has something done on the scheduler's goroutine. It returns false if that
+// sendTask queues what's to be done on the scheduler's goroutine. It returns false if that
 // has ended.
 func (m *letterbox) sendTask(do func(now time.Time)) bool {
 	m.mu.Lock()
@@ -505,7 +504,7 @@ type drain struct {
 }
 
 // Drain prepares the end: from now on nothing new is taken, streams rest, and
-// what's interactive or final is sent, until none is left that could go before
+// what's interactive or final is sent, until all is sent that can go before
 // ctx ends. It returns how many documents and requests still wait. What remains
 // of documents goes on after a restart, from their delivered numbers. Run must
 // still be running; it's ended by its own ctx afterwards.

@@ -176,7 +176,7 @@ func (x *bench) compare(tb testing.TB, w Want) []Message {
 	return seen
 }
 
-// print has the session print.
+// print prints lines of the session.
 func (x *bench) print(tb testing.TB, o Output) {
 	tb.Helper()
 	if err := x.house.Print(theSession, o); err != nil {

@@ -106,7 +106,7 @@ func drawHistory(t *rapid.T) history {
 	return h
 }
 
-// Histories has so many documents live random lives, and checks what a person sees
+// Histories lets so many documents live random lives, and checks what a person sees
 // at their ends. open returns an empty backend whose logs keep so many lines each
 // (0: all), and what closes it; both are called within a bubble.
 func Histories(t *testing.T, times int, n New, open func(maxLines int64) (Backend, func())) {

@@ -48,7 +48,7 @@ func NewHouse(b Backend) *House { return &House{backend: b} }
 // Follower subscribes to what happens: a part of a process.
 type Follower interface{ Follow(feed *sessions.Feed) }
 
-// SetFollowers has the parts of a new process hear of events, and of the one before no more. None:
+// SetFollowers tells the parts of a new process of events from now on, and no others. None:
 // nobody does.
 func (h *House) SetFollowers(parts ...Follower) {
 	h.mu.Lock()
@@ -145,7 +145,7 @@ type Output struct {
 	Begins bool
 }
 
-// Print has a session print: a line that comes while no turn is open opens one.
+// Print prints lines of a session: a line that comes while no turn is open opens one.
 func (h *House) Print(id sessions.ID, o Output) error { return h.print(id, o, false) }
 
 // print is Print; last says that the session ends with it.
@@ -221,7 +221,7 @@ func (h *House) hear(r *resident, o Output, done Appended, last bool) {
 	}
 }
 
-// SetState has a session be in another state.
+// SetState puts a session into another state.
 func (h *House) SetState(id sessions.ID, state sessions.State, reason string) {
 	h.mu.Lock()
 	r := h.find(id)
@@ -315,7 +315,7 @@ func (b *Bridge) Start() {
 	}
 }
 
-// Print has a session print.
+// Print prints lines of a session.
 func (b *Bridge) Print(id sessions.ID, o Output) {
 	b.tb.Helper()
 	b.must(b.House.Print(id, o))

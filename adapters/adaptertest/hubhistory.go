@@ -98,7 +98,7 @@ func drawHubHistory(t *rapid.T) hubHistory {
 	return h
 }
 
-// HubHistories has so many daemons live random lives.
+// HubHistories lets so many daemons live random lives.
 func HubHistories(t *testing.T, times int, d Daemon) {
 	t.Helper()
 	if d.Backend == nil {

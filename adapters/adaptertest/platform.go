@@ -275,7 +275,7 @@ func (p *Platform) SetFault(fault func(c Call) Fault) {
 	p.fault = fault
 }
 
-// Say has a person write a message.
+// Say posts a message of a person.
 func (p *Platform) Say(chat, thread, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -296,7 +296,7 @@ func (p *Platform) DeleteMessage(id string) {
 	p.messages = slices.DeleteFunc(p.messages, func(m *Message) bool { return m.ID == id })
 }
 
-// Freeze has a message be too old to be edited.
+// Freeze makes a message too old to be edited.
 func (p *Platform) Freeze(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

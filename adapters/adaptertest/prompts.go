@@ -78,7 +78,7 @@ func Permission() sessions.Dialog {
 	}
 }
 
-// ask has the session ask, and returns the message that shows it.
+// ask makes the session ask, and returns the message that shows it.
 func ask(t *testing.T, s Stage, id string, d sessions.Dialog) Posted {
 	t.Helper()
 	before := len(s.Seen())
@@ -345,14 +345,14 @@ func (q *Questions) Tell(to func(sessions.Prompt)) {
 	q.told = to
 }
 
-// Fail has no answer count any more, with that error; nil: they do again.
+// Fail makes every answer fail with an error; nil ends that.
 func (q *Questions) Fail(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.fail = err
 }
 
-// Change has a question be as it's given, and tells it.
+// Change replaces a question, and tells of it.
 func (q *Questions) Change(p sessions.Prompt) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

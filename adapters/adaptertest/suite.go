@@ -122,7 +122,7 @@ func (s *suite) benchOn(tb testing.TB, view adapters.View, o Options, maxLines i
 
 func (x *bench) shape() adapters.Shape { return x.new(x.conn).Shape(x.binding.Target) }
 
-// ready has the target's own thread made, if it gets one, and one line shown.
+// ready makes the target's own thread, if it gets one, and shows one line.
 func (x *bench) ready(tb testing.TB) {
 	tb.Helper()
 	x.print(tb, Output{Lines: []string{"begins"}})
@@ -296,7 +296,7 @@ func (f failure) test(t *testing.T, s *suite, m Method) {
 	x.check(t, want)
 }
 
-// fail has one call of a method fail.
+// fail makes one call of a method fail.
 func (f failure) fail(t *testing.T, x *bench, s *suite, method Method) {
 	t.Helper()
 	failed := false
@@ -377,7 +377,7 @@ func editInDoubt(t *testing.T, s *suite) {
 	x.check(t, Want{To: 54, Oldest: 35})
 }
 
-// unanswered has the next call done and not answered.
+// unanswered does the next call and loses its answer.
 func (x *bench) unanswered(tb testing.TB, o Output) {
 	tb.Helper()
 	x.print(tb, o)

@@ -141,8 +141,8 @@ func (b *Budget) decide(now time.Time, q *slotQuestion) qos.SlotAnswer {
 	return b.passGuards(now, q, share.Permit, local)
 }
 
-// askShare has a question counted in the share, and, if it may only use that, decided by
-// it. b.mu is held.
+// askShare counts a question in the share. If the question may only use that, the share also
+// decides it. b.mu is held.
 func (b *Budget) askShare(now time.Time, q *slotQuestion) qos.SlotAnswer {
 	no := qos.SlotAnswer{State: qos.NotBefore}
 	learning := b.learning(q)

@@ -315,7 +315,7 @@ func (b *Budget) enterState(now time.Time, s linkState, err error) []*slotQuesti
 	return parked
 }
 
-// rejoin has the process join again before anything else is granted. b.mu is
+// rejoin makes the process join again before anything else is granted. b.mu is
 // held.
 func (b *Budget) rejoin(now time.Time) {
 	if b.link.state == linked {
