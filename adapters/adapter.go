@@ -216,8 +216,8 @@ type Threader interface {
 	Threads(t Target) qos.ChatKey
 }
 
-// keyOf is the key of limits that a document's next call falls under.
-func keyOf(a Adapter, b Binding, d Document) qos.ChatKey {
+// limitKeyOf is the key of limits that a document's next call falls under.
+func limitKeyOf(a Adapter, b Binding, d Document) qos.ChatKey {
 	t := d.target(b)
 	shape := a.Shape(b.Target)
 	if th, ok := a.(Threader); ok && t.Thread == "" && shape.OwnThread && !d.isAstray(shape, time.Now()) {

@@ -125,7 +125,7 @@ func NewDeliverer(opt DelivererOptions) *Deliverer {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
 	if opt.Inbound == nil {
-		opt.Inbound = func() Inbound { return nobody{} }
+		opt.Inbound = func() Inbound { return noInbound{} }
 	}
 	if opt.RingAfter == nil {
 		opt.RingAfter = func() time.Duration { return 0 }
@@ -220,7 +220,7 @@ func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result 
 	if moved != "" && after.target(b).Chat != moved {
 		after = after.movedTo(moved)
 		d.keepDocument(ctx, b, after, nil)
-		result.Chat = keyOf(d.opt.Adapter, b, after)
+		result.Chat = limitKeyOf(d.opt.Adapter, b, after)
 	}
 	d.mu.Lock()
 	if d.deaf.learnLost(b.ID, chat, was, after) {
@@ -346,7 +346,7 @@ func (d *Deliverer) planAndCall(ctx context.Context, call qos.Call, b Binding, d
 		d.deaf.noteNamed(st.op.Target.Chat)
 		d.mu.Unlock()
 	}
-	if key := keyOf(d.opt.Adapter, b, after); key != keyOf(d.opt.Adapter, b, doc) || call.Chat != "" && key != call.Chat {
+	if key := limitKeyOf(d.opt.Adapter, b, after); key != limitKeyOf(d.opt.Adapter, b, doc) || call.Chat != "" && key != call.Chat {
 		result.Chat = key // it's read if the call was delivered, or the chat has migrated
 	}
 	if after.Intent == st.before.Intent {
@@ -533,7 +533,7 @@ func (d *Deliverer) catchUpDocument(ctx context.Context, chat qos.ChatKey, p Pos
 	d.mu.Lock()
 	var id qos.DocID
 	for key, o := range d.open {
-		if o.binding.Session == p.Session && o.doc.target(o.binding) == p.To && o.doc.Delivered() < p.line && keyOf(d.opt.Adapter, o.binding, o.doc) == chat {
+		if o.binding.Session == p.Session && o.doc.target(o.binding) == p.To && o.doc.Delivered() < p.line && limitKeyOf(d.opt.Adapter, o.binding, o.doc) == chat {
 			id = key
 		}
 	}

@@ -254,7 +254,7 @@ func settleCall(s situation, st plannedCall, r Reply) (after Document, sent *Mes
 		if in.Kind == KindThread {
 			after.Title = st.op.Text
 		}
-		return after, sentMessage(in, r), s.resultOf(result, after, st.more)
+		return after, messageSent(in, r), s.resultOf(result, after, st.more)
 	case r.Outcome == qos.Migrated:
 		return s.doc.movedTo(r.Chat), nil, result
 	case r.Outcome == qos.Rejected && r.Missing == MissingMessage && in.Kind == KindEdit:
@@ -308,7 +308,7 @@ func (s *situation) settleLost(st plannedCall, r Reply, result qos.CallResult) (
 		lost := after.Lost
 		after = st.before.afterIntent(in, r.ID, false).losesThread(s.shape, s.now, r.Err)
 		after.Lost = lost
-		sent = sentMessage(in, r)
+		sent = messageSent(in, r)
 	default: // it's shown again in the next one
 		after.Doubt = st.before.unresolved().Doubt
 	}
@@ -331,7 +331,7 @@ func (s *situation) resultOf(r qos.CallResult, after Document, more bool) qos.Ca
 	return r
 }
 
-func sentMessage(in Intent, r Reply) *Message {
+func messageSent(in Intent, r Reply) *Message {
 	m := in.Message
 	switch {
 	case in.Kind.aboutThread():
@@ -443,7 +443,7 @@ func withheldText(lines int64, why string) string {
 	case lines > 1:
 		what = fmt.Sprintf("%d lines aren't", lines)
 	}
-	return "[" + what + " shown, since it's refused here: " + shortened(why, maxReason) + "]"
+	return "[" + what + " shown, since it's refused here: " + Shorten(why, maxReason) + "]"
 }
 
 // randomHex returns n random bytes as hexadecimal digits.

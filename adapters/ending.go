@@ -49,7 +49,7 @@ func (e Ending) String() string {
 	var parts []string
 	switch {
 	case e.Failed != nil && e.Failed.Signal != "":
-		parts = append(parts, "failed", "signal "+shortened(e.Failed.Signal, maxReason))
+		parts = append(parts, "failed", "signal "+Shorten(e.Failed.Signal, maxReason))
 	case e.Failed != nil:
 		parts = append(parts, "failed", fmt.Sprintf("exit status %d", e.Failed.Status))
 	case e.Turns > 1 && e.Broken && e.Earlier > 0:
@@ -230,11 +230,11 @@ const (
 	turnRows = 1000
 )
 
-// wordsOf returns the first words of the last answer among a turn's lines, and the number of
+// answerWords returns the first words of the last answer among a turn's lines, and the number of
 // the line that they begin in. Where the program's own record isn't read, they're the last row
 // that says anything. What a person wrote is no answer, and neither is its echo. "": nothing
 // is known.
-func wordsOf(turn []sessions.Line) (words string, line int64) {
+func answerWords(turn []sessions.Line) (words string, line int64) {
 	from, answers := -1, false
 	for i, l := range turn {
 		if l.Kind == sessions.KindAnswer {

@@ -64,13 +64,13 @@ type Inbound interface {
 	FollowMoves()
 }
 
-// nobody is the Inbound before SetInbound: nothing is quiet, and nobody writes.
-type nobody struct{}
+// noInbound is the Inbound before SetInbound: nothing is quiet, and nobody writes.
+type noInbound struct{}
 
-func (nobody) IsQuiet(Target, sessions.ID, time.Time) bool { return false }
-func (nobody) UsersOf(Target, time.Time) []string          { return nil }
-func (nobody) HandlePlaced(sessions.ID)                    {}
-func (nobody) FollowMoves()                                {}
+func (noInbound) IsQuiet(Target, sessions.ID, time.Time) bool { return false }
+func (noInbound) UsersOf(Target, time.Time) []string          { return nil }
+func (noInbound) HandlePlaced(sessions.ID)                    {}
+func (noInbound) FollowMoves()                                {}
 
 // Outlet is an adapter and the budget of its bot.
 type Outlet struct {
@@ -162,7 +162,7 @@ func NewHub(opt HubOptions) (*Hub, error) {
 		bindings: map[BindingID]*hubBinding{}, refused: map[refusedKey]*refusedGroup{}, moves: map[Target]string{}, sessions: map[sessions.ID]*watched{}, wake: make(chan struct{}, 1),
 	}
 	h.ringAfter.Store(int64(opt.RingAfter))
-	h.SetInbound(nobody{})
+	h.SetInbound(noInbound{})
 	var errs []error
 	for _, o := range opt.Outlets {
 		errs = append(errs, h.addOutlet(o))

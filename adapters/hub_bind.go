@@ -381,7 +381,7 @@ func (h *Hub) catchUp(ctx context.Context, b *hubBinding) error {
 // describeDoc is a document as the scheduler sees it.
 func (o *outlet) describeDoc(b Binding, d Document) qos.Doc {
 	return qos.Doc{
-		ID: b.ID.Doc(), Chat: keyOf(o.adapter, b, d), Session: qos.SessionKey(b.Session),
+		ID: b.ID.Doc(), Chat: limitKeyOf(o.adapter, b, d), Session: qos.SessionKey(b.Session),
 		Delivered: d.Delivered(), Wanted: d.Delivered(), Uncertain: d.Intent != nil,
 	}
 }

@@ -305,12 +305,12 @@ func isPadding(data []byte, i int) bool {
 	if data[i] != 0 {
 		return false
 	}
-	before := i >= 2 && data[i-2] == 0 && isText(data[i-1])
-	return before || i+2 < len(data) && data[i+2] == 0 && isText(data[i+1])
+	before := i >= 2 && data[i-2] == 0 && isTextByte(data[i-1])
+	return before || i+2 < len(data) && data[i+2] == 0 && isTextByte(data[i+1])
 }
 
-// isText says that a byte is a character of ASCII that texts have.
-func isText(c byte) bool { return c >= ' ' && c <= '~' || c == '\n' || c == '\r' || c == '\t' }
+// isTextByte says that a byte is a character of ASCII that texts have.
+func isTextByte(c byte) bool { return c >= ' ' && c <= '~' || c == '\n' || c == '\r' || c == '\t' }
 
 // isPacked says that nothing can be read in data as it is: it begins like a picture, sound, a font or
 // an archive, and is that: nearly nothing in it reads as text, or its parts are where that format has
@@ -333,10 +333,10 @@ func textIn(data []byte) (n int) {
 	run, chars := 0, 0
 	for i, c := range data {
 		switch {
-		case isText(c):
+		case isTextByte(c):
 			run, chars = run+1, chars+1
 			continue
-		case c == 0 && i > 0 && isText(data[i-1]), c >= 0x80 && i > 0 && (data[i-1] >= 0xC2 || data[i-1]&0xC0 == 0x80):
+		case c == 0 && i > 0 && isTextByte(data[i-1]), c >= 0x80 && i > 0 && (data[i-1] >= 0xC2 || data[i-1]&0xC0 == 0x80):
 			run++
 			continue
 		}

@@ -173,7 +173,7 @@ func (p Page) each(notice func(string), line func(Piece), rows func(render.PartK
 		notice(doubleMark)
 	}
 	if p.Cut {
-		notice(gapText(sessions.Gap{AtLeast: p.Dropped, Reason: "dropped from the log before it could be sent"}))
+		notice(gapNotice(sessions.Gap{AtLeast: p.Dropped, Reason: "dropped from the log before it could be sent"}))
 	}
 	if p.When != "" {
 		notice(p.attachedText())
@@ -181,7 +181,7 @@ func (p Page) each(notice func(string), line func(Piece), rows func(render.PartK
 	say(p.Withheld)
 	for _, piece := range p.Pieces {
 		if piece.Gap != nil {
-			notice(gapText(*piece.Gap))
+			notice(gapNotice(*piece.Gap))
 		}
 		if !piece.Hidden {
 			line(piece)
@@ -211,8 +211,8 @@ func (p Page) attachedText() string {
 	return "[" + what + are + "in the attached file]"
 }
 
-// gapText is a gap notice.
-func gapText(g sessions.Gap) string {
+// gapNotice is what stands where lines may be missing.
+func gapNotice(g sessions.Gap) string {
 	what := "output may be missing"
 	switch {
 	case g.AtLeast == 1:
@@ -220,19 +220,11 @@ func gapText(g sessions.Gap) string {
 	case g.AtLeast > 1:
 		what = fmt.Sprintf("at least %d lines are missing", g.AtLeast)
 	}
-	return "[" + what + ": " + shortened(g.Reason, maxReason) + "]"
+	return "[" + what + ": " + Shorten(g.Reason, maxReason) + "]"
 }
 
 // maxReason keeps a gap notice shorter than any message, in runes.
 const maxReason = 100
-
-// shortened cuts a text to at most n runes.
-func shortened(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
-}
 
 // joinGaps makes one gap of two that stand at the same place.
 func joinGaps(a *sessions.Gap, b sessions.Gap) *sessions.Gap {
@@ -405,7 +397,7 @@ func remainingPieces(pieces []Piece, p Page) []Piece {
 // withWriting adds what a known program is doing, and the last rows of what it's writing
 // that fit. Rows of less than a line of text aren't worth the room that's left.
 func (s Shape) withWriting(p Page, r region) Page {
-	p.Status = shortened(r.status, maxStatus)
+	p.Status = Shorten(r.status, maxStatus)
 	if !s.fits(p) {
 		p.Status = ""
 	}

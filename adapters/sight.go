@@ -451,7 +451,7 @@ func (s *situation) lookBack(ctx context.Context, log Log, after time.Duration) 
 			turn = append(turn, l)
 		}
 	}
-	s.words, s.wordsAt = wordsOf(turn)
+	s.words, s.wordsAt = answerWords(turn)
 	s.spared = e.isOnlyFor(s.doc.target(s.binding), s.users)
 	return nil
 }

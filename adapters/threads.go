@@ -198,7 +198,7 @@ func (c deaf) lostUntil(chat string) time.Time {
 
 // threadTitle is what a session's thread is called.
 func threadTitle(s sessions.Session) string {
-	return shortened(strings.Join(strings.Fields(s.Name), " "), maxTitle)
+	return Shorten(strings.Join(strings.Fields(s.Name), " "), maxTitle)
 }
 
 // maxTitle is what both Telegram (128) and Discord (100) take, in characters.

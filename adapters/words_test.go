@@ -60,7 +60,7 @@ func TestWordsOfATurn(t *testing.T) {
 		for i := range c.turn {
 			c.turn[i].N = int64(i + 1)
 		}
-		if got, at := wordsOf(c.turn); got != c.want || at != c.line {
+		if got, at := answerWords(c.turn); got != c.want || at != c.line {
 			t.Errorf("%s: %q of line %d, want %q of %d", name, got, at, c.want, c.line)
 		}
 	}

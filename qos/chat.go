@@ -46,8 +46,8 @@ type chat struct {
 // way need not be in this one's.
 type lane struct {
 	family   Family
-	waiting  [Cosmetic]list[*work] // by class; of streams, those that aren't due yet
-	streams  fair                  // those that are due
+	waiting  [Cosmetic]fifo[*slotWork] // by class; of streams, those that aren't due yet
+	streams  fair                      // those that are due
 	flows    map[SessionKey]*flow
 	spent    []*flow // flows without work or documents whose finish tag still matters
 	pace     pacer   // of streams
@@ -62,25 +62,25 @@ type hint struct {
 	spare int // it holds for questions that would spare as many, or more
 }
 
-// work is one thing that waits for a slot: a document or a request. It's a
+// slotWork is one thing that waits for a slot: a document or a request. It's a
 // field of it.
-type work struct {
+type slotWork struct {
 	doc   *document // one of these is set
 	req   *pendingRequest
 	chat  *chat
 	lane  *lane
 	flow  *flow
 	class Class // of the queue it's in
-	place node[*work]
+	place fifoNode[*slotWork]
 	since time.Time // for how long it waits
 	due   time.Time // for a stream: since when it could go
 }
 
 // queued says whether w is in a queue.
-func (w *work) queued() bool { return w.place.in != nil }
+func (w *slotWork) queued() bool { return w.place.in != nil }
 
 // enqueue puts w at the end of its class.
-func (c *chat) enqueue(w *work, class Class) {
+func (c *chat) enqueue(w *slotWork, class Class) {
 	w.class = class
 	if class == Stream && w.doc == nil {
 		w.lane.streams.addWork(w)
@@ -91,7 +91,7 @@ func (c *chat) enqueue(w *work, class Class) {
 }
 
 // dequeue takes w out of the queue it's in, if any.
-func (c *chat) dequeue(w *work) {
+func (c *chat) dequeue(w *slotWork) {
 	switch {
 	case !w.queued():
 		return
@@ -233,12 +233,12 @@ type flow struct {
 	session SessionKey
 	start   float64 // start tag, while something waits
 	finish  float64 // finish tag of what was served last
-	waiting list[*work]
+	waiting fifo[*slotWork]
 	index   int // in fair.heap; -1: nothing waits
 	docs    int // open documents; a flow lives while it has some, or its finish tag matters
 
-	printed time.Time   // when its session printed last
-	emitter node[*flow] // in chat.emitters.recent, while it's active
+	printed time.Time       // when its session printed last
+	emitter fifoNode[*flow] // in chat.emitters.recent, while it's active
 }
 
 // fair is start-time fair queuing over the flows of a chat; see the package
@@ -249,7 +249,7 @@ type fair struct {
 }
 
 // addWork puts w at the end of its flow.
-func (q *fair) addWork(w *work) {
+func (q *fair) addWork(w *slotWork) {
 	f := w.flow
 	f.waiting.push(&w.place)
 	if f.index >= 0 {
@@ -260,7 +260,7 @@ func (q *fair) addWork(w *work) {
 }
 
 // nextWork is the work whose turn it is; nil if none waits.
-func (q *fair) nextWork() *work {
+func (q *fair) nextWork() *slotWork {
 	if len(q.heap) == 0 {
 		return nil
 	}
@@ -268,7 +268,7 @@ func (q *fair) nextWork() *work {
 }
 
 // dropWork takes w out of its flow without serving it.
-func (q *fair) dropWork(w *work) {
+func (q *fair) dropWork(w *slotWork) {
 	f := w.flow
 	w.place.remove()
 	switch {
@@ -283,7 +283,7 @@ func (q *fair) dropWork(w *work) {
 // serveWork takes w out, and has its flow pay for one call. It isn't given back if no
 // call comes of it: a document that's found unchanged again and again would keep
 // its place at the front.
-func (q *fair) serveWork(w *work, weight float64) {
+func (q *fair) serveWork(w *slotWork, weight float64) {
 	f := w.flow
 	q.virtual = f.start
 	f.finish = f.start + 1/weight
@@ -363,22 +363,22 @@ func (h *ordered[T, O]) Pop() any {
 	return x
 }
 
-// node is a place in a list; it's a field of what is listed, so moving things
+// fifoNode is a place in a list; it's a field of what is listed, so moving things
 // between lists allocates nothing.
-type node[T any] struct {
-	prev, next *node[T]
-	in         *list[T]
+type fifoNode[T any] struct {
+	prev, next *fifoNode[T]
+	in         *fifo[T]
 	value      T
 }
 
-// list is first in, first out, with removal from anywhere.
-type list[T any] struct {
-	first, last *node[T]
+// fifo is first in, first out, with removal from anywhere.
+type fifo[T any] struct {
+	first, last *fifoNode[T]
 	len         int
 }
 
 // push appends n, which must not be in a list.
-func (l *list[T]) push(n *node[T]) {
+func (l *fifo[T]) push(n *fifoNode[T]) {
 	n.in, n.prev, n.next = l, l.last, nil
 	if l.last == nil {
 		l.first = n
@@ -390,7 +390,7 @@ func (l *list[T]) push(n *node[T]) {
 }
 
 // remove takes n out of the list it's in, if any.
-func (n *node[T]) remove() {
+func (n *fifoNode[T]) remove() {
 	l := n.in
 	if l == nil {
 		return
@@ -410,7 +410,7 @@ func (n *node[T]) remove() {
 }
 
 // all yields the values, oldest first. The one yielded may be removed.
-func (l *list[T]) all(yield func(T) bool) {
+func (l *fifo[T]) all(yield func(T) bool) {
 	for n := l.first; n != nil; {
 		next := n.next
 		if !yield(n.value) {

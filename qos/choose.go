@@ -14,7 +14,7 @@ const (
 type slotChoice struct {
 	class Class
 	lane  *lane
-	work  *work
+	work  *slotWork
 	spare int // slots that must stay free
 }
 
@@ -54,7 +54,7 @@ func (e *SlotEngine) choose(now time.Time, c *chat) (slotChoice, bool) {
 // considerClass makes *best the lane's first work of a class, if that may go now and
 // has waited longer. If it may not, c.look takes in when it may.
 func (e *SlotEngine) considerClass(now time.Time, c *chat, l *lane, class Class, best *slotChoice) {
-	var w *work
+	var w *slotWork
 	var at time.Time
 	spare := 0
 	switch class {
@@ -124,7 +124,7 @@ func (e *SlotEngine) starvingStream(now time.Time, c *chat) (slotChoice, bool) {
 
 // firstFinal is the final whose turn it is. Without a pace, a document keeps
 // Options.Rounding between its calls.
-func (e *SlotEngine) firstFinal(now time.Time, c *chat, l *lane) *work {
+func (e *SlotEngine) firstFinal(now time.Time, c *chat, l *lane) *slotWork {
 	for w := range l.waiting[Final].all {
 		if due := e.finalDue(w.doc); due.After(now) {
 			c.lookBy(due)
@@ -173,7 +173,7 @@ func (e *SlotEngine) queueDue(now time.Time, c *chat, l *lane) {
 // its tag.
 func (c *chat) restAgain() {
 	for _, l := range c.lanes {
-		var due []*work
+		var due []*slotWork
 		for _, f := range l.streams.heap {
 			for w := range f.waiting.all {
 				if w.doc != nil {
@@ -246,7 +246,7 @@ func (e *SlotEngine) lookForChange(now time.Time, c *chat) {
 // emitters counts the sessions of a chat that print. It decides how long a
 // document rests between two stream calls.
 type emitters struct {
-	recent  list[*flow] // those that printed within the window, longest ago first
+	recent  fifo[*flow] // those that printed within the window, longest ago first
 	average float64     // of their number, sampled at stream grants
 }
 

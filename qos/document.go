@@ -11,7 +11,7 @@ const focusFor = 2 * time.Minute
 
 // document is one binding's state: numbers, no text.
 type document struct {
-	work
+	slotWork
 	id      DocID
 	session *sessionState
 
@@ -117,8 +117,8 @@ func (e *SlotEngine) Open(now time.Time, doc Doc) {
 func (e *SlotEngine) newDocument(doc Doc) *document {
 	c := e.chatOf(doc.Chat)
 	d := &document{id: doc.ID, session: e.sessionOf(doc.Session)}
-	d.work = work{doc: d, chat: c, lane: c.lanes[0]}
-	d.place.value = &d.work
+	d.slotWork = slotWork{doc: d, chat: c, lane: c.lanes[0]}
+	d.place.value = &d.slotWork
 	d.flow = d.lane.flowOf(doc.Session)
 	d.flow.docs++
 	c.docs++
@@ -195,7 +195,7 @@ func (e *SlotEngine) fileDocument(now time.Time, d *document) {
 	class, waits := d.waitingClass()
 	if !waits {
 		d.dirty, d.changed = time.Time{}, time.Time{}
-		d.chat.dequeue(&d.work)
+		d.chat.dequeue(&d.slotWork)
 		if d.flushing && !d.inFlight {
 			e.endDocument(d, DocClosed, nil)
 		}
@@ -209,8 +209,8 @@ func (e *SlotEngine) fileDocument(now time.Time, d *document) {
 	if d.inFlight || d.queued() && d.class == class {
 		return
 	}
-	d.chat.dequeue(&d.work)
-	d.chat.enqueue(&d.work, class)
+	d.chat.dequeue(&d.slotWork)
+	d.chat.enqueue(&d.slotWork, class)
 	e.touchChat(d.chat)
 }
 
@@ -243,7 +243,7 @@ const typingQuiet = 5 * time.Second
 
 // pendingRequest is a single thing to do that's no document.
 type pendingRequest struct {
-	work
+	slotWork
 	key       string
 	session   *sessionState // nil: none
 	uncertain bool
@@ -282,8 +282,8 @@ func (e *SlotEngine) PostRequest(now time.Time, r Request) error {
 		return nil
 	}
 	q = &pendingRequest{key: r.Key, uncertain: r.Uncertain, asked: r.Class}
-	q.work = work{req: q, chat: c, lane: c.laneOf(e.familyOf(r.Family)), since: now, due: now}
-	q.place.value = &q.work
+	q.slotWork = slotWork{req: q, chat: c, lane: c.laneOf(e.familyOf(r.Family)), since: now, due: now}
+	q.place.value = &q.slotWork
 	q.flow = q.lane.flowOf(r.Session)
 	if r.Session != "" {
 		q.session = e.sessionOf(r.Session)
@@ -298,7 +298,7 @@ func (e *SlotEngine) queueRequest(now time.Time, q *pendingRequest) {
 	if q.asked < Stream {
 		q.chat.reserve.arrived(now)
 	}
-	q.chat.enqueue(&q.work, q.asked)
+	q.chat.enqueue(&q.slotWork, q.asked)
 	e.touchChat(q.chat)
 }
 
@@ -317,7 +317,7 @@ func (e *SlotEngine) postAgain(now time.Time, q *pendingRequest, r Request) {
 	e.countCoalesced(1)
 	if r.Class < q.asked {
 		q.asked = r.Class
-		q.chat.dequeue(&q.work)
+		q.chat.dequeue(&q.slotWork)
 		e.queueRequest(now, q)
 	}
 }
@@ -325,7 +325,7 @@ func (e *SlotEngine) postAgain(now time.Time, q *pendingRequest, r Request) {
 // forgetRequest removes a request that's done or given up.
 func (e *SlotEngine) forgetRequest(q *pendingRequest) {
 	q.gone = true
-	q.chat.dequeue(&q.work)
+	q.chat.dequeue(&q.slotWork)
 	delete(q.chat.requests, q.key)
 	q.lane.leaveFlow(q.flow)
 	if s := q.session; s != nil {
@@ -370,8 +370,8 @@ func (e *SlotEngine) TryRequest(now time.Time, r Request) {
 		return
 	}
 	q := &pendingRequest{key: r.Key, uncertain: r.Uncertain, asked: Cosmetic}
-	q.work = work{req: q, chat: c, lane: l, class: Cosmetic, since: now}
-	e.askBudget(now, c, slotChoice{class: Cosmetic, lane: l, work: &q.work, spare: e.spareSlots(now, c, l)})
+	q.slotWork = slotWork{req: q, chat: c, lane: l, class: Cosmetic, since: now}
+	e.askBudget(now, c, slotChoice{class: Cosmetic, lane: l, work: &q.slotWork, spare: e.spareSlots(now, c, l)})
 }
 
 func (e *SlotEngine) allowsCosmetic(now time.Time, c *chat, l *lane, family Family) bool {
@@ -478,7 +478,7 @@ func (e *SlotEngine) endDocument(d *document, kind SchedulerEventKind, err error
 func (e *SlotEngine) removeDocument(d *document) {
 	d.gone = true
 	e.cancelFlush(d)
-	d.chat.dequeue(&d.work)
+	d.chat.dequeue(&d.slotWork)
 	delete(e.docs, d.id)
 	e.docs = shrunk(e.docs)
 	d.flow.docs--

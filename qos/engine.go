@@ -64,7 +64,7 @@ type Started struct {
 	permit PermitID
 	began  time.Time
 	waited time.Duration
-	work   *work
+	work   *slotWork
 	undo   undo
 	live   liveChange // a change of the live region is part of it
 }
@@ -389,7 +389,7 @@ func (s *ChatStatus) countAll(now time.Time, c *chat) {
 }
 
 // count adds what waits in a list.
-func (s *ChatStatus) count(now time.Time, l *list[*work]) {
+func (s *ChatStatus) count(now time.Time, l *fifo[*slotWork]) {
 	for w := range l.all {
 		in := &s.Waiting[w.class]
 		in.Count++

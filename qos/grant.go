@@ -473,7 +473,7 @@ func (e *SlotEngine) finishRequest(now time.Time, q *pendingRequest, r CallResul
 		q.since = now
 	}
 	q.due = now
-	q.chat.enqueue(&q.work, q.asked)
+	q.chat.enqueue(&q.slotWork, q.asked)
 	e.touchChat(q.chat)
 }
 
@@ -529,7 +529,7 @@ func (e *SlotEngine) rekeyChat(now time.Time, from *chat, key ChatKey) {
 }
 
 func (e *SlotEngine) moveDocument(now time.Time, d *document, to *chat) {
-	d.chat.dequeue(&d.work)
+	d.chat.dequeue(&d.slotWork)
 	d.flow.docs--
 	d.chat.docs--
 	d.flow.emitter.remove()
@@ -542,7 +542,7 @@ func (e *SlotEngine) moveDocument(now time.Time, d *document, to *chat) {
 }
 
 func moveRequest(q *pendingRequest, to *chat) {
-	q.chat.dequeue(&q.work)
+	q.chat.dequeue(&q.slotWork)
 	q.chat, q.lane = to, to.laneOf(q.lane.family)
 	name := SessionKey("")
 	if q.session != nil {
@@ -550,7 +550,7 @@ func moveRequest(q *pendingRequest, to *chat) {
 	}
 	q.flow = q.lane.flowOf(name)
 	to.requests[q.key] = q
-	to.enqueue(&q.work, q.asked)
+	to.enqueue(&q.slotWork, q.asked)
 }
 
 // merge takes in what's known about the same chat under another key.

@@ -319,7 +319,7 @@ type letterbox struct {
 	wake chan struct{}
 
 	mu          sync.Mutex
-	docs        map[DocID]*openDoc
+	docs        map[DocID]*boxDocument
 	first, last *boxLetter
 	ended       bool
 }
@@ -327,12 +327,12 @@ type letterbox struct {
 // boxLetter is one thing to take in: an update, or something to do.
 type boxLetter struct {
 	next *boxLetter
-	doc  *openDoc // nil: do
+	doc  *boxDocument // nil: do
 	do   func(now time.Time)
 }
 
-// openDoc is an open document, as seen from outside the scheduler.
-type openDoc struct {
+// boxDocument is an open document, as seen from outside the scheduler.
+type boxDocument struct {
 	boxLetter // on its way while queued
 	id        DocID
 	news      docNews // since the letter was last taken out
@@ -351,7 +351,7 @@ type openedLetter struct {
 }
 
 func newLetterbox() *letterbox {
-	return &letterbox{wake: make(chan struct{}, 1), docs: map[DocID]*openDoc{}}
+	return &letterbox{wake: make(chan struct{}, 1), docs: map[DocID]*boxDocument{}}
 }
 
 // putLetter appends a letter; m.mu is held. The goroutine is woken when the box isn't
@@ -392,11 +392,11 @@ func (m *letterbox) openDocument(doc Doc, do func(now time.Time)) {
 	e := m.docs[doc.ID]
 	switch {
 	case e == nil:
-		e = &openDoc{id: doc.ID}
+		e = &boxDocument{id: doc.ID}
 	case e.queued:
 		// Its letter may be on the way ahead of a close, and what's told from now on is
 		// about what's opened after that.
-		e = &openDoc{id: doc.ID, opening: e.opening, wanted: e.wanted, delivered: e.delivered, dirty: e.dirty}
+		e = &boxDocument{id: doc.ID, opening: e.opening, wanted: e.wanted, delivered: e.delivered, dirty: e.dirty}
 	}
 	e.doc = e
 	m.docs[doc.ID] = e
@@ -494,7 +494,7 @@ func (m *letterbox) endBox() {
 	defer m.mu.Unlock()
 	m.ended = true
 	m.first, m.last = nil, nil
-	m.docs = map[DocID]*openDoc{}
+	m.docs = map[DocID]*boxDocument{}
 }
 
 // drain is somebody who waits for the scheduler to be done.

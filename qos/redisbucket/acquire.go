@@ -50,7 +50,7 @@ func (b *Budget) prepareQuestion(now time.Time, q *slotQuestion, g *grant) sentQ
 	if l.family == qos.FamilyMessage {
 		for _, f := range b.former {
 			if _, own := b.limits.Families[f]; !own {
-				p.keys = append(p.keys, k.ring(laneKey{l.chat, f}))
+				p.keys = append(p.keys, k.ring(chatFamily{l.chat, f}))
 				rings++
 			}
 		}

@@ -31,11 +31,11 @@ type Budget struct {
 	grants    map[qos.PermitID]*grant
 	penalties map[qos.Scope]qos.Penalty
 	learned   map[qos.Scope]qos.Learned
-	todo      []operation           // Redis hasn't been told yet
-	telling   []operation           // is being told
-	moves     []move                // nor of these, whatever happens in between
-	seats     map[laneKey]time.Time // when the question was sent that took it; see hasShare
-	parked    []*slotQuestion       // wait until it's known whether Redis answers
+	todo      []operation              // Redis hasn't been told yet
+	telling   []operation              // is being told
+	moves     []move                   // nor of these, whatever happens in between
+	seats     map[chatFamily]time.Time // when the question was sent that took it; see hasShare
+	parked    []*slotQuestion          // wait until it's known whether Redis answers
 	rings     map[qos.ChatKey]*ringStatus
 	hear      func(qos.Penalty)
 	freed     func(qos.ChatKey)
@@ -48,7 +48,7 @@ type slotQuestion struct {
 	ask   qos.SlotQuestion
 	reply func(qos.SlotAnswer)
 	limit qos.Limit
-	lane  laneKey
+	lane  chatFamily
 	alone bool   // granted within the share, without Redis
 	epoch string // in which it passed the process's own guards
 }
@@ -70,7 +70,7 @@ func New(opt Options) (*Budget, error) {
 	b := &Budget{
 		opt: opt, keys: keysOf(opt.Bot), note: n, saved: n, wake: make(chan struct{}, 1), every: beatEvery, loaded: opt.Ledger == nil,
 		grants: map[qos.PermitID]*grant{}, penalties: map[qos.Scope]qos.Penalty{},
-		learned: map[qos.Scope]qos.Learned{}, seats: map[laneKey]time.Time{}, rings: map[qos.ChatKey]*ringStatus{},
+		learned: map[qos.Scope]qos.Learned{}, seats: map[chatFamily]time.Time{}, rings: map[qos.ChatKey]*ringStatus{},
 		share: qos.NewLocalBudget(nil), hear: func(qos.Penalty) {}, freed: func(qos.ChatKey) {},
 	}
 	if opt.Ledger == nil {
@@ -303,7 +303,7 @@ func later(a, b time.Time) time.Time {
 type grant struct {
 	id    qos.PermitID // of local; it names the permit
 	share qos.PermitID // of share
-	lane  laneKey
+	lane  chatFamily
 	state grantState
 	// stamp is when the call was answered; until that's known, the latest it could be.
 	stamp time.Time

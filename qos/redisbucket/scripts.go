@@ -52,21 +52,21 @@ func (k keys) botRing() string   { return string(k) + "ring" }
 func (k keys) botBegan() string  { return string(k) + "began" }
 func (k keys) botClaims() string { return string(k) + "claims" }
 
-func (k keys) ring(l laneKey) string   { return string(k) + "ring:" + l.name() }
-func (k keys) began(l laneKey) string  { return string(k) + "began:" + l.name() }
-func (k keys) claims(l laneKey) string { return string(k) + "claims:" + l.name() }
+func (k keys) ring(l chatFamily) string   { return string(k) + "ring:" + l.name() }
+func (k keys) began(l chatFamily) string  { return string(k) + "began:" + l.name() }
+func (k keys) claims(l chatFamily) string { return string(k) + "claims:" + l.name() }
 
-func (k keys) seats(l laneKey) string { return string(k) + "seats:" + l.name() }
+func (k keys) seats(l chatFamily) string { return string(k) + "seats:" + l.name() }
 
 func (k keys) learned(s qos.Scope) string { return string(k) + "learned:" + scopeName(s) }
 
-// laneKey is a chat and the family whose windows a call counts in.
-type laneKey struct {
+// chatFamily is a chat and the family whose windows a call counts in.
+type chatFamily struct {
 	chat   qos.ChatKey
 	family qos.Family
 }
 
-func (l laneKey) name() string { return string(l.chat) + "|" + string(l.family) }
+func (l chatFamily) name() string { return string(l.chat) + "|" + string(l.family) }
 
 // scopeName is a scope as a field: "", "chat|*" or "chat|family".
 func scopeName(s qos.Scope) string {
@@ -93,9 +93,9 @@ func parseScope(name string) qos.Scope {
 }
 
 // limitOf is the limit of a family in a chat, and the lane it counts in.
-func limitOf(limits qos.Limits, chat qos.ChatKey, family qos.Family) (qos.Limit, laneKey) {
+func limitOf(limits qos.Limits, chat qos.ChatKey, family qos.Family) (qos.Limit, chatFamily) {
 	limit, counts := limits.LimitOf(chat, family)
-	return limit, laneKey{chat, counts}
+	return limit, chatFamily{chat, counts}
 }
 
 // longest is the longest of all windows.
@@ -280,7 +280,7 @@ type operation struct {
 	kind  operationKind
 	grant *grant
 	scope qos.Scope
-	lane  laneKey
+	lane  chatFamily
 }
 
 type operationKind uint8
@@ -402,7 +402,7 @@ func (b *Budget) writeOperations(p *params, now time.Time, moves []move, todo []
 	for _, m := range moves {
 		p.add("q", scopeName(qos.Scope{Chat: m.from, AllFamilies: true}), scopeName(qos.Scope{Chat: m.to, AllFamilies: true}))
 		for _, f := range b.families() {
-			from, to := laneKey{m.from, f}, laneKey{m.to, f}
+			from, to := chatFamily{m.from, f}, chatFamily{m.to, f}
 			p.add("k", p.key(k.ring(from)), p.key(k.ring(to)))
 			p.add("q", scopeName(qos.Scope{Chat: m.from, Family: f}), scopeName(qos.Scope{Chat: m.to, Family: f}))
 			p.add("d", p.key(k.claims(from)))
