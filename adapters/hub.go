@@ -191,15 +191,12 @@ func (h *Hub) addOutlet(o Outlet) error {
 	out := &outlet{adapter: o.Adapter, options: o.Adapter.Options()}
 	log := h.log.With("adapter", name)
 	if poster, ok := o.Adapter.(Poster); ok {
-		out.outbox = newOutbox(poster, o.Adapter, func() scheduler { return out.scheduler }, h.opt.Masker, log)
+		out.outbox = newOutbox(poster, o.Adapter, h.opt.Masker, log)
 	}
 	out.deliverer = NewDeliverer(DelivererOptions{
 		Adapter: o.Adapter, Outbox: out.outbox, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Masker: h.opt.Masker,
 		Inbound: h.currentInbound, Heard: h.heardLine, EndsTurn: h.opt.EndsTurn, RingAfter: h.RingAfter, Moved: h.chatMoves(name), Panicked: h.opt.Panicked, Logger: log,
 	})
-	if out.outbox != nil {
-		out.outbox.made, out.outbox.moved, out.outbox.catchUp = out.deliverer.EndTailAt, out.deliverer.moveChat, out.deliverer.catchUpDocument
-	}
 	options := h.opt.tuned(name, out.options)
 	if options.Logger == nil {
 		options.Logger = log
@@ -211,6 +208,9 @@ func (h *Hub) addOutlet(o Outlet) error {
 	var err error
 	if out.scheduler, err = qos.New(options, out.deliverer, o.Budget); err != nil {
 		return &TuneError{Adapter: name, Err: err}
+	}
+	if out.outbox != nil {
+		out.outbox.deliverer, out.outbox.scheduler = out.deliverer, out.scheduler
 	}
 	h.outlets[name] = out
 	return nil

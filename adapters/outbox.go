@@ -45,17 +45,14 @@ var (
 //
 // It's safe for concurrent use.
 type Outbox struct {
-	poster    Poster
-	chat      func(Target) qos.ChatKey
-	shape     func(Target) Shape
-	scheduler func() scheduler
-	masker    *redact.Masker // nil: nothing is masked
-	log       *slog.Logger
-	// made is told of each new message, and returns at once, moved is Deliverer.moveChat, and catchUp
-	// is Deliverer.catchUpDocument. Nil: there are no documents.
-	made    func(at Target)
-	moved   func(was, now Target)
-	catchUp func(ctx context.Context, chat qos.ChatKey, p Post) (qos.CallResult, bool)
+	poster Poster
+	chat   func(Target) qos.ChatKey
+	shape  func(Target) Shape
+	masker *redact.Masker // nil: nothing is masked
+	log    *slog.Logger
+	// The Hub sets the adapter's deliverer and scheduler once they're made.
+	deliverer *Deliverer
+	scheduler *qos.OutputQoSScheduler
 
 	mu       sync.Mutex
 	waiting  map[string]*waitingPost // by slot key
@@ -63,12 +60,6 @@ type Outbox struct {
 	bytes    int
 	cosmetic map[qos.ChatKey]Post
 	messages remembered // ids of messages, by slot key
-}
-
-// scheduler is what an Outbox needs of qos.OutputQoSScheduler.
-type scheduler interface {
-	PostRequest(r qos.Request) error
-	TryRequest(r qos.Request)
 }
 
 // waitingPost is a post that waits, or whose call is under way.
@@ -102,9 +93,9 @@ func (w *waitingPost) prepareAgain(now time.Time, nonceFor time.Duration, uncert
 	}
 }
 
-func newOutbox(poster Poster, a Adapter, s func() scheduler, m *redact.Masker, log *slog.Logger) *Outbox {
+func newOutbox(poster Poster, a Adapter, m *redact.Masker, log *slog.Logger) *Outbox {
 	return &Outbox{
-		poster: poster, chat: a.Chat, scheduler: s, masker: m, log: log,
+		poster: poster, chat: a.Chat, masker: m, log: log,
 		shape:   func(t Target) Shape { return a.Shape(t).withDefaults() },
 		waiting: map[string]*waitingPost{}, perChat: map[qos.ChatKey]int{}, cosmetic: map[qos.ChatKey]Post{},
 	}
@@ -178,7 +169,7 @@ func (o *Outbox) Post(p Post) error {
 	if err != nil {
 		return fmt.Errorf("post to %s: %w", p.To, err)
 	}
-	err = o.scheduler().PostRequest(qos.Request{Chat: chat, Key: key, Class: p.Class, Session: qos.SessionKey(p.Session)})
+	err = o.scheduler.PostRequest(qos.Request{Chat: chat, Key: key, Class: p.Class, Session: qos.SessionKey(p.Session)})
 	if replaced != nil {
 		replaced.TellSender("", ErrReplaced)
 	}
@@ -197,7 +188,7 @@ func (o *Outbox) tryCosmetic(chat qos.ChatKey, p Post) {
 	}
 	o.cosmetic[chat] = p
 	o.mu.Unlock()
-	o.scheduler().TryRequest(qos.Request{Chat: chat, Key: cosmeticSlot, Session: qos.SessionKey(p.Session)})
+	o.scheduler.TryRequest(qos.Request{Chat: chat, Key: cosmeticSlot, Session: qos.SessionKey(p.Session)})
 }
 
 // addPost adds a post to those that wait. It returns the one whose place it took, and how to take it
@@ -327,9 +318,7 @@ func (o *Outbox) deliverCosmetic(ctx context.Context, call qos.Call) qos.CallRes
 	case r.Outcome == qos.Delivered && r.ID == "":
 		p.TellSender(p.Message, nil)
 	case r.Outcome == qos.Delivered:
-		if o.made != nil {
-			o.made(p.To)
-		}
+		o.deliverer.EndTailAt(p.To)
 		p.TellSender(r.ID, nil)
 	case r.Outcome == qos.Rejected && r.Missing == MissingMessage:
 		p.TellSender("", fmt.Errorf("%w: %w", ErrMessageGone, r.Err))
@@ -409,10 +398,10 @@ const maxPreceding = 3
 // showPreceding first shows what a new post is to stand below, in the post's slot. called is false
 // if that's shown, or can't be.
 func (o *Outbox) showPreceding(ctx context.Context, call qos.Call, p Post, message string) (result qos.CallResult, called bool) {
-	if !p.Behind || message != "" || o.catchUp == nil {
+	if !p.Behind || message != "" {
 		return result, false
 	}
-	result, called = o.catchUp(ctx, call.Chat, p)
+	result, called = o.deliverer.catchUpDocument(ctx, call.Chat, p)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	w := o.waiting[call.Key]
@@ -464,8 +453,8 @@ func (o *Outbox) settlePost(key string, p Post, message string, r Reply) qos.Cal
 		if r.ID != "" {
 			o.messages.putMessage(key, r.ID)
 		}
-		if message == "" && r.ID != "" && o.made != nil {
-			o.made(w.To)
+		if message == "" && r.ID != "" {
+			o.deliverer.EndTailAt(w.To)
 		}
 		tell = func() { p.TellSender(r.ID, nil) }
 		result.More = o.takeNext(key, w)
@@ -492,9 +481,8 @@ func (o *Outbox) settlePost(key string, p Post, message string, r Reply) qos.Cal
 	case qos.Migrated:
 		o.followChat(p.To.Chat, r.Chat)
 		result.Chat = o.chat(w.To)
-		if to := w.To; o.moved != nil {
-			moved = func() { o.moved(p.To, to) }
-		}
+		to := w.To
+		moved = func() { o.deliverer.moveChat(p.To, to) }
 	case qos.Unchanged:
 		result.Outcome = qos.NotSent // it would count as made
 	case qos.Uncertain, qos.OutcomeUnknown:
