@@ -83,7 +83,7 @@ func (r *runningBot) Reload(section config.Section) {
 	r.adapter.SetChannels(section.(*Config).Channels) //nolint:forcetypeassert // Form makes it
 }
 
-// Run implements platform.Runner.
+// Run implements platform.BackgroundRunner.
 func (r *runningBot) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return r.queue.Run(ctx) })

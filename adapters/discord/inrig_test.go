@@ -69,7 +69,7 @@ func (w *world) ear() *ear {
 }
 
 // decoder reads events.
-var decoder = discord.Decoder{Commands: commands.Commands()} //nolint:gochecknoglobals // a constant
+var decoder = discord.Decoder{Commands: commands.Commands()}
 
 // filled are options in which nothing is nil: everybody is let in everywhere, and no others are there.
 func filled(o discord.GatewayOptions) discord.GatewayOptions {

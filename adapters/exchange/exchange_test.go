@@ -135,7 +135,7 @@ type made struct {
 	ID int `json:"id"`
 }
 
-// Check implements exchange.Checked.
+// Check implements exchange.CheckedResult.
 func (m *made) Check() error {
 	if m.ID == 0 {
 		return errors.New("it has no number")

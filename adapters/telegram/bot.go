@@ -92,7 +92,7 @@ func (r *runningBot) Reload(section config.Section) {
 	r.adapter.SetChats(section.(*Config).Chats) //nolint:forcetypeassert // Form makes it
 }
 
-// Run implements platform.Runner.
+// Run implements platform.BackgroundRunner.
 func (r *runningBot) Run(ctx context.Context) error {
 	if !r.identity.AskUntilKnown(ctx) {
 		return nil

@@ -115,7 +115,7 @@ func (c *client) decodeResult(method string, result json.RawMessage, into any) e
 // done is the result of calls that return nothing.
 type done bool
 
-// Check implements exchange.Checked.
+// Check implements exchange.CheckedResult.
 func (d done) Check() error {
 	if !d {
 		return errors.New("it isn't true")

@@ -52,7 +52,7 @@ type Bot struct {
 	PrivateTopics bool `json:"has_topics_enabled"`
 }
 
-// Check implements exchange.Checked.
+// Check implements exchange.CheckedResult.
 func (b *Bot) Check() error {
 	if b.ID <= 0 || b.User == "" {
 		return errors.New("it doesn't say who the bot is")

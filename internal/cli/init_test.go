@@ -151,7 +151,7 @@ func TestInitInAScriptWritesAConfiguration(t *testing.T) {
 	w.read("config.yaml")
 	cfg := w.load()
 	tg := telegram.ConfigOf(cfg)
-	if !tg.Enabled || tg.TokenFile != w.file("telegram-token") || tg.APIURL != w.api || len(tg.Chats) != 1 || int64(tg.Chats[0].ID) != w.forum || !tg.Chats[0].Topics {
+	if !tg.Enabled || tg.TokenFile != w.file("telegram-token") || tg.APIURL != w.api || len(tg.Chats) != 1 || tg.Chats[0].ID != w.forum || !tg.Chats[0].Topics {
 		t.Errorf("telegram is %+v", tg)
 	}
 	if len(cfg.Access.Admins) != 1 || cfg.Access.Admins[0] != "telegram:"+id(w.ada.ID) {
@@ -302,7 +302,7 @@ func TestInitAsksWhetherItWasYou(t *testing.T) {
 	if got := cfg.Access.Admins[0]; got != "telegram:"+id(w.ada.ID) {
 		t.Errorf("the admin is %s", got)
 	}
-	if c := telegram.ConfigOf(cfg).Chats[0]; int64(c.ID) != w.ada.ID || c.Topics || len(cfg.Mirrors) > 0 {
+	if c := telegram.ConfigOf(cfg).Chats[0]; c.ID != w.ada.ID || c.Topics || len(cfg.Mirrors) > 0 {
 		t.Errorf("chat %+v, mirrors %+v", c, cfg.Mirrors)
 	}
 }
@@ -565,7 +565,7 @@ func TestInitOnATerminal(t *testing.T) {
 		t.Errorf("a token is shown:\n%s", out)
 	}
 	w.has(term.all(), "This is wrong: it isn't a token")
-	if cfg := w.load(); len(cfg.Mirrors) > 0 || int64(telegram.ConfigOf(cfg).Chats[0].ID) != weak {
+	if cfg := w.load(); len(cfg.Mirrors) > 0 || telegram.ConfigOf(cfg).Chats[0].ID != weak {
 		t.Errorf("the configuration is %+v", cfg)
 	}
 }
