@@ -113,8 +113,8 @@ type Options struct {
 	Store     Store
 	Hub       Hub
 	Sessions  func() []sessions.Session
-	Platforms map[string]intake.Platform // by name
-	Paired    func(code string)          // see Pair; nil: nobody hears of it
+	Platforms map[string]intake.InboundAdapter // by name
+	Paired    func(code string)                // see Pair; nil: nobody hears of it
 	Logger    *slog.Logger
 }
 

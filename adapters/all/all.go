@@ -32,8 +32,8 @@ func Form() config.Form {
 	return f
 }
 
-// Token reads a platform's token, from its file if it's in one; "": it has none.
-func Token(cfg *config.Config, platform string) (text string, err error) {
+// TokenOf reads a platform's token, from its file if it's in one; "": it has none.
+func TokenOf(cfg *config.Config, platform string) (text string, err error) {
 	for _, key := range cfg.Keys() {
 		rest, its := strings.CutPrefix(key.Path, "adapters."+platform+".token")
 		if _, inline := key.Value.(config.Secret); !its || rest != "" && rest != "_file" {

@@ -25,7 +25,7 @@ import (
 type Options struct {
 	*access.Guard
 
-	Platforms map[string]intake.Platform // by name
+	Platforms map[string]intake.InboundAdapter // by name
 	Sessions  Sessions
 	Hub       Hub
 	Store     Store

@@ -24,7 +24,7 @@ import (
 // besides, which take none. Those of interactions Discord doesn't count, the others are next to never made.
 type Adapter struct {
 	opt      Options
-	channels atomic.Pointer[map[string]Channel] // as they were configured last
+	channels atomic.Pointer[map[string]ChannelConfig] // as they were configured last
 	client   *client
 	forums   forumChannels
 	titles   refusedTitles // of threads, that are refused
@@ -37,11 +37,11 @@ type Adapter struct {
 }
 
 var (
-	_ adapters.Adapter  = (*Adapter)(nil)
-	_ adapters.Poster   = (*Adapter)(nil)
-	_ adapters.Linker   = (*Adapter)(nil)
-	_ adapters.Threader = (*Adapter)(nil)
-	_ intake.Platform   = (*Adapter)(nil)
+	_ adapters.Adapter      = (*Adapter)(nil)
+	_ adapters.Poster       = (*Adapter)(nil)
+	_ adapters.Linker       = (*Adapter)(nil)
+	_ adapters.Threader     = (*Adapter)(nil)
+	_ intake.InboundAdapter = (*Adapter)(nil)
 )
 
 // New returns an adapter that has called nothing yet. The error joins all that's
@@ -79,8 +79,8 @@ func (a *Adapter) Load(ctx context.Context) error {
 }
 
 // SetChannels replaces Options.Channels.
-func (a *Adapter) SetChannels(list []Channel) {
-	channels := map[string]Channel{}
+func (a *Adapter) SetChannels(list []ChannelConfig) {
+	channels := map[string]ChannelConfig{}
 	for _, c := range list {
 		channels[c.ID] = c
 	}
@@ -88,12 +88,12 @@ func (a *Adapter) SetChannels(list []Channel) {
 }
 
 // channel is a channel as it's configured; ok is false if it isn't.
-func (a *Adapter) channel(id string) (c Channel, ok bool) {
+func (a *Adapter) channel(id string) (c ChannelConfig, ok bool) {
 	c, ok = (*a.channels.Load())[id]
 	return c, ok
 }
 
-// Name implements adapters.Adapter and intake.Platform.
+// Name implements adapters.Adapter and intake.InboundAdapter.
 func (a *Adapter) Name() string { return Name }
 
 // Check implements adapters.Adapter.
@@ -130,7 +130,7 @@ type Options struct {
 	// there are no addresses, and such threads are made once more.
 	Guild string
 	// Channels are those the bot may write to by configuration.
-	Channels []Channel
+	Channels []ChannelConfig
 	// Knows says whether it may write to a channel that isn't among them: one that was
 	// paired; or a private chat, for which Chat is the person's id. Nil: to none.
 	Knows func(t adapters.Target) bool
@@ -267,7 +267,7 @@ func (a *Adapter) Shape(t adapters.Target) adapters.Shape {
 	return s
 }
 
-// Link implements adapters.Linker and intake.Platform.
+// Link implements adapters.Linker and intake.InboundAdapter.
 func (a *Adapter) Link(at adapters.Target, message string) string {
 	if at.Thread == "" && a.private.personOf(at.Chat) != "" {
 		return link(noGuild, at, message)

@@ -15,10 +15,10 @@ import (
 const address = "https://example.invalid/path?a=1&b=2"
 
 func TestWhatAnAgentAnswersIsThereOnce(t *testing.T) {
-	platformtest.Answers(t, func(t *testing.T, test func(c platformtest.Chat)) {
+	platformtest.Answers(t, func(t *testing.T, test func(c platformtest.AnswersChat)) {
 		t.Helper()
 		inBubble(t, discordtest.Options{}, func(w *world) {
-			test(platformtest.Chat{
+			test(platformtest.AnswersChat{
 				Bridge: w.bridge(adapters.MirrorRule{Session: "*", To: target(w.plain, "")}).Bridge,
 				Seen:   func() []adaptertest.Message { return w.seen(w.plain) },
 				Bare:   func(text string) string { return strings.ReplaceAll(text, address, "") },

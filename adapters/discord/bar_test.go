@@ -186,7 +186,7 @@ func TestMirroredToBothPlatforms(t *testing.T) {
 			b.Others = func() []adapters.Outlet {
 				a, err := telegram.New(telegram.Options{
 					Token: exchange.Token(tg.Token()), APIURL: "http://api", Transport: transport,
-					Chats: []telegram.Chat{{ID: forum, Topics: true}}, QoS: qos.Options{Seed: 1},
+					Chats: []telegram.ChatConfig{{ID: forum, Topics: true}}, QoS: qos.Options{Seed: 1},
 				})
 				if err != nil {
 					w.Fatal(err)

@@ -13,12 +13,12 @@ import (
 
 func TestTheListIsPinned(t *testing.T) {
 	inOffice(t, true, func(o *office) {
-		platformtest.PinnedList(t, o.Office, func() (out []platformtest.Listed) {
+		platformtest.PinnedList(t, o.Office, func() (out []platformtest.ListedMessage) {
 			for _, m := range o.Messages(o.agents) {
 				if m.Kind != 0 {
 					continue
 				}
-				l := platformtest.Listed{Pinned: m.Pinned, Rang: m.Rang, Text: m.Content}
+				l := platformtest.ListedMessage{Pinned: m.Pinned, Rang: m.Rang, Text: m.Content}
 				for _, v := range m.History {
 					l.Edits = append(l.Edits, v.At)
 				}

@@ -76,7 +76,7 @@ func (d *Config) options() (Options, error) {
 func (r *runningBot) Outbound() adapters.Adapter { return r.adapter }
 
 // Inbound implements platform.Platform.
-func (r *runningBot) Inbound() intake.Platform { return r.adapter }
+func (r *runningBot) Inbound() intake.InboundAdapter { return r.adapter }
 
 // Reload implements platform.Reloader.
 func (r *runningBot) Reload(section config.Section) {
@@ -117,18 +117,18 @@ func privateChat(ctx context.Context, notes platform.Notes, person string) (stri
 
 // Config is a bot on Discord, as it's configured.
 type Config struct {
-	Enabled   bool          `yaml:"enabled" doc:"Whether to run the bot."`
-	Token     config.Secret `yaml:"token" eg:"${DISCORD_TOKEN}" doc:"The bot's token, from discord.com/developers/applications; better in token_file, or taken from the environment, of which sessions get no secret."`
-	TokenFile string        `yaml:"token_file" is:"secret_file" eg:"/etc/panebridge/discord-token" doc:"File that holds the bot's token and nothing else."`
-	APIURL    string        `yaml:"api_url" is:"http_url" doc:"Where Discord's API is."`
-	Proxy     string        `yaml:"proxy" is:"proxy_url" eg:"socks5://127.0.0.1:1080" doc:"http, https or socks5 proxy to reach it through; empty: what HTTPS_PROXY says."`
-	Guild     string        `yaml:"guild" eg:"112233445566778899" doc:"The id of the server that the channels are on."`
-	Channels  []Channel     `yaml:"channels" reload:"yes" doc:"Channels the bot works in; people can add others with a pairing code."`
-	QoS       config.QoS    `yaml:"qos" reload:"yes" doc:"How its calls are shared out, so that Discord never has to refuse one."`
+	Enabled   bool            `yaml:"enabled" doc:"Whether to run the bot."`
+	Token     config.Secret   `yaml:"token" eg:"${DISCORD_TOKEN}" doc:"The bot's token, from discord.com/developers/applications; better in token_file, or taken from the environment, of which sessions get no secret."`
+	TokenFile string          `yaml:"token_file" is:"secret_file" eg:"/etc/panebridge/discord-token" doc:"File that holds the bot's token and nothing else."`
+	APIURL    string          `yaml:"api_url" is:"http_url" doc:"Where Discord's API is."`
+	Proxy     string          `yaml:"proxy" is:"proxy_url" eg:"socks5://127.0.0.1:1080" doc:"http, https or socks5 proxy to reach it through; empty: what HTTPS_PROXY says."`
+	Guild     string          `yaml:"guild" eg:"112233445566778899" doc:"The id of the server that the channels are on."`
+	Channels  []ChannelConfig `yaml:"channels" reload:"yes" doc:"Channels the bot works in; people can add others with a pairing code."`
+	QoS       config.QoS      `yaml:"qos" reload:"yes" doc:"How its calls are shared out, so that Discord never has to refuse one."`
 }
 
-// Channel is a text or forum channel that the bot works in, and may write to.
-type Channel struct {
+// ChannelConfig is a text or forum channel that the bot works in, and may write to.
+type ChannelConfig struct {
 	ID      string `yaml:"id" eg:"223344556677889900" doc:"The id of a text or forum channel, as Copy Channel ID gives it."`
 	Threads bool   `yaml:"threads" doc:"Whether each session gets a thread of its own; in a forum channel a post. Without, the channel is for one session."`
 }
@@ -188,7 +188,7 @@ func (d *Config) Check(p config.Part) {
 }
 
 // Check implements config.Checker.
-func (c *Channel) Check(p config.Part) {
+func (c *ChannelConfig) Check(p config.Part) {
 	switch {
 	case c.ID == "" && p.Sound("id"):
 		p.Problem("id", "must be the channel's id, as Copy Channel ID gives it")
@@ -241,7 +241,7 @@ func examine(ctx context.Context, section config.Section, _ bool) []findings.Fin
 // examineGuild looks whether the bot is on the server. Without it, not even what's
 // written in private chats is of use: Discord lets nobody write to a bot that's on no
 // server of theirs.
-func examineGuild(ctx context.Context, p *Probe, bot Bot, guild string) []findings.Finding {
+func examineGuild(ctx context.Context, p *Probe, bot BotAccount, guild string) []findings.Finding {
 	ctx, cancel := context.WithTimeout(ctx, examineFor)
 	defer cancel()
 	on, err := p.IsOn(ctx, guild)
@@ -254,7 +254,7 @@ func examineGuild(ctx context.Context, p *Probe, bot Bot, guild string) []findin
 	return []findings.Finding{{Check: Name, Severity: findings.Broken, Detail: "the bot isn't on the server " + guild, Fix: "Correct adapters.discord.guild, or let the bot in: " + bot.Invite()}}
 }
 
-func examineChannel(ctx context.Context, p *Probe, bot Bot, guild string, c Channel) []findings.Finding {
+func examineChannel(ctx context.Context, p *Probe, bot BotAccount, guild string, c ChannelConfig) []findings.Finding {
 	name := "discord channel " + c.ID
 	seen, err := p.Channel(ctx, bot, c.ID)
 	if err != nil {

@@ -219,9 +219,9 @@ var places = []place{{name: "threads", threads: true}, {name: "posts", threads: 
 func (p place) behind(t *testing.T) adaptertest.New {
 	t.Helper()
 	return func(conn *adaptertest.Conn) adapters.Adapter {
-		channels := []discord.Channel{{ID: channelFor("-100"), Threads: p.threads}}
+		channels := []discord.ChannelConfig{{ID: channelFor("-100"), Threads: p.threads}}
 		for i := range 4 {
-			channels = append(channels, discord.Channel{ID: channelFor(fmt.Sprint("-100", i))})
+			channels = append(channels, discord.ChannelConfig{ID: channelFor(fmt.Sprint("-100", i))})
 		}
 		a, err := discord.New(discord.Options{
 			Token: someToken, Channels: channels, Transport: &face{t: t, conn: conn, forum: p.forum},

@@ -33,7 +33,7 @@ const (
 
 // desk answers calls of the API, too, and counts them.
 type desk struct {
-	*platformtest.Desk
+	*platformtest.SessionDesk
 	mu    sync.Mutex
 	calls map[string]int
 }
@@ -80,7 +80,7 @@ func TestHostileEvents(t *testing.T) {
 
 func hostile(t *testing.T, s *platformtest.Siege) {
 	t.Helper()
-	d := &desk{Desk: s.Desk, calls: map[string]int{}}
+	d := &desk{SessionDesk: s.Desk, calls: map[string]int{}}
 	server := &wild{frames: map[int64][]byte{}}
 	network, stopServing := memnet.Start(server)
 	defer func() {
@@ -89,7 +89,7 @@ func hostile(t *testing.T, s *platformtest.Siege) {
 		}
 	}()
 	var g *discord.Gateway
-	s.Begin(t, func(db *store.Store) platformtest.Target {
+	s.Begin(t, func(db *store.Store) platformtest.SiegeTarget {
 		a, err := discord.New(discord.Options{
 			Token: "MTIzNDU2Nzg5MDEyMzQ1Njc4.abcdef.abcdefghijklmnopqrstuvwxyz", APIURL: "http://discord.test/api", Transport: d, Guild: house,
 			Dial: network.Dial, Notes: db.Notes("discord"),
@@ -97,10 +97,10 @@ func hostile(t *testing.T, s *platformtest.Siege) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return platformtest.Target{
+		return platformtest.SiegeTarget{
 			Side: platformtest.Side{
 				Name: "discord", Platform: a, Decode: decoder.Decode,
-				Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
+				Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.UpdateReader {
 					g = a.Gateway(filled(discord.GatewayOptions{Keeper: q, Host: platform.Host{Knows: in.KnowsChat, Admits: in.Admits, Complete: in.Complete}}))
 					return g
 				},

@@ -65,7 +65,7 @@ type guildMember struct {
 
 func (m *guildMember) Check() error { return m.User.Check() }
 
-// Answer implements intake.Platform. That the button was pressed was acknowledged when
+// Answer implements intake.InboundAdapter. That the button was pressed was acknowledged when
 // it came, which ended the wait; a text follows it, for the person alone. A press that's
 // too old to be answered is none that anybody waits for.
 func (a *Adapter) Answer(ctx context.Context, press intake.Event, text string) error {
@@ -100,7 +100,7 @@ func plainText(text string) string {
 	return discord.Markdown(t)
 }
 
-// Fetch implements intake.Platform. The error wraps sessions.ErrUnavailable if the
+// Fetch implements intake.InboundAdapter. The error wraps sessions.ErrUnavailable if the
 // same may work later.
 func (a *Adapter) Fetch(ctx context.Context, f intake.Attachment, limit int64, w io.Writer) error {
 	if f.Size > limit {
@@ -261,7 +261,7 @@ func rank(required bool) int {
 	return 1
 }
 
-// SetCommands implements intake.Platform. All commands are replaced at once.
+// SetCommands implements intake.InboundAdapter. All commands are replaced at once.
 func (a *Adapter) SetCommands(ctx context.Context, commands []intake.CommandInfo) error {
 	list := slashCommands(commands)
 	// Another bot, or the same on another server, doesn't have them.

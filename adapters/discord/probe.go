@@ -29,8 +29,8 @@ func NewProbe(opt Options) (*Probe, error) {
 // Close closes unused connections.
 func (p *Probe) Close() { p.client.files.CloseIdleConnections() }
 
-// Bot is who a token belongs to.
-type Bot struct {
+// BotAccount is who a token belongs to.
+type BotAccount struct {
 	ID   string // the bot's, as a user
 	App  string // its application's
 	Name string
@@ -46,7 +46,7 @@ const (
 )
 
 // Bot asks who the bot is.
-func (p *Probe) Bot(ctx context.Context) (Bot, error) {
+func (p *Probe) Bot(ctx context.Context) (BotAccount, error) {
 	var app struct {
 		ID    string          `json:"id"`
 		Name  string          `json:"name"`
@@ -54,9 +54,9 @@ func (p *Probe) Bot(ctx context.Context) (Bot, error) {
 		Bot   *discordgo.User `json:"bot"`
 	}
 	if err := p.client.callPath(ctx, http.MethodGet, "applications/@me", nil, &app); err != nil {
-		return Bot{}, err
+		return BotAccount{}, err
 	}
-	b := Bot{ID: app.ID, App: app.ID, Name: printable(app.Name), Content: app.Flags&(flagContent|flagContentLimited) != 0}
+	b := BotAccount{ID: app.ID, App: app.ID, Name: printable(app.Name), Content: app.Flags&(flagContent|flagContentLimited) != 0}
 	if app.Bot != nil {
 		b.ID, b.Name = app.Bot.ID, printable(app.Bot.Username)
 	}
@@ -65,7 +65,7 @@ func (p *Probe) Bot(ctx context.Context) (Bot, error) {
 
 // Invite is the address at which somebody who manages a server lets the bot in, with
 // all that it needs there.
-func (b Bot) Invite() string {
+func (b BotAccount) Invite() string {
 	var all int64
 	for _, n := range neededRights {
 		all |= n.permission
@@ -91,19 +91,19 @@ type ChannelKind string
 
 // The kinds of channel.
 const (
-	KindText  ChannelKind = "text"  // for messages and threads
-	KindForum ChannelKind = "forum" // for posts only
-	KindOther ChannelKind = "other" // for neither: voice, a category, a thread
+	ChannelText  ChannelKind = "text"  // for messages and threads
+	ChannelForum ChannelKind = "forum" // for posts only
+	ChannelOther ChannelKind = "other" // for neither: voice, a category, a thread
 )
 
 func placeOf(t discordgo.ChannelType) ChannelKind {
 	switch t {
 	case discordgo.ChannelTypeGuildText, discordgo.ChannelTypeGuildNews:
-		return KindText
+		return ChannelText
 	case discordgo.ChannelTypeGuildForum, discordgo.ChannelTypeGuildMedia:
-		return KindForum
+		return ChannelForum
 	default:
-		return KindOther
+		return ChannelOther
 	}
 }
 
@@ -151,7 +151,7 @@ var neededRights = []neededRight{ //nolint:gochecknoglobals // a constant table
 }
 
 // Channel looks at a channel, and at what the bot may do there.
-func (p *Probe) Channel(ctx context.Context, bot Bot, id string) (ProbedChannel, error) {
+func (p *Probe) Channel(ctx context.Context, bot BotAccount, id string) (ProbedChannel, error) {
 	var c discordgo.Channel
 	if err := p.client.callPath(ctx, http.MethodGet, "channels/"+id, nil, &c); err != nil {
 		return ProbedChannel{ID: id}, err
@@ -170,19 +170,19 @@ func (p *Probe) Channel(ctx context.Context, bot Bot, id string) (ProbedChannel,
 
 // Lacks returns what stands in the way of a channel as it's configured. guild is the
 // configured server's id; "": any.
-func (s ProbedChannel) Lacks(as Channel, guild string) []Lack {
+func (s ProbedChannel) Lacks(as ChannelConfig, guild string) []Lack {
 	switch {
 	case s.Guild == "" || guild != "" && s.Guild != guild:
 		return []Lack{{Detail: "the channel isn't on the configured server", Fix: "Check the ids of server and channel: " + copyID + "."}}
-	case s.Kind == KindOther:
+	case s.Kind == ChannelOther:
 		return []Lack{{Detail: "it's neither a text nor a forum channel", Fix: "Take the id of one: " + copyID + "."}}
 	}
 	var all []Lack
-	if s.Kind == KindForum && !as.Threads {
+	if s.Kind == ChannelForum && !as.Threads {
 		all = append(all, Lack{Detail: "it's a forum channel, where nothing but posts can be written", Fix: "Say threads: true for the channel."})
 	}
 	for _, n := range neededRights {
-		if n.threads && !as.Threads || s.Kind == KindForum && n.permission == discordgo.PermissionCreatePublicThreads {
+		if n.threads && !as.Threads || s.Kind == ChannelForum && n.permission == discordgo.PermissionCreatePublicThreads {
 			continue // to write in a forum channel is to make posts
 		}
 		if s.May&(n.permission|discordgo.PermissionAdministrator) != 0 {

@@ -48,7 +48,7 @@ func TestProbeSeesWhoTheBotIs(t *testing.T) {
 // What the bot is invited with, what docs/discord.md says and what the stand-in's bot has by default are
 // the same: so all tests show that it's enough.
 func TestTheListOfRightsIsComplete(t *testing.T) {
-	u, err := url.Parse(discord.Bot{App: "1"}.Invite())
+	u, err := url.Parse(discord.BotAccount{App: "1"}.Invite())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestProbeTellsAWrongTokenFromAWrongAddress(t *testing.T) {
 }
 
 // lacks are the details of what's found in the way of a channel.
-func (w *world) lacks(p *discord.Probe, c discord.Channel) []string {
+func (w *world) lacks(p *discord.Probe, c discord.ChannelConfig) []string {
 	w.Helper()
 	bot, err := p.Bot(w.Context())
 	if err != nil {
@@ -133,7 +133,7 @@ func TestProbeSeesWhatTheBotMayDo(t *testing.T) {
 				w.house.ForumChannel("posts").Deny(tc.deny)
 				p := w.probe(nil)
 				for channel, want := range map[string]string{w.agents: tc.text, w.posts: tc.forum} {
-					got := w.lacks(p, discord.Channel{ID: channel, Threads: tc.threads})
+					got := w.lacks(p, discord.ChannelConfig{ID: channel, Threads: tc.threads})
 					parts := strings.FieldsFunc(want, func(r rune) bool { return r == '|' })
 					ok := len(parts) == len(got)
 					for i := 0; ok && i < len(parts); i++ {
@@ -153,7 +153,7 @@ func TestProbeSeesChannels(t *testing.T) {
 		p := w.probe(nil)
 		elsewhere := w.Server.Guild("elsewhere").TextChannel("x").ID
 		for _, id := range []string{elsewhere, w.ada.DM().ID, "99"} {
-			if got := w.lacks(p, discord.Channel{ID: id}); len(got) != 1 {
+			if got := w.lacks(p, discord.ChannelConfig{ID: id}); len(got) != 1 {
 				w.Errorf("in the way of channel %s is %q", id, got)
 			}
 		}
@@ -161,7 +161,7 @@ func TestProbeSeesChannels(t *testing.T) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		if got := w.lacks(p, discord.Channel{ID: thread}); len(got) != 1 || !strings.Contains(got[0], "neither a text nor a forum") {
+		if got := w.lacks(p, discord.ChannelConfig{ID: thread}); len(got) != 1 || !strings.Contains(got[0], "neither a text nor a forum") {
 			w.Errorf("in the way of a thread is %q", got)
 		}
 	})

@@ -37,7 +37,7 @@ type office struct {
 	deaf   atomic.Bool // threads can be made, and not written to
 }
 
-const asking = platformtest.Asking
+const asking = platformtest.AskingText
 
 // office returns one whose sessions are mirrored to a channel.
 func (w *world) office(channel, dir string) *office {
@@ -52,7 +52,7 @@ func (w *world) office(channel, dir string) *office {
 		o.noErr(o.bot.Load(context.Background()))
 		return platformtest.Side{
 			Name: "discord", Platform: o.bot, Decode: decoder.Decode,
-			Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
+			Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.UpdateReader {
 				return o.bot.Gateway(filled(discord.GatewayOptions{Keeper: q, Host: platform.Host{
 					Knows: in.KnowsChat, Admits: in.Admits, Complete: in.Complete, Offered: in.IsOffered, Mirrored: o.mirrored,
 				}}))

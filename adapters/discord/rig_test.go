@@ -78,7 +78,7 @@ func (w *world) adapter(change func(o *discord.Options)) *discord.Adapter {
 	w.Helper()
 	opt := discord.Options{
 		Token: exchange.Token(w.Token()), APIURL: "http://discord.test/api", Transport: w.client, Guild: w.house.ID,
-		Channels: []discord.Channel{{ID: w.agents, Threads: true}, {ID: w.posts, Threads: true}, {ID: w.plain}},
+		Channels: []discord.ChannelConfig{{ID: w.agents, Threads: true}, {ID: w.posts, Threads: true}, {ID: w.plain}},
 		QoS:      qos.Options{Mode: qos.CoalesceOnly, Rounding: 1500 * time.Millisecond, Seed: 1},
 	}
 	if change != nil {

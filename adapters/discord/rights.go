@@ -36,7 +36,7 @@ type RightsWatcher struct {
 	changed  atomic.Bool // something may have: see LookAgain
 
 	// What follows belongs to Run's goroutine.
-	bot    Bot                  // zero: it wasn't asked for
+	bot    BotAccount           // zero: it wasn't asked for
 	next   map[string]time.Time // when channels are looked at
 	lookAt time.Time            // from when on a change has all looked at
 
@@ -85,7 +85,7 @@ func (r *RightsWatcher) lookAtDue(ctx context.Context) error {
 		if r.next[t.Chat].After(now) {
 			continue
 		}
-		if r.bot == (Bot{}) {
+		if r.bot == (BotAccount{}) {
 			bot, err := r.probe.Bot(ctx)
 			if err != nil {
 				return err
@@ -122,7 +122,7 @@ func (r *RightsWatcher) describeLacks(ctx context.Context, id string) (string, e
 	case seen.Guild == "":
 		return "", nil // a chat with a person
 	}
-	as, guild := Channel{ID: id}, ""
+	as, guild := ChannelConfig{ID: id}, ""
 	if c, ok := r.adapter.channel(id); ok {
 		as, guild = c, r.adapter.opt.Guild
 	}

@@ -98,7 +98,7 @@ func TestEachMissingRightIsSaidAndHasItsEffect(t *testing.T) {
 				if h := r.Health(); h.Condition != intake.Degraded || !strings.Contains(h.Detail, c.effect) || name != "View Channel" && !strings.Contains(h.Detail, `"`+name+`"`) {
 					w.Errorf("health is %+v", h)
 				}
-				if told := strings.Join(w.lacks(w.probe(nil), discord.Channel{ID: w.agents, Threads: true}), "\n"); !strings.Contains(told, c.effect) {
+				if told := strings.Join(w.lacks(w.probe(nil), discord.ChannelConfig{ID: w.agents, Threads: true}), "\n"); !strings.Contains(told, c.effect) {
 					w.Errorf("the doctor says %q", told)
 				}
 				if got := c.does(w, a, p); got.Outcome == qos.Delivered {

@@ -209,14 +209,14 @@ func (c coast) Jolt(r *rand.Rand) platformtest.Jolt {
 }
 
 // Deafs are that no connection comes about, and that no login is taken.
-func (c coast) Deafs() []platformtest.State {
+func (c coast) Deafs() []platformtest.StormState {
 	is := func(do func()) func() error { return func() error { do(); return nil } }
-	out := []platformtest.State{
+	out := []platformtest.StormState{
 		{Name: "no gateway", Enter: is(func() { c.RefuseGateways(1 << 30); c.DropGateways() }), Leave: is(func() { c.RefuseGateways(0) })},
 		{Name: "mute gateways", Enter: is(func() { c.MuteGateways(1<<30, true); c.DropGateways() }), Leave: is(func() { c.MuteGateways(0, true) }), Rest: 25 * time.Second},
 	}
 	for _, code := range slices.Sorted(maps.Keys(finalCodes)) {
-		out = append(out, platformtest.State{
+		out = append(out, platformtest.StormState{
 			Name: fmt.Sprint("logins are closed with ", code), Says: finalCodes[code], Rest: rested, Forgets: true,
 			Enter: is(func() { c.RefuseLogins(code) }), Leave: is(func() { c.RefuseLogins(0) }),
 		})
@@ -299,10 +299,10 @@ func (c coast) Wrongs() []platformtest.Wrong {
 			&faults.Answer{Status: 429, Header: map[string]string{"X-RateLimit-Scope": "global"}, Body: `{"message":"You are being rate limited.","global":true}`},
 		),
 		platformtest.Wrong{Name: "the guard's silence", Draw: c.silenceByGuard},
-		platformtest.Wrong{Name: "the token", Lasts: true, Draw: platformtest.Answered(saysNo(http.StatusUnauthorized, 0, "401: Unauthorized"))},
-		platformtest.Wrong{Name: "no access", Hides: true, Fits: writes, Draw: platformtest.Answered(saysNo(http.StatusForbidden, 50001, "Missing Access"))},
-		platformtest.Wrong{Name: "no thread", Loses: true, Fits: func(c platformtest.StormCall) bool { return c.Place != "" }, Draw: platformtest.Answered(saysNo(http.StatusNotFound, 10003, "Unknown Channel"))},
-		platformtest.Wrong{Name: "no buttons", Fits: func(c platformtest.StormCall) bool { return c.Buttons }, Draw: platformtest.Answered(saysNo(http.StatusBadRequest, 50035, "Invalid Form Body"))},
+		platformtest.Wrong{Name: "the token", Lasts: true, Draw: platformtest.AnsweredFate(saysNo(http.StatusUnauthorized, 0, "401: Unauthorized"))},
+		platformtest.Wrong{Name: "no access", Hides: true, Fits: writes, Draw: platformtest.AnsweredFate(saysNo(http.StatusForbidden, 50001, "Missing Access"))},
+		platformtest.Wrong{Name: "no thread", Loses: true, Fits: func(c platformtest.StormCall) bool { return c.Place != "" }, Draw: platformtest.AnsweredFate(saysNo(http.StatusNotFound, 10003, "Unknown Channel"))},
+		platformtest.Wrong{Name: "no buttons", Fits: func(c platformtest.StormCall) bool { return c.Buttons }, Draw: platformtest.AnsweredFate(saysNo(http.StatusBadRequest, 50035, "Invalid Form Body"))},
 	)
 }
 
@@ -337,27 +337,27 @@ func (c coast) inThread(do ...func(thread string) error) func() error {
 	}
 }
 
-func (c coast) States() []platformtest.State {
-	var states []platformtest.State
+func (c coast) States() []platformtest.StormState {
+	var states []platformtest.StormState
 	for _, word := range []string{"print", "question", "agent", "working"} {
-		states = append(states, platformtest.State{Name: "AutoMod blocks " + word, Enter: func() error { c.house.SetAutoMod(word); return nil }})
+		states = append(states, platformtest.StormState{Name: "AutoMod blocks " + word, Enter: func() error { c.house.SetAutoMod(word); return nil }})
 	}
 	for name, p := range map[string]discordtest.Permission{
 		"reactions": discordtest.AddReactions, "pins": discordtest.PinMessages, "files": discordtest.AttachFiles, "history": discordtest.ReadHistory,
 	} {
-		states = append(states, platformtest.State{Name: "no right to " + name, Bare: p == discordtest.ReadHistory, Enter: func() error { c.house.Deny(p); return nil }})
+		states = append(states, platformtest.StormState{Name: "no right to " + name, Bare: p == discordtest.ReadHistory, Enter: func() error { c.house.Deny(p); return nil }})
 	}
-	slices.SortFunc(states, func(a, b platformtest.State) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(states, func(a, b platformtest.StormState) int { return strings.Compare(a.Name, b.Name) })
 	view := func(change func(p discordtest.Permission)) func() error {
 		return func() error { change(discordtest.ViewChannel); return nil }
 	}
 	deaf := func(is bool) func() error { return func() error { c.deaf.Store(is); return nil } }
 	return append(states,
-		platformtest.State{Name: "threads can't be written to", Deaf: true, Enter: deaf(true), Leave: deaf(false)},
-		platformtest.State{Name: "the channel isn't seen", Hides: true, Enter: view(c.house.Deny), Leave: view(c.house.Allow)},
-		platformtest.State{Name: "the thread is archived", Enter: c.inThread(c.ada.Archive), Leave: c.inThread(c.ada.Unarchive)},
-		platformtest.State{Name: "the thread is locked", Enter: c.inThread(c.ada.Lock, c.ada.Archive), Leave: c.inThread(c.ada.Unlock, c.ada.Unarchive)},
-		platformtest.State{Name: "the thread is deleted", Loses: true, Enter: c.inThread(c.ada.DeleteChannel)},
+		platformtest.StormState{Name: "threads can't be written to", Deaf: true, Enter: deaf(true), Leave: deaf(false)},
+		platformtest.StormState{Name: "the channel isn't seen", Hides: true, Enter: view(c.house.Deny), Leave: view(c.house.Allow)},
+		platformtest.StormState{Name: "the thread is archived", Enter: c.inThread(c.ada.Archive), Leave: c.inThread(c.ada.Unarchive)},
+		platformtest.StormState{Name: "the thread is locked", Enter: c.inThread(c.ada.Lock, c.ada.Archive), Leave: c.inThread(c.ada.Unlock, c.ada.Unarchive)},
+		platformtest.StormState{Name: "the thread is deleted", Loses: true, Enter: c.inThread(c.ada.DeleteChannel)},
 	)
 }
 

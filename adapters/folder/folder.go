@@ -101,8 +101,8 @@ func newRunning(cfg *Config, host platform.Host, w writer) *running {
 	return r
 }
 
-func (r *running) Outbound() adapters.Adapter { return r }
-func (r *running) Inbound() intake.Platform   { return reader{} }
+func (r *running) Outbound() adapters.Adapter     { return r }
+func (r *running) Inbound() intake.InboundAdapter { return reader{} }
 
 func (r *running) Reload(section config.Section) {
 	r.chats.Store(&section.(*Config).Names) //nolint:forcetypeassert // defaults makes it

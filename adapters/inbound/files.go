@@ -180,7 +180,7 @@ func ignoreAll(r *os.Root) error {
 }
 
 // fetchFile gets a file into a folder, unless it's there already.
-func (in *Inbound) fetchFile(ctx context.Context, p intake.Platform, f intake.Attachment, into *os.Root, name string) error {
+func (in *Inbound) fetchFile(ctx context.Context, p intake.InboundAdapter, f intake.Attachment, into *os.Root, name string) error {
 	if info, err := into.Lstat(name); err == nil {
 		if !info.Mode().IsRegular() {
 			return fmt.Errorf("save %s: something that isn't a file has its name", name)
@@ -201,7 +201,7 @@ func (in *Inbound) fetchFile(ctx context.Context, p intake.Platform, f intake.At
 	return err
 }
 
-func (in *Inbound) fetchOnce(ctx context.Context, p intake.Platform, f intake.Attachment, into *os.Root, name string) (err error) {
+func (in *Inbound) fetchOnce(ctx context.Context, p intake.InboundAdapter, f intake.Attachment, into *os.Root, name string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
 	if err := removePart(into, name); err != nil {

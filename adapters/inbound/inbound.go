@@ -22,7 +22,7 @@ import (
 
 // Options are an Inbound's parts.
 type Options struct {
-	Platforms []intake.Platform
+	Platforms []intake.InboundAdapter
 	Sessions  Sessions
 	Hub       Hub
 	Store     Store
@@ -126,7 +126,7 @@ func New(opt Options) (*Inbound, error) {
 	if opt.RemindAfter < 0 {
 		errs = append(errs, fmt.Errorf("prompts.remind_after is %s: it must be 0 or more", opt.RemindAfter))
 	}
-	platforms := map[string]intake.Platform{}
+	platforms := map[string]intake.InboundAdapter{}
 	for _, p := range opt.Platforms {
 		if platforms[p.Name()] != nil {
 			errs = append(errs, fmt.Errorf("platform %s is there twice", p.Name()))

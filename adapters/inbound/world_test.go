@@ -121,7 +121,7 @@ func (w *world) start() {
 	w.manager = sessions.NewManager(opts.Options)
 	w.hub.sessions = w.manager
 	opt := inbound.Options{
-		Platforms: []intake.Platform{w.chat}, Sessions: asking{w.manager, w.asks}, Hub: w.hub, Store: w.store, StateDir: w.dir, Conversations: w.had,
+		Platforms: []intake.InboundAdapter{w.chat}, Sessions: asking{w.manager, w.asks}, Hub: w.hub, Store: w.store, StateDir: w.dir, Conversations: w.had,
 		Access: access.Config{
 			Roles: map[string]access.Roles{ann: roles(access.Operator), bob: roles(access.Viewer), cleo: roles(access.Admin), dora: roles(access.Operator, access.Approver)},
 			Chats: []adapters.Target{group},

@@ -132,7 +132,7 @@ const MaxFiles = 10
 
 // Attachment is something attached to a message.
 type Attachment struct {
-	ID   string // the platform's, for Platform.Fetch
+	ID   string // the platform's, for InboundAdapter.Fetch
 	Name string // as its sender called it, not to be trusted; "" for photos and voice notes
 	Kind FileKind
 	Size int64 // bytes, as far as the platform says; 0: unknown
@@ -151,9 +151,9 @@ const (
 // ErrTooLarge says that a file has more bytes than allowed.
 var ErrTooLarge = errors.New("the file is too large")
 
-// Platform is what Inbound needs of an adapter, beside the outbound
+// InboundAdapter is what Inbound needs of an adapter, beside the outbound
 // adapters.Adapter.
-type Platform interface {
+type InboundAdapter interface {
 	// Name is the adapter's, as in targets: "telegram".
 	Name() string
 	// Answer tells the person who pressed a button what came of it, in a short text
@@ -198,7 +198,7 @@ type Completion struct {
 	Value string // as it's given
 }
 
-// CopyAtMost copies a file's content for Platform.Fetch, at most limit bytes: the error of a larger one wraps
+// CopyAtMost copies a file's content for InboundAdapter.Fetch, at most limit bytes: the error of a larger one wraps
 // ErrTooLarge. failed makes the error of one that occurs in reading.
 func CopyAtMost(w io.Writer, r io.Reader, limit int64, failed func(error) error) error {
 	to := &sink{w: w}

@@ -49,7 +49,7 @@ type Descriptor struct {
 // Runner, Reloader, HealthTeller, Sharer.
 type Platform interface {
 	Outbound() adapters.Adapter
-	Inbound() intake.Platform
+	Inbound() intake.InboundAdapter
 }
 
 // BackgroundRunner is a platform that does something all the time, such as taking in what people do.
@@ -182,7 +182,7 @@ func (m CommandMenu) Send(ctx context.Context, owner string, list any, send func
 }
 
 // OfferCommands sets the platform's commands, again and again until that works or ctx ends. It blocks until then.
-func (h Host) OfferCommands(ctx context.Context, p intake.Platform) {
+func (h Host) OfferCommands(ctx context.Context, p intake.InboundAdapter) {
 	for rest := time.Second; p.SetCommands(ctx, h.Commands) != nil; rest = min(2*rest, 5*time.Minute) {
 		if intake.Pause(ctx, rest) != nil {
 			return

@@ -12,8 +12,8 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Chat is a place of a platform where a session is mirrored.
-type Chat struct {
+// AnswersChat is a place of a platform where a session is mirrored.
+type AnswersChat struct {
 	Bridge *adaptertest.Bridge
 	Seen   func() []adaptertest.Message
 	// Bare leaves out of what's seen, and of what should be, what a person doesn't read but a
@@ -25,7 +25,7 @@ type Chat struct {
 // seen as it's written, never twice, and in the end it's there once, in order, as its
 // Markdown says, with nothing else but their tools and what they were asked. in runs a test
 // in a bubble with a place that mirrors all sessions; no process runs yet.
-func Answers(t *testing.T, in func(t *testing.T, test func(c Chat))) {
+func Answers(t *testing.T, in func(t *testing.T, test func(c AnswersChat))) {
 	t.Helper()
 	for _, name := range []string{"claude/basic-full-120x40", "codex/tools-inline-100x35", "opencode/ask-alt-120x40"} {
 		t.Run(name, func(t *testing.T) {
@@ -34,21 +34,21 @@ func Answers(t *testing.T, in func(t *testing.T, test func(c Chat))) {
 			blocks = append(blocks,
 				adaptertest.Block{Kind: sessions.KindAnswer, Text: "- look:\n```go\nfunc unfinished("},
 				adaptertest.Block{Kind: sessions.KindAnswer, Text: "  **next** block", Ends: true})
-			in(t, func(c Chat) { c.answers(t, blocks) })
+			in(t, func(c AnswersChat) { c.answers(t, blocks) })
 		})
 	}
 }
 
 // answers speaks the blocks, and looks at the chat all the while and in the end.
-func (c Chat) answers(t *testing.T, blocks []adaptertest.Block) {
+func (c AnswersChat) answers(t *testing.T, blocks []adaptertest.Block) {
 	t.Helper()
 	c.Bridge.Start()
 	defer c.Bridge.Stop()
-	c.Bridge.Begin(Asking, "api")
+	c.Bridge.Begin(AskingText, "api")
 	live := 0
 	for i, block := range blocks {
 		all := adaptertest.Letters(texts(blocks[:i+1], func(b adaptertest.Block) string { return b.Text })...)
-		err := c.Bridge.House.Speak(Asking, []adaptertest.Block{block}, func(d time.Duration) {
+		err := c.Bridge.House.Speak(AskingText, []adaptertest.Block{block}, func(d time.Duration) {
 			adaptertest.After(d)
 			seen := texts(c.Seen(), textOf)
 			n := adaptertest.Letters(seen...)
@@ -71,7 +71,7 @@ func (c Chat) answers(t *testing.T, blocks []adaptertest.Block) {
 }
 
 // inTheEnd holds the chat against all the blocks.
-func (c Chat) inTheEnd(t *testing.T, blocks []adaptertest.Block) {
+func (c AnswersChat) inTheEnd(t *testing.T, blocks []adaptertest.Block) {
 	t.Helper()
 	bare := c.Bare
 	if bare == nil {

@@ -26,10 +26,10 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Asking is the session of an Office that asks questions, and Second another one that may be there.
+// AskingText is the session of an Office that asks questions, and Second another one that may be there.
 const (
-	Asking = sessions.ID("pb_000000000001")
-	Second = sessions.ID("pb_000000000002")
+	AskingText = sessions.ID("pb_000000000001")
+	Second     = sessions.ID("pb_000000000002")
 )
 
 // Office is all of a daemon that questions pass through, over several processes. It's made
@@ -42,13 +42,13 @@ type Office struct {
 	tb        testing.TB
 	bridge    *adaptertest.Bridge
 	questions adaptertest.Questions
-	keyboard  Keyboard
+	keyboard  SessionKeyboard
 	people    People
 	dir       string
 	name      string // of the platform's adapter
 	side      func(db *store.Store) Side
 	told      *told
-	reader    Reader
+	reader    UpdateReader
 	end       func()
 }
 
@@ -61,14 +61,14 @@ type People struct {
 // Side is a platform's side of one process.
 type Side struct {
 	Name     string // of its journal
-	Platform intake.Platform
+	Platform intake.InboundAdapter
 	Decode   func(raw []byte) (intake.Event, bool, error)
 	// Reader returns what reads updates into a queue.
-	Reader func(q *intake.Queue, in *inbound.Inbound) Reader
+	Reader func(q *intake.Queue, in *inbound.Inbound) UpdateReader
 }
 
-// Reader reads updates until its context ends, and says how well.
-type Reader interface {
+// UpdateReader reads updates until its context ends, and says how well.
+type UpdateReader interface {
 	Run(ctx context.Context) error
 	Health() intake.Health
 }
@@ -89,9 +89,9 @@ func (o *Office) Open() {
 		o.tb.Fatal(err)
 	}
 	side := o.side(db)
-	o.told, o.name = &told{Platform: side.Platform}, side.Name
+	o.told, o.name = &told{InboundAdapter: side.Platform}, side.Name
 	o.In, err = inbound.New(inbound.Options{
-		Platforms: []intake.Platform{o.told}, Sessions: registry{o.bridge.House, &o.questions, &o.keyboard, unused{}}, Hub: o.bridge.Hub, Store: db, Pinned: o.Pinned,
+		Platforms: []intake.InboundAdapter{o.told}, Sessions: registry{o.bridge.House, &o.questions, &o.keyboard, unused{}}, Hub: o.bridge.Hub, Store: db, Pinned: o.Pinned,
 		Access: access.Config{
 			Roles: map[string]access.Roles{
 				o.people.Approver: {access.Operator: true, access.Approver: true},
@@ -158,17 +158,17 @@ func (o *Office) Kill() {
 }
 
 // Session is the one that asks.
-func (o *Office) Session() sessions.ID { return Asking }
+func (o *Office) Session() sessions.ID { return AskingText }
 
 // Questions are those that it asks.
 func (o *Office) Questions() *adaptertest.Questions { return &o.questions }
 
 // Keyboard is where texts are typed.
-func (o *Office) Keyboard() *Keyboard { return &o.keyboard }
+func (o *Office) Keyboard() *SessionKeyboard { return &o.keyboard }
 
 // Ask has it ask for a permission.
 func (o *Office) Ask(id string) {
-	o.questions.Change(sessions.Prompt{ID: id, Session: Asking, Dialog: adaptertest.Permission(), State: sessions.PromptOpen, OpenedAt: time.Now()})
+	o.questions.Change(sessions.Prompt{ID: id, Session: AskingText, Dialog: adaptertest.Permission(), State: sessions.PromptOpen, OpenedAt: time.Now()})
 }
 
 // Pass lets time pass, and what happens in it.
@@ -216,7 +216,7 @@ func (o *Office) TakeTold() string { return o.told.take() }
 type registry struct {
 	*adaptertest.House
 	*adaptertest.Questions
-	*Keyboard
+	*SessionKeyboard
 	unused
 }
 
@@ -224,7 +224,7 @@ type unused struct{ inbound.Sessions }
 
 // told is the platform, and remembers what people were told in passing.
 type told struct {
-	intake.Platform
+	intake.InboundAdapter
 	mu   sync.Mutex
 	last string
 }
@@ -233,7 +233,7 @@ func (p *told) Answer(ctx context.Context, press intake.Event, text string) erro
 	p.mu.Lock()
 	p.last = text
 	p.mu.Unlock()
-	return p.Platform.Answer(ctx, press, text)
+	return p.InboundAdapter.Answer(ctx, press, text)
 }
 
 func (p *told) take() string {
@@ -244,9 +244,9 @@ func (p *told) take() string {
 	return text
 }
 
-// Desk is what a person's wishes would change: one session, and the one chat that it's
+// SessionDesk is what a person's wishes would change: one session, and the one chat that it's
 // mirrored to. What isn't expected of updates that aim at nothing has no method, and panics.
-type Desk struct {
+type SessionDesk struct {
 	inbound.Sessions
 	inbound.Hub
 
@@ -259,17 +259,17 @@ type Desk struct {
 }
 
 // Typed are the texts that were typed, in order.
-func (d *Desk) Typed() []string {
+func (d *SessionDesk) Typed() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.typed
 }
 
 // List implements inbound.Sessions.
-func (d *Desk) List() []sessions.Session { return []sessions.Session{d.Session} }
+func (d *SessionDesk) List() []sessions.Session { return []sessions.Session{d.Session} }
 
 // Get implements inbound.Sessions.
-func (d *Desk) Get(name string) (sessions.Session, error) {
+func (d *SessionDesk) Get(name string) (sessions.Session, error) {
 	if name == string(d.Session.ID) || name == d.Session.Name {
 		return d.Session, nil
 	}
@@ -277,7 +277,7 @@ func (d *Desk) Get(name string) (sessions.Session, error) {
 }
 
 // Input implements inbound.Sessions.
-func (d *Desk) Input(_ context.Context, id sessions.ID, req sessions.InputRequest) (sessions.Receipt, error) {
+func (d *SessionDesk) Input(_ context.Context, id sessions.ID, req sessions.InputRequest) (sessions.Receipt, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.typed = append(d.typed, req.Text)
@@ -285,32 +285,32 @@ func (d *Desk) Input(_ context.Context, id sessions.ID, req sessions.InputReques
 }
 
 // Receipt implements inbound.Sessions.
-func (d *Desk) Receipt(context.Context, string) (sessions.Receipt, error) {
+func (d *SessionDesk) Receipt(context.Context, string) (sessions.Receipt, error) {
 	return sessions.Receipt{}, sessions.ErrUnknown
 }
 
 // Prompts implements inbound.Sessions.
-func (d *Desk) Prompts() []sessions.Prompt { return nil }
+func (d *SessionDesk) Prompts() []sessions.Prompt { return nil }
 
 // Prompt implements inbound.Sessions.
-func (d *Desk) Prompt(context.Context, string) (sessions.Prompt, error) {
+func (d *SessionDesk) Prompt(context.Context, string) (sessions.Prompt, error) {
 	return sessions.Prompt{}, sessions.ErrUnknown
 }
 
 // Post implements inbound.Hub.
-func (d *Desk) Post(p adapters.Post) error {
+func (d *SessionDesk) Post(p adapters.Post) error {
 	p.TellSender("1", nil)
 	return nil
 }
 
 // FocusSession implements inbound.Hub.
-func (d *Desk) FocusSession(sessions.ID) {}
+func (d *SessionDesk) FocusSession(sessions.ID) {}
 
 // EndTailAt implements inbound.Hub.
-func (d *Desk) EndTailAt(adapters.Target) {}
+func (d *SessionDesk) EndTailAt(adapters.Target) {}
 
 // BindingsAt implements inbound.Hub.
-func (d *Desk) BindingsAt(place adapters.Target) []adapters.Binding {
+func (d *SessionDesk) BindingsAt(place adapters.Target) []adapters.Binding {
 	if place.Chat != d.Chat {
 		return nil
 	}
@@ -318,32 +318,32 @@ func (d *Desk) BindingsAt(place adapters.Target) []adapters.Binding {
 }
 
 // IsUnnamed implements inbound.Hub.
-func (d *Desk) IsUnnamed(adapters.Target) bool { return false }
+func (d *SessionDesk) IsUnnamed(adapters.Target) bool { return false }
 
 // UsesChat implements inbound.Hub.
-func (d *Desk) UsesChat(_, chat string) bool { return chat == d.Chat }
+func (d *SessionDesk) UsesChat(_, chat string) bool { return chat == d.Chat }
 
 // SetResting implements inbound.Hub.
-func (d *Desk) SetResting(context.Context, adapters.BindingID, bool) error { return nil }
+func (d *SessionDesk) SetResting(context.Context, adapters.BindingID, bool) error { return nil }
 
 // MoveChat implements inbound.Hub.
-func (d *Desk) MoveChat(context.Context, string, string, string) error { return nil }
+func (d *SessionDesk) MoveChat(context.Context, string, string, string) error { return nil }
 
 // ChatMoves implements inbound.Hub.
-func (d *Desk) ChatMoves(context.Context) ([]adapters.Move, error) { return nil, nil }
+func (d *SessionDesk) ChatMoves(context.Context) ([]adapters.Move, error) { return nil, nil }
 
 // DisableChat implements inbound.Hub.
-func (d *Desk) DisableChat(context.Context, string, string, string) error { return nil }
+func (d *SessionDesk) DisableChat(context.Context, string, string, string) error { return nil }
 
 // ReviveChat implements inbound.Hub.
-func (d *Desk) ReviveChat(context.Context, string, string) error { return nil }
+func (d *SessionDesk) ReviveChat(context.Context, string, string) error { return nil }
 
 // Status implements inbound.Hub.
-func (d *Desk) Status(sessions.ID) []adapters.BindingStatus { return nil }
+func (d *SessionDesk) Status(sessions.ID) []adapters.BindingStatus { return nil }
 
-// Keyboard stands for what the Manager does with texts: each is taken at once, and once by its
+// SessionKeyboard stands for what the Manager does with texts: each is taken at once, and once by its
 // key. What was typed outlives processes.
-type Keyboard struct {
+type SessionKeyboard struct {
 	// Echo prints a text in its session's log, as the Manager does before Enter. Nil: nothing is
 	// printed.
 	Echo func(id sessions.ID, req sessions.InputRequest) error
@@ -353,14 +353,14 @@ type Keyboard struct {
 }
 
 // Typed returns all that was typed, in order.
-func (k *Keyboard) Typed() []sessions.Receipt {
+func (k *SessionKeyboard) Typed() []sessions.Receipt {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return slices.Clone(k.typed)
 }
 
 // Input implements inbound.Sessions.
-func (k *Keyboard) Input(_ context.Context, id sessions.ID, req sessions.InputRequest) (sessions.Receipt, error) {
+func (k *SessionKeyboard) Input(_ context.Context, id sessions.ID, req sessions.InputRequest) (sessions.Receipt, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, t := range k.typed {
@@ -381,7 +381,7 @@ func (k *Keyboard) Input(_ context.Context, id sessions.ID, req sessions.InputRe
 }
 
 // Receipt implements inbound.Sessions.
-func (k *Keyboard) Receipt(_ context.Context, id string) (sessions.Receipt, error) {
+func (k *SessionKeyboard) Receipt(_ context.Context, id string) (sessions.Receipt, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, t := range k.typed {
@@ -393,10 +393,10 @@ func (k *Keyboard) Receipt(_ context.Context, id string) (sessions.Receipt, erro
 }
 
 // Waiting implements inbound.Sessions.
-func (k *Keyboard) Waiting(sessions.ID) []sessions.Receipt { return nil }
+func (k *SessionKeyboard) Waiting(sessions.ID) []sessions.Receipt { return nil }
 
-// Listed is a message as people see it who look for the list of sessions.
-type Listed struct {
+// ListedMessage is a message as people see it who look for the list of sessions.
+type ListedMessage struct {
 	Pinned, Rang bool
 	Text         string
 	Edits        []time.Time
@@ -406,9 +406,9 @@ type Listed struct {
 // pin, without a ring, and edited when something has happened, not more often than twice a
 // minute. seen is what people see of the bot where the list belongs, right whether its text
 // is that of one session that works.
-func PinnedList(t *testing.T, o *Office, seen func() []Listed, right func(text string) bool) {
+func PinnedList(t *testing.T, o *Office, seen func() []ListedMessage, right func(text string) bool) {
 	t.Helper()
-	board := func() Listed {
+	board := func() ListedMessage {
 		t.Helper()
 		all := seen()
 		if len(all) == 0 {

@@ -34,7 +34,7 @@ const grown = 8 << 20
 // may have anything typed, fetched or written by it, whatever they send; those who are let
 // in are served all the while, in order and once; and memory doesn't grow with them.
 type Siege struct {
-	Desk  *Desk
+	Desk  *SessionDesk
 	DB    *store.Store // from Begin on
 	In    *inbound.Inbound
 	Queue *intake.Queue
@@ -50,15 +50,15 @@ type Siege struct {
 func NewSiege(t *testing.T, chat string) *Siege {
 	t.Helper()
 	s := &Siege{count: drawtest.Times(100_000, 5000, 1000), dir: t.TempDir(), db: t.TempDir()}
-	s.Desk = &Desk{Chat: chat, Session: sessions.Session{ID: "pb_1", Name: "agent", Cwd: filepath.Join(s.dir, "home"), State: sessions.StateWorking}}
+	s.Desk = &SessionDesk{Chat: chat, Session: sessions.Session{ID: "pb_1", Name: "agent", Cwd: filepath.Join(s.dir, "home"), State: sessions.StateWorking}}
 	if err := os.Mkdir(s.Desk.Session.Cwd, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// Target is what's besieged.
-type Target struct {
+// SiegeTarget is what's besieged.
+type SiegeTarget struct {
 	// Side is the platform. Without a Reader the test puts updates into the queue itself.
 	Side
 	Sessions inbound.Sessions // Desk, and what else the platform's updates may ask of it
@@ -69,7 +69,7 @@ type Target struct {
 }
 
 // Begin opens the database and has the target run on it.
-func (s *Siege) Begin(t *testing.T, target func(db *store.Store) Target) {
+func (s *Siege) Begin(t *testing.T, target func(db *store.Store) SiegeTarget) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
@@ -79,7 +79,7 @@ func (s *Siege) Begin(t *testing.T, target func(db *store.Store) Target) {
 	}
 	on := target(s.DB)
 	s.In, err = inbound.New(inbound.Options{
-		Platforms: []intake.Platform{on.Platform}, Sessions: on.Sessions, Hub: on.Hub, Store: s.DB, StateDir: filepath.Join(s.dir, "state"),
+		Platforms: []intake.InboundAdapter{on.Platform}, Sessions: on.Sessions, Hub: on.Hub, Store: s.DB, StateDir: filepath.Join(s.dir, "state"),
 		Access: access.Config{Roles: map[string]access.Roles{on.Boss: {access.Admin: true}}, Chats: []adapters.Target{on.Chat}},
 		Logger: on.Logger,
 	})

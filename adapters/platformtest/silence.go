@@ -94,7 +94,7 @@ func (s *silences) play(tb testing.TB) {
 	o := s.Office()
 	o.Open()
 	defer o.Close()
-	s.Begin(Asking, "agent")
+	s.Begin(AskingText, "agent")
 	random, line := rand.New(rand.NewPCG(s.seed, 7)), 0
 	for n := range 60 {
 		if n == 1 { // it has its place
@@ -103,14 +103,14 @@ func (s *silences) play(tb testing.TB) {
 		switch random.IntN(6) {
 		case 0:
 			q := &storm{Coast: s.Coast, TB: tb}
-			q.ask(&guest{id: Asking, asked: n})
+			q.ask(&guest{id: AskingText, asked: n})
 		case 1:
 			if _, err := s.Command(); err != nil {
 				tb.Error(err)
 			}
 		default:
 			line++
-			s.Print(Asking, adaptertest.Output{Lines: []string{lineText(line)}, Ends: random.IntN(4) == 0})
+			s.Print(AskingText, adaptertest.Output{Lines: []string{lineText(line)}, Ends: random.IntN(4) == 0})
 		}
 		o.Pass(time.Duration(4000+random.IntN(16000)) * time.Millisecond)
 	}

@@ -29,7 +29,7 @@ type Coast interface {
 	// Wrongs are what the platform, and what stands before it, may do wrong.
 	Wrongs() []Wrong
 	// States are how the platform may be.
-	States() []State
+	States() []StormState
 	// Seen are all messages of the bot in all places, oldest first; Places are all threads that
 	// were made for the session of a name, oldest first.
 	Seen() []StormMessage
@@ -46,7 +46,7 @@ type Coast interface {
 	Jolt(random *rand.Rand) Jolt
 	// Deafs are the states in which nothing comes that people write, and about which one of them
 	// has to be told.
-	Deafs() []State
+	Deafs() []StormState
 	// Slash gives a command whose reply has a text as the platform's own form for it, and Push
 	// pushes a button of a message, both as the approver. They return what tells them from others;
 	// "": it can't be done here. Unheard reports whether who did sees that nobody answers.
@@ -172,7 +172,7 @@ func Storms(t *testing.T, in func(t *testing.T, dir string, play func(testing.TB
 // were lost.
 func playStorm(tb testing.TB, c Coast, seed uint64) {
 	tb.Helper()
-	s := &storm{Coast: c, TB: tb, random: rand.New(rand.NewPCG(seed, 5)), guests: []*guest{newGuest(Asking, "agent", 0), newGuest(Second, "second", 1000)}}
+	s := &storm{Coast: c, TB: tb, random: rand.New(rand.NewPCG(seed, 5)), guests: []*guest{newGuest(AskingText, "agent", 0), newGuest(Second, "second", 1000)}}
 	o := c.Office()
 	o.Open()
 	defer func() {
@@ -543,8 +543,8 @@ func (s *storm) answer(m StormMessage) bool {
 	return err == nil && len(took) == 1 && len(took[0].Options) == 1 && took[0].Options[0] == 2
 }
 
-// State is how a platform, or a place on it, may be for a while.
-type State struct {
+// StormState is how a platform, or a place on it, may be for a while.
+type StormState struct {
 	Name string
 	// Enter has it be so, and Leave as it was before. Without a Leave it stays so, and all's
 	// well with it.

@@ -14,8 +14,8 @@ import (
 	"github.com/panebridge/panebridge/internal/faults"
 )
 
-// Answered is what happens to a call that never arrives, and gets an answer.
-func Answered(a *faults.Answer) func(*rand.Rand) (faults.Fate, time.Duration) {
+// AnsweredFate is what happens to a call that never arrives, and gets an answer.
+func AnsweredFate(a *faults.Answer) func(*rand.Rand) (faults.Fate, time.Duration) {
 	return func(*rand.Rand) (faults.Fate, time.Duration) { return faults.Fate{Lost: true, Answer: a}, 0 }
 }
 
@@ -35,7 +35,7 @@ func CommonWrongs(odd []faults.Answer) []Wrong {
 	return []Wrong{
 		{Name: "internal error", Lasts: true, Draw: maybe(faults.Fate{Answer: page(http.StatusInternalServerError)})},
 		{Name: "bad gateway", Lasts: true, Draw: maybe(faults.Fate{Answer: page(http.StatusBadGateway)})},
-		{Name: "a proxy's no", Lasts: true, Draw: Answered(page(http.StatusForbidden))},
+		{Name: "a proxy's no", Lasts: true, Draw: AnsweredFate(page(http.StatusForbidden))},
 		{Name: "reset", Lasts: true, Draw: maybe(faults.Fate{End: faults.Reset})},
 		{Name: "half an answer", Draw: maybe(faults.Fate{End: faults.Half})},
 		{Name: "slow there", Draw: func(r *rand.Rand) (faults.Fate, time.Duration) { return faults.Fate{Here: slow(r)}, 0 }},
@@ -225,7 +225,7 @@ func (s *storm) outage() {
 
 // deafen has nothing come that people write for a while, and wants a person to be told if that
 // lasts.
-func (s *storm) deafen(state State) {
+func (s *storm) deafen(state StormState) {
 	s.Helper()
 	s.note("nothing comes: %s", state.Name)
 	s.forgets = s.forgets || state.Forgets

@@ -16,8 +16,8 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Room is the place of a platform at which a session is shown and two people write.
-type Room struct {
+// TalkRoom is the place of a platform at which a session is shown and two people write.
+type TalkRoom struct {
 	// Say writes a text, as Bob or as Ada, who may answer questions.
 	Say func(bob bool, text string) error
 	// Press presses a button, as Ada.
@@ -54,7 +54,7 @@ const hearsWithin = 2 * time.Second
 type talk struct {
 	*testing.T
 	o      *Office
-	room   Room
+	room   TalkRoom
 	random *rand.Rand
 
 	regions talkRegions
@@ -91,7 +91,7 @@ type talkQuestion struct {
 // people write texts and commands and answer. In the end each line stands there once, nothing stands
 // above what caused it or above what stood there when it came, and each question below its reason.
 // Neither does a row of a live region at any time, and none is left.
-func Talk(t *testing.T, o *Office, room Room, seed uint64) {
+func Talk(t *testing.T, o *Office, room TalkRoom, seed uint64) {
 	t.Helper()
 	room.Hears = cmp.Or(room.Hears, hearsWithin)
 	c := &talk{
@@ -131,7 +131,7 @@ func talkedLine(n int) string { return fmt.Sprintf("line %d.", n) }
 func (c *talk) print(cause string, count int, ends bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.try(c.o.bridge.House.Print(Asking, adaptertest.Output{Ends: ends, Lines: c.newLines(cause, count)}))
+	c.try(c.o.bridge.House.Print(AskingText, adaptertest.Output{Ends: ends, Lines: c.newLines(cause, count)}))
 }
 
 // newLines are lines that the session prints now. mu is held.
@@ -268,7 +268,7 @@ func (c *talk) askOrAnswer(n int) {
 		if p, err := c.o.questions.Prompt(c.Context(), q.id); err != nil || p.State != sessions.PromptAnswered {
 			c.Errorf("%s isn't answered: %+v, %v", q.title, p, err)
 		}
-		house.SetState(Asking, sessions.StateWorking, "")
+		house.SetState(AskingText, sessions.StateWorking, "")
 		c.print(q.title, 1+c.random.IntN(2), c.random.IntN(3) == 0)
 		return
 	}
@@ -280,8 +280,8 @@ func (c *talk) askOrAnswer(n int) {
 	q := talkQuestion{id: fmt.Sprintf("pr_%d", n), title: fmt.Sprintf("Question-%d:", n), lines: len(c.lines)}
 	c.mu.Unlock()
 	c.questions = append(c.questions, q)
-	house.SetState(Asking, sessions.StateWaiting, "it asks")
-	c.o.questions.Change(sessions.Prompt{ID: q.id, Session: Asking, Dialog: dialog, State: sessions.PromptOpen, OpenedAt: time.Now()})
+	house.SetState(AskingText, sessions.StateWaiting, "it asks")
+	c.o.questions.Change(sessions.Prompt{ID: q.id, Session: AskingText, Dialog: dialog, State: sessions.PromptOpen, OpenedAt: time.Now()})
 }
 
 // shows returns the first message of panebridge's that shows a text.
@@ -442,7 +442,7 @@ func (c *talk) region(cause string, keep, more int) adaptertest.Output {
 func (c *talk) draw(cause string, keep, more int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.try(c.o.bridge.House.Print(Asking, c.region(cause, keep, more)))
+	c.try(c.o.bridge.House.Print(AskingText, c.region(cause, keep, more)))
 }
 
 // commit has lines take the live region's place.
@@ -454,7 +454,7 @@ func (c *talk) commit(cause string, count int, ends bool) {
 	if c.regions == writtenText {
 		out.Kind, out.Begins = sessions.KindAnswer, true
 	}
-	c.try(c.o.bridge.House.Print(Asking, out))
+	c.try(c.o.bridge.House.Print(AskingText, out))
 }
 
 // redraw has the live region grow, be drawn anew in part, become lines, be replaced, vanish, or

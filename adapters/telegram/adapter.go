@@ -31,7 +31,7 @@ const maxFile = 50 << 20
 // besides, which take none, since Telegram doesn't count them.
 type Adapter struct {
 	opt    Options
-	chats  atomic.Pointer[map[int64]Chat] // as they were configured last
+	chats  atomic.Pointer[map[int64]ChatConfig] // as they were configured last
 	client *client
 	drafts draftRefusals
 	plain  plainMessages
@@ -39,10 +39,10 @@ type Adapter struct {
 }
 
 var (
-	_ adapters.Adapter = (*Adapter)(nil)
-	_ adapters.Poster  = (*Adapter)(nil)
-	_ adapters.Linker  = (*Adapter)(nil)
-	_ intake.Platform  = (*Adapter)(nil)
+	_ adapters.Adapter      = (*Adapter)(nil)
+	_ adapters.Poster       = (*Adapter)(nil)
+	_ adapters.Linker       = (*Adapter)(nil)
+	_ intake.InboundAdapter = (*Adapter)(nil)
 )
 
 // New returns an adapter that has called nothing yet. The error joins all that's
@@ -61,8 +61,8 @@ func New(opt Options) (*Adapter, error) {
 }
 
 // SetChats replaces Options.Chats.
-func (a *Adapter) SetChats(list []Chat) {
-	chats := map[int64]Chat{}
+func (a *Adapter) SetChats(list []ChatConfig) {
+	chats := map[int64]ChatConfig{}
 	for _, c := range list {
 		chats[c.ID] = c
 	}
@@ -70,12 +70,12 @@ func (a *Adapter) SetChats(list []Chat) {
 }
 
 // chat is a chat as it's configured; ok is false if it isn't.
-func (a *Adapter) chat(id int64) (c Chat, ok bool) {
+func (a *Adapter) chat(id int64) (c ChatConfig, ok bool) {
 	c, ok = (*a.chats.Load())[id]
 	return c, ok
 }
 
-// Name implements adapters.Adapter and intake.Platform.
+// Name implements adapters.Adapter and intake.InboundAdapter.
 func (a *Adapter) Name() string { return Name }
 
 // Options implements adapters.Adapter.
@@ -168,7 +168,7 @@ type Options struct {
 	// environment says (HTTPS_PROXY, NO_PROXY)
 	Proxy string
 	// Chats are those the bot may write to by configuration.
-	Chats []Chat
+	Chats []ChatConfig
 	// Knows says whether it may write to a chat that isn't among them: one that was
 	// paired. Nil: to none.
 	Knows func(t adapters.Target) bool

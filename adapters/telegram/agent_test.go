@@ -10,10 +10,10 @@ import (
 )
 
 func TestWhatAnAgentAnswersIsThereOnce(t *testing.T) {
-	platformtest.Answers(t, func(t *testing.T, test func(c platformtest.Chat)) {
+	platformtest.Answers(t, func(t *testing.T, test func(c platformtest.AnswersChat)) {
 		t.Helper()
 		inBubble(t, telegramtest.Options{}, func(w *world) {
-			test(platformtest.Chat{
+			test(platformtest.AnswersChat{
 				Bridge: w.bridge(adapters.MirrorRule{Session: "*", To: target(w.group, 0)}).Bridge,
 				Seen:   func() []adaptertest.Message { return w.seen(telegramtest.Place{Chat: w.group}) },
 			})

@@ -10,12 +10,12 @@ import (
 
 func TestTheListIsPinned(t *testing.T) {
 	inOffice(t, true, func(o *office) {
-		platformtest.PinnedList(t, o.Office, func() (out []platformtest.Listed) {
+		platformtest.PinnedList(t, o.Office, func() (out []platformtest.ListedMessage) {
 			for _, m := range o.See(telegramtest.Place{Chat: o.forum}) {
 				if m.Service != "" {
 					continue
 				}
-				l := platformtest.Listed{Pinned: m.Pinned, Rang: m.Rang, Text: m.Text}
+				l := platformtest.ListedMessage{Pinned: m.Pinned, Rang: m.Rang, Text: m.Text}
 				for _, v := range m.History {
 					l.Edits = append(l.Edits, v.At)
 				}

@@ -85,7 +85,7 @@ func (t *Config) options() (Options, error) {
 func (r *runningBot) Outbound() adapters.Adapter { return r.adapter }
 
 // Inbound implements platform.Platform.
-func (r *runningBot) Inbound() intake.Platform { return r.adapter }
+func (r *runningBot) Inbound() intake.InboundAdapter { return r.adapter }
 
 // Reload implements platform.Reloader.
 func (r *runningBot) Reload(section config.Section) {
@@ -149,19 +149,19 @@ type Config struct {
 	TokenFile string        `yaml:"token_file" is:"secret_file" secret_after:":" eg:"/etc/panebridge/telegram-token" doc:"File that holds the bot's token and nothing else."`
 	APIURL    string        `yaml:"api_url" is:"http_url" doc:"Where the Bot API is; another one for a Bot API server of one's own."`
 	Proxy     string        `yaml:"proxy" is:"proxy_url" eg:"socks5://127.0.0.1:1080" doc:"http, https or socks5 proxy to reach it through; empty: what HTTPS_PROXY says."`
-	Chats     []Chat        `yaml:"chats" reload:"yes" doc:"Chats the bot works in; people can add others with a pairing code."`
-	Webhook   ConfigWebhook `yaml:"webhook" doc:"Have Telegram call panebridge, rather than ask it; needs a public HTTPS address."`
+	Chats     []ChatConfig  `yaml:"chats" reload:"yes" doc:"Chats the bot works in; people can add others with a pairing code."`
+	Webhook   WebhookConfig `yaml:"webhook" doc:"Have Telegram call panebridge, rather than ask it; needs a public HTTPS address."`
 	QoS       config.QoS    `yaml:"qos" reload:"yes" doc:"How its calls are shared out, so that Telegram never has to refuse one."`
 }
 
-// Chat is a chat that the bot works in, and may write to.
-type Chat struct {
+// ChatConfig is a chat that the bot works in, and may write to.
+type ChatConfig struct {
 	ID     int64 `yaml:"id" min:"-9007199254740991" max:"9007199254740991" eg:"-1001234567890" doc:"The chat's number; groups have negative ones."`
 	Topics bool  `yaml:"topics" doc:"Whether each session gets a topic of its own; the chat needs topics turned on."`
 }
 
-// ConfigWebhook is how Telegram reaches panebridge.
-type ConfigWebhook struct {
+// WebhookConfig is how Telegram reaches panebridge.
+type WebhookConfig struct {
 	URL    string `yaml:"url" is:"http_url_or_none" eg:"https://bridge.example.org/telegram" doc:"Public address that Telegram calls; empty: panebridge asks Telegram."`
 	Listen string `yaml:"listen" is:"loopback_or_none" eg:"127.0.0.1:8443" doc:"Loopback host:port to which a proxy on this machine passes these calls on."`
 }
@@ -209,7 +209,7 @@ func (t *Config) Check(p config.Part) {
 }
 
 // Check implements config.Checker.
-func (c *Chat) Check(p config.Part) {
+func (c *ChatConfig) Check(p config.Part) {
 	if c.ID == 0 {
 		p.Problem("id", "must be the chat's number; groups have negative ones")
 	}

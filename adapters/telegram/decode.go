@@ -437,7 +437,7 @@ func (i *Identity) askOnce(ctx context.Context) (Decoder, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
-	var me Bot
+	var me BotAccount
 	err = callWithoutParams(ctx, i.client, &me, (*bot.Bot).GetMe)
 	if err == nil && me.ID != number {
 		err = &failure{Failure: i.client.exchange.Unreadable("getMe", errors.New("it says who another bot is"))}

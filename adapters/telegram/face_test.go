@@ -159,7 +159,7 @@ func behind(t *testing.T, topics bool) adaptertest.New {
 	return func(conn *adaptertest.Conn) adapters.Adapter {
 		a, err := telegram.New(telegram.Options{
 			Token: telegramtest.DefaultToken, QoS: qos.Options{FlushLimit: 24 * time.Hour, Seed: 1},
-			Chats:     []telegram.Chat{{ID: -100, Topics: topics}, {ID: -1000}, {ID: -1001}, {ID: -1002}, {ID: -1003}},
+			Chats:     []telegram.ChatConfig{{ID: -100, Topics: topics}, {ID: -1000}, {ID: -1001}, {ID: -1002}, {ID: -1003}},
 			Transport: &face{t: t, conn: conn, standIn: standIn},
 		})
 		if err != nil {

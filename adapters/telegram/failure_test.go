@@ -208,7 +208,7 @@ func TestOptionsThatCantBe(t *testing.T) {
 	const secret = "AA secret with\nblanks"
 	_, err := telegram.New(telegram.Options{
 		Token: "1:" + secret, APIURL: "api.telegram.org", Proxy: "nonsense",
-		Chats: []telegram.Chat{{ID: -1}, {ID: -1}, {}},
+		Chats: []telegram.ChatConfig{{ID: -1}, {ID: -1}, {}},
 	})
 	if err == nil || strings.Contains(err.Error(), secret) {
 		t.Fatalf("the error is %v", err)

@@ -24,7 +24,7 @@ const (
 )
 
 // desk answers calls of the API, too.
-type desk struct{ *platformtest.Desk }
+type desk struct{ *platformtest.SessionDesk }
 
 func (d *desk) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(r.URL.Path, "/getFile") {
@@ -49,12 +49,12 @@ func hostile(t *testing.T, s *platformtest.Siege, seeds [][]byte) {
 	t.Helper()
 	d := &desk{s.Desk}
 	var log lineCounter
-	s.Begin(t, func(db *store.Store) platformtest.Target {
+	s.Begin(t, func(db *store.Store) platformtest.SiegeTarget {
 		a, err := telegram.New(telegram.Options{Token: telegramtest.DefaultToken, Transport: d, Notes: db.Notes("telegram")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return platformtest.Target{
+		return platformtest.SiegeTarget{
 			Side: platformtest.Side{
 				Name: "telegram", Platform: a, Decode: telegram.Decoder{Bot: 7000000001, User: "panebridge_bot"}.Decode,
 			},

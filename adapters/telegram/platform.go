@@ -30,7 +30,7 @@ const (
 	fetchFor = 3 * time.Minute
 )
 
-// Answer implements intake.Platform. A press that's too old to be answered is none
+// Answer implements intake.InboundAdapter. A press that's too old to be answered is none
 // that anybody waits for.
 func (a *Adapter) Answer(ctx context.Context, press intake.Event, text string) error {
 	pressed, ok := press.Action.(intake.Pressed)
@@ -73,7 +73,7 @@ func (a *Adapter) Member(ctx context.Context, group adapters.Target, person stri
 	return isMember(found.Status, found.IsMember), nil
 }
 
-// Link implements adapters.Linker and intake.Platform.
+// Link implements adapters.Linker and intake.InboundAdapter.
 func (a *Adapter) Link(at adapters.Target, message string) string { return link(at, message) }
 
 // link is the address of a message. Only supergroups have addresses; their numbers
@@ -99,7 +99,7 @@ func link(at adapters.Target, message string) string {
 	return strings.Join(parts, "/")
 }
 
-// Fetch implements intake.Platform. The error wraps sessions.ErrUnavailable if the
+// Fetch implements intake.InboundAdapter. The error wraps sessions.ErrUnavailable if the
 // same may work later.
 func (a *Adapter) Fetch(ctx context.Context, f intake.Attachment, limit int64, w io.Writer) error {
 	if f.Size > limit {
@@ -178,7 +178,7 @@ type menuScope struct {
 	scope models.BotCommandScope
 }
 
-// SetCommands implements intake.Platform. Who calls setMyCommands too often is
+// SetCommands implements intake.InboundAdapter. Who calls setMyCommands too often is
 // silenced for minutes (github.com/openclaw/openclaw/issues/32017).
 func (a *Adapter) SetCommands(ctx context.Context, commands []intake.CommandInfo) error {
 	list := []models.BotCommand{}

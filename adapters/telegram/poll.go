@@ -239,11 +239,11 @@ func readUpdate(raw []byte) (intake.Update, int64, error) {
 	if err := json.Unmarshal(raw, &head); err != nil || head.ID <= 0 || head.ID > maxUpdateID {
 		return intake.Update{}, 0, errors.New("read an update: it has no update_id")
 	}
-	return intake.Update{Key: UpdateKey(head.ID), Raw: raw}, head.ID, nil
+	return intake.Update{Key: JournalKey(head.ID), Raw: raw}, head.ID, nil
 }
 
-// UpdateKey is an update's key in the journal, by its number. Each bot has numbers of its own; see intake.QueueOptions.Bot.
-func UpdateKey(number int64) string { return strconv.FormatInt(number, 10) }
+// JournalKey is an update's key in the journal, by its number. Each bot has numbers of its own; see intake.QueueOptions.Bot.
+func JournalKey(number int64) string { return strconv.FormatInt(number, 10) }
 
 // noteSuccess takes note of a call that went through.
 func (p *Poller) noteSuccess(ctx context.Context) {

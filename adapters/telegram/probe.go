@@ -40,8 +40,8 @@ func NewProbe(opt Options) (*Probe, error) {
 // Close closes unused connections.
 func (p *Probe) Close() { p.client.exchange.Client().CloseIdleConnections() }
 
-// Bot is who a token belongs to (core.telegram.org/bots/api#user).
-type Bot struct {
+// BotAccount is who a token belongs to (core.telegram.org/bots/api#user).
+type BotAccount struct {
 	ID   int64  `json:"id"`
 	Name string `json:"first_name"`
 	User string `json:"username"` // without @
@@ -53,7 +53,7 @@ type Bot struct {
 }
 
 // Check implements exchange.CheckedResult.
-func (b *Bot) Check() error {
+func (b *BotAccount) Check() error {
 	if b.ID <= 0 || b.User == "" {
 		return errors.New("it doesn't say who the bot is")
 	}
@@ -61,8 +61,8 @@ func (b *Bot) Check() error {
 }
 
 // Bot asks who the bot is.
-func (p *Probe) Bot(ctx context.Context) (Bot, error) {
-	var b Bot
+func (p *Probe) Bot(ctx context.Context) (BotAccount, error) {
+	var b BotAccount
 	err := callWithoutParams(ctx, p.client, &b, (*bot.Bot).GetMe)
 	return b, err
 }
@@ -126,7 +126,7 @@ type ProbedChat struct {
 
 // Chat looks at a chat, and at the bot in it. A group that was upgraded is looked at
 // under its new number.
-func (p *Probe) Chat(ctx context.Context, self Bot, id int64) (ProbedChat, error) {
+func (p *Probe) Chat(ctx context.Context, self BotAccount, id int64) (ProbedChat, error) {
 	seen, err := p.probeChat(ctx, self, id)
 	if f, ok := errors.AsType[*failure](err); ok && f.migratedTo != 0 {
 		return p.probeChat(ctx, self, f.migratedTo)
@@ -134,7 +134,7 @@ func (p *Probe) Chat(ctx context.Context, self Bot, id int64) (ProbedChat, error
 	return seen, err
 }
 
-func (p *Probe) probeChat(ctx context.Context, self Bot, id int64) (ProbedChat, error) {
+func (p *Probe) probeChat(ctx context.Context, self BotAccount, id int64) (ProbedChat, error) {
 	var chat struct {
 		ID        int64  `json:"id"`
 		Type      string `json:"type"`
@@ -326,18 +326,18 @@ var errTokenRefused = errors.New("it isn't a token that Telegram knows: @BotFath
 
 // probeBot asks who the bot is that the token belongs to. Of the configuration it needs
 // token or token_file, api_url and proxy.
-func probeBot(ctx context.Context, cfg *Config) (*Probe, Bot, error) {
+func probeBot(ctx context.Context, cfg *Config) (*Probe, BotAccount, error) {
 	opt, err := cfg.options()
 	if err != nil {
-		return nil, Bot{}, err
+		return nil, BotAccount{}, err
 	}
 	if !ValidToken(opt.Token) {
-		return nil, Bot{}, errTokenRefused
+		return nil, BotAccount{}, errTokenRefused
 	}
 	opt.Chats = nil
 	p, err := NewProbe(opt)
 	if err != nil {
-		return nil, Bot{}, err
+		return nil, BotAccount{}, err
 	}
 	b, err := p.Bot(ctx)
 	if err == nil {
@@ -347,7 +347,7 @@ func probeBot(ctx context.Context, cfg *Config) (*Probe, Bot, error) {
 	if exchange.IsUnauthorized(err) {
 		err = errTokenRefused
 	}
-	return nil, Bot{}, err
+	return nil, BotAccount{}, err
 }
 
 // examine looks at the bot as it's configured, and at all chats that the section names. If the
@@ -429,7 +429,7 @@ func examineUpdates(ctx context.Context, p *Probe, cfg *Config, running bool) []
 
 // examineChat looks at a chat and what the bot may do there. The findings say what stands in
 // the way; if nothing does, it's one that says so. They have the same Check.
-func examineChat(ctx context.Context, p *Probe, bot Bot, c Chat) (ProbedChat, []findings.Finding) {
+func examineChat(ctx context.Context, p *Probe, bot BotAccount, c ChatConfig) (ProbedChat, []findings.Finding) {
 	name := fmt.Sprintf("telegram chat %d", c.ID)
 	seen, err := p.Chat(ctx, bot, c.ID)
 	if err != nil {

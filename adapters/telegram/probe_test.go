@@ -29,7 +29,7 @@ func (w *world) probe(change func(o *telegram.Options)) *telegram.Probe {
 	return p
 }
 
-func (w *world) bot(p *telegram.Probe) telegram.Bot {
+func (w *world) bot(p *telegram.Probe) telegram.BotAccount {
 	w.Helper()
 	b, err := p.Bot(w.Context())
 	if err != nil {
@@ -41,7 +41,7 @@ func (w *world) bot(p *telegram.Probe) telegram.Bot {
 func TestProbeSeesWhoTheBotIs(t *testing.T) {
 	for _, with := range []telegramtest.Options{{}, {Privacy: true, PrivateTopics: true}} {
 		inBubble(t, with, func(w *world) {
-			want := telegram.Bot{
+			want := telegram.BotAccount{
 				ID: w.Server.Bot().ID, Name: "panebridge", User: "panebridge_bot",
 				HearsAll: !with.Privacy, PrivateTopics: with.PrivateTopics,
 			}

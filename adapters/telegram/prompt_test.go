@@ -29,7 +29,7 @@ type office struct {
 	at  telegramtest.Place
 }
 
-const asking = platformtest.Asking
+const asking = platformtest.AskingText
 
 // office returns one whose sessions are mirrored to a group.
 func (w *world) office(dir string, chat int64) *office {
@@ -42,7 +42,7 @@ func (w *world) office(dir string, chat int64) *office {
 		return platformtest.Side{
 			Name: "telegram", Platform: a,
 			Decode: telegram.Decoder{Bot: w.Bot().ID, User: w.Bot().Username}.Decode,
-			Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
+			Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.UpdateReader {
 				return a.Poller(telegram.PollerOptions{
 					Keeper: q, Expired: func(from, to time.Time) error { return in.TellExpired("telegram", from, to) },
 				})

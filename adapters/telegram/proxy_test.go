@@ -35,7 +35,7 @@ func TestCallsGoThroughTheProxy(t *testing.T) {
 	}))
 	defer proxy.Close()
 	a, err := telegram.New(telegram.Options{
-		Token: telegramtest.DefaultToken, APIURL: behind.URL, Chats: []telegram.Chat{{ID: group}},
+		Token: telegramtest.DefaultToken, APIURL: behind.URL, Chats: []telegram.ChatConfig{{ID: group}},
 		Proxy: "http://me:" + url.QueryEscape(password) + "@" + strings.TrimPrefix(proxy.URL, "http://"),
 	})
 	if err != nil {

@@ -73,7 +73,7 @@ func (w *world) adapter(change func(o *telegram.Options)) *telegram.Adapter {
 	w.Helper()
 	opt := telegram.Options{
 		Token: exchange.Token(w.Token()), APIURL: "http://api", Transport: w.client,
-		Chats: []telegram.Chat{{ID: w.forum, Topics: true}, {ID: w.group}, {ID: w.ada.ID}},
+		Chats: []telegram.ChatConfig{{ID: w.forum, Topics: true}, {ID: w.group}, {ID: w.ada.ID}},
 		QoS:   qos.Options{Seed: 1},
 	}
 	if change != nil {

@@ -27,7 +27,7 @@ type setup struct {
 
 	config   *Config // says where the bot is
 	probe    *Probe  // nil: Telegram hasn't said who the bot is
-	bot      Bot
+	bot      BotAccount
 	messages *waitingMessages
 	found    SetupAnswers
 	heard    int64 // number of the message by which the person was recognised; 0: none, or it was a command
@@ -418,7 +418,7 @@ type waitingMessages struct {
 	kept    int            // messages among these
 }
 
-func newMessages(p *Probe, b Bot, keep func(context.Context, []intake.Update, string) error) *waitingMessages {
+func newMessages(p *Probe, b BotAccount, keep func(context.Context, []intake.Update, string) error) *waitingMessages {
 	return &waitingMessages{probe: p, bot: strconv.FormatInt(b.ID, 10), keepInJournal: keep, shown: map[int64]bool{}}
 }
 
@@ -430,7 +430,7 @@ func newMessages(p *Probe, b Bot, keep func(context.Context, []intake.Update, st
 // Telegram can be told only that all up to a number has come. So what waits goes into the database first, with its
 // numbers: the daemon takes none of it twice, told or not.
 func (m *waitingMessages) handOver(ctx context.Context, update int64) (others int, err error) {
-	handled, updates := UpdateKey(update), m.waiting.Updates
+	handled, updates := JournalKey(update), m.waiting.Updates
 	if !slices.Contains(m.waiting.Numbers, update) { // it's among those that were kept before
 		updates = append(slices.Clone(updates), intake.Update{Key: handled})
 	}
@@ -549,7 +549,7 @@ type SetupAnswers struct {
 	TokenFile string // an absolute path
 	APIURL    string // "": Telegram's
 	Proxy     string // "": none
-	Chat      Chat
+	Chat      ChatConfig
 	Title     string
 	Admin     int64 // a person's number
 	Name      string

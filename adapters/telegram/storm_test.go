@@ -125,7 +125,7 @@ func (c coast) Jolt(r *rand.Rand) platformtest.Jolt {
 }
 
 // Deafs are none: whatever happens to calls happens to those that read updates, too.
-func (c coast) Deafs() []platformtest.State { return nil }
+func (c coast) Deafs() []platformtest.StormState { return nil }
 
 // Slash can't be done: commands are texts.
 func (c coast) Slash(string) (id, reply string, err error) { return "", "", nil }
@@ -184,10 +184,10 @@ func (c coast) Wrongs() []platformtest.Wrong {
 			&faults.Answer{Status: 429, Header: map[string]string{"Content-Type": "application/json"}, Body: `{"ok":false,"error_code":429,"description":"Too Many Requests"}`},
 			&faults.Answer{Status: 429, Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>slow down</html>"},
 		),
-		platformtest.Wrong{Name: "the token", Lasts: true, Draw: platformtest.Answered(refused(http.StatusUnauthorized, "Unauthorized"))},
-		platformtest.Wrong{Name: "kicked", Hides: true, Draw: platformtest.Answered(refused(http.StatusForbidden, "Forbidden: bot was kicked from the supergroup chat")), Fits: writes},
-		platformtest.Wrong{Name: "no topic", Loses: true, Draw: platformtest.Answered(refused(http.StatusBadRequest, "Bad Request: message thread not found")), Fits: func(c platformtest.StormCall) bool { return c.Place != "" }},
-		platformtest.Wrong{Name: "no buttons", Draw: platformtest.Answered(refused(http.StatusBadRequest, "Bad Request: BUTTON_TYPE_INVALID")), Fits: func(c platformtest.StormCall) bool { return c.Buttons }},
+		platformtest.Wrong{Name: "the token", Lasts: true, Draw: platformtest.AnsweredFate(refused(http.StatusUnauthorized, "Unauthorized"))},
+		platformtest.Wrong{Name: "kicked", Hides: true, Draw: platformtest.AnsweredFate(refused(http.StatusForbidden, "Forbidden: bot was kicked from the supergroup chat")), Fits: writes},
+		platformtest.Wrong{Name: "no topic", Loses: true, Draw: platformtest.AnsweredFate(refused(http.StatusBadRequest, "Bad Request: message thread not found")), Fits: func(c platformtest.StormCall) bool { return c.Place != "" }},
+		platformtest.Wrong{Name: "no buttons", Draw: platformtest.AnsweredFate(refused(http.StatusBadRequest, "Bad Request: BUTTON_TYPE_INVALID")), Fits: func(c platformtest.StormCall) bool { return c.Buttons }},
 	)
 }
 
@@ -212,7 +212,7 @@ func (c coast) inTopic(do func(at telegramtest.Place) error) func() error {
 	}
 }
 
-func (c coast) States() []platformtest.State {
+func (c coast) States() []platformtest.StormState {
 	set := func(do func(group int64, on bool), on bool) func() error {
 		return func() error { do(c.forum, on); return nil }
 	}
@@ -228,7 +228,7 @@ func (c coast) States() []platformtest.State {
 	again := func() error {
 		return errors.Join(c.ada.ReopenGeneral(c.forum), c.ada.SetBotRights(c.forum, &rights))
 	}
-	return []platformtest.State{
+	return []platformtest.StormState{
 		{Name: "some reactions", Enter: reactions([]string{"❤"})},
 		{Name: "no reactions", Enter: reactions([]string{})},
 		{Name: "answers don't name the topic", Deaf: true, Enter: set(c.SetHidesTopics, true), Leave: set(c.SetHidesTopics, false)},

@@ -13,8 +13,8 @@ import (
 )
 
 // room is where people see the session, and write.
-func (o *office) room() platformtest.Room {
-	return platformtest.Room{
+func (o *office) room() platformtest.TalkRoom {
+	return platformtest.TalkRoom{
 		Say: func(bob bool, text string) error {
 			person := o.ada
 			if bob {

@@ -226,6 +226,6 @@ func telegramConfig(cfg *config.Config) *telegram.Config { return telegram.Confi
 func discordConfig(cfg *config.Config) *discord.Config   { return discord.ConfigOf(cfg) }
 
 type (
-	telegramChat   = telegram.Chat
-	discordChannel = discord.Channel
+	telegramChat   = telegram.ChatConfig
+	discordChannel = discord.ChannelConfig
 )

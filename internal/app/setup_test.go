@@ -20,7 +20,7 @@ func none(string) (string, bool) { return "", false }
 func firstTelegram(dir string) telegram.SetupAnswers {
 	return telegram.SetupAnswers{
 		TokenFile: filepath.Join(dir, "telegram-token"),
-		Chat:      telegram.Chat{ID: -100123, Topics: true}, Title: "Agents: all # of them", Admin: 42, Name: "Ada", Mirror: "a\"[*]",
+		Chat:      telegram.ChatConfig{ID: -100123, Topics: true}, Title: "Agents: all # of them", Admin: 42, Name: "Ada", Mirror: "a\"[*]",
 	}
 }
 

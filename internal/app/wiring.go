@@ -332,7 +332,7 @@ func (d *daemon) buildHub() error {
 
 // buildInbound makes the inbound half of the adapters.
 func (d *daemon) buildInbound() error {
-	var platforms []intake.Platform
+	var platforms []intake.InboundAdapter
 	for _, p := range d.platforms {
 		platforms = append(platforms, p.Inbound())
 	}

@@ -39,7 +39,7 @@ func (b *Budget) Run(ctx context.Context, hear func(qos.Penalty), freed func(qos
 // keyOf names the bot of an adapter by a hash of its token, which doesn't betray it. A
 // bot without a token goes by its adapter's name.
 func keyOf(cfg *config.Config, adapter string) (string, error) {
-	text, err := all.Token(cfg, adapter)
+	text, err := all.TokenOf(cfg, adapter)
 	if err != nil {
 		return "", err
 	}
