@@ -57,7 +57,7 @@ func (c *client) callLibrary(ctx context.Context, call func(*discordgo.Session, 
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
 	}
-	return &failure{Failure: c.exchange.Unreadable("", err)}
+	return &failure{CallFailure: c.exchange.Unreadable("", err)}
 }
 
 // callPath makes a call that the library doesn't offer, or not with all its fields. path is
@@ -68,7 +68,7 @@ func (c *client) callPath(ctx context.Context, method, path string, body, into a
 	if body != nil {
 		var err error
 		if encoded, err = json.Marshal(body); err != nil {
-			return &failure{Failure: c.exchange.Failed(routeOf(method, path), qos.Rejected, fmt.Errorf("encode the request: %w", err))}
+			return &failure{CallFailure: c.exchange.Failed(routeOf(method, path), qos.Rejected, fmt.Errorf("encode the request: %w", err))}
 		}
 	}
 	return c.sendBody(ctx, method, path, "application/json", encoded, into)
@@ -78,7 +78,7 @@ func (c *client) callPath(ctx context.Context, method, path string, body, into a
 func (c *client) callWithFiles(ctx context.Context, method, path string, body any, files []*discordgo.File, into any) error {
 	kind, encoded, err := discordgo.MultipartBodyWithJSON(body, files)
 	if err != nil {
-		return &failure{Failure: c.exchange.Failed(routeOf(method, path), qos.Rejected, fmt.Errorf("encode the request: %w", err))}
+		return &failure{CallFailure: c.exchange.Failed(routeOf(method, path), qos.Rejected, fmt.Errorf("encode the request: %w", err))}
 	}
 	return c.sendBody(ctx, method, path, kind, encoded, into)
 }
@@ -94,7 +94,7 @@ func (c *client) sendBody(ctx context.Context, method, path, kind string, body [
 		return err
 	}
 	if f := c.exchange.Decode(routeOf(method, path), answer, into); f != nil {
-		return &failure{Failure: *f}
+		return &failure{CallFailure: *f}
 	}
 	return nil
 }
@@ -152,11 +152,11 @@ func purposeOf(ctx context.Context) callPurpose {
 func (x *limitedExchange) RoundTrip(r *http.Request) (*http.Response, error) {
 	at, ok := strings.CutPrefix(r.URL.Path, apiPath)
 	if !ok {
-		return nil, &failure{Failure: x.Failed(r.Method, qos.Rejected, errors.New("it's no call of the API"))}
+		return nil, &failure{CallFailure: x.Failed(r.Method, qos.Rejected, errors.New("it's no call of the API"))}
 	}
 	call := callOf(r.Method, at)
 	if err := r.Context().Err(); err != nil {
-		return nil, &failure{Failure: x.Failed(call.route, qos.NotSent, err)}
+		return nil, &failure{CallFailure: x.Failed(call.route, qos.NotSent, err)}
 	}
 	p := purposeOf(r.Context())
 	b, f := x.limits.beginCall(time.Now(), call, p)
@@ -169,7 +169,7 @@ func (x *limitedExchange) RoundTrip(r *http.Request) (*http.Response, error) {
 	out.URL.Path, out.URL.RawPath = x.base.Path+strings.TrimPrefix(r.URL.Path, "/api"), rawPath(x.base, r.URL)
 	answer, failed := x.Do(call.route, out)
 	if failed != nil {
-		return nil, &failure{Failure: *failed}
+		return nil, &failure{CallFailure: *failed}
 	}
 	return x.readAnswer(call, p, answer)
 }
@@ -198,7 +198,7 @@ func (x *limitedExchange) readAnswer(call limitedCall, p callPurpose, a exchange
 			a.Err = errors.New("it isn't Discord's: check api_url, and the proxy if there's one")
 		}
 		if a.Err != nil {
-			return nil, &failure{Failure: x.Unreadable(call.route, a.Err)}
+			return nil, &failure{CallFailure: x.Unreadable(call.route, a.Err)}
 		}
 		x.limits.noteAccepted()
 		stripLimits(a.Header)

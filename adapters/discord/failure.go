@@ -16,7 +16,7 @@ import (
 // failure is a call that wasn't accepted, and what that means. Its Call is as in "POST
 // channels/{id}/messages", and its Code of docs.discord.com/developers/topics/opcodes-and-status-codes.
 type failure struct {
-	exchange.Failure
+	exchange.CallFailure
 	local bool // it wasn't called at all: the answer was known
 	guard bool // the guard in front of Discord, or a proxy, doesn't let the address through
 	proxy bool // of guard: nothing says that it's Discord's, which is prolonged by calls
@@ -61,10 +61,10 @@ func (f *looseFlag) UnmarshalJSON(raw []byte) error {
 
 // refusal is the failure of a call that was answered with an error.
 func refusal(x *exchange.Exchange, route string, a exchange.Response) *failure {
-	f := &failure{Failure: x.Refused(route, a)}
+	f := &failure{CallFailure: x.Refused(route, a)}
 	var p apiProblem
 	if err := json.Unmarshal(a.Body, &p); err != nil || p.Message == nil {
-		f.Failure = x.Foreign(route, a)
+		f.CallFailure = x.Foreign(route, a)
 		f.foreign(a)
 		return f
 	}

@@ -10,7 +10,7 @@ import (
 // People read what was refused in plain words, and no address of a call.
 func TestFailuresInPlainWords(t *testing.T) {
 	const id = "1234567890123456789"
-	for want, f := range map[string]exchange.Failure{
+	for want, f := range map[string]exchange.CallFailure{
 		"make the thread: Missing Permissions (50013)":   {Platform: "Discord", Call: routeOf(http.MethodPost, "channels/"+id+"/threads"), Status: 403, Code: 50013, Text: "Missing Permissions"},
 		"post a message: no answer (502)":                {Platform: "Discord", Call: routeOf(http.MethodPost, "channels/"+id+"/messages"), Status: 502, Text: "no answer"},
 		"edit a message: connection refused":             {Platform: "Discord", Call: routeOf(http.MethodPatch, "channels/"+id+"/messages/"+id), Text: "connection refused"},

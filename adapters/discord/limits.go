@@ -153,7 +153,7 @@ func (l *rateLimits) endCall(b *bucket) {
 // refusalOf is why a call would surely be refused. mu is held.
 func (l *rateLimits) refusalOf(now time.Time, c limitedCall, p callPurpose, b *bucket) *failure {
 	no := func(outcome qos.CallOutcome, until time.Time, text string) *failure {
-		return &failure{local: true, Failure: exchange.Failure{
+		return &failure{local: true, CallFailure: exchange.CallFailure{
 			Platform: "Discord", Call: c.route, Deed: deeds[c.route], Outcome: outcome, RetryAfter: until.Sub(now), Text: text,
 		}}
 	}

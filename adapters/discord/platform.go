@@ -168,7 +168,9 @@ const maxAddress = 4096
 func (a *Adapter) downloadFile(ctx context.Context, address string, limit int64, w io.Writer) error {
 	const what = "the download of a file"
 	x := a.client.exchange
-	failed := func(err error) error { return exchange.Passing(&failure{Failure: x.Failed(what, qos.NotSent, err)}) }
+	failed := func(err error) error {
+		return exchange.Passing(&failure{CallFailure: x.Failed(what, qos.NotSent, err)})
+	}
 	address, err := a.fileURL(address)
 	if err != nil {
 		return err
@@ -186,7 +188,7 @@ func (a *Adapter) downloadFile(ctx context.Context, address string, limit int64,
 	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusForbidden, resp.StatusCode == http.StatusGone:
 		return errExpired
 	case resp.StatusCode != http.StatusOK:
-		f := &failure{Failure: x.Refused(what, exchange.Response{Status: resp.StatusCode})}
+		f := &failure{CallFailure: x.Refused(what, exchange.Response{Status: resp.StatusCode})}
 		f.Text, f.Outcome = "it can't be had", qos.Failed
 		return exchange.Passing(f)
 	case resp.ContentLength > limit:

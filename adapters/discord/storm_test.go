@@ -16,10 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/platformtest"
 	"github.com/panebridge/panebridge/internal/faults"
+	"github.com/panebridge/panebridge/qos"
 )
 
 // coast is an office on which storms are played.
@@ -371,4 +374,31 @@ func TestStorms(t *testing.T) {
 			play(w, coast{o})
 		})
 	}, 100293, 100823, 600136, 600169, 500060, 2000111, 2006480, 2036815, 2038956, 2040045, 4001129, 4012558)
+}
+
+// After a failure that was answered the chat goes on, whatever call it hit.
+func TestSilenceAfterAnsweredFailures(t *testing.T) {
+	answered := []string{"internal error", "bad gateway", "a proxy's no", "reset", "half an answer", "an odd answer", "the token", "no buttons"}
+	platformtest.Silences(t, qos.Window{Calls: 5, Per: 5 * time.Second}, answered, func(t *testing.T, dir string, play func(testing.TB, platformtest.Coast)) {
+		t.Helper()
+		inBubble(t, discordtest.Options{}, func(w *world) { play(w, coast{w.office(w.agents, dir)}) })
+	})
+}
+
+// address is the target of a link, which stands behind the link's text when a message is
+// read as its source.
+const address = "https://example.invalid/path?a=1&b=2"
+
+func TestWhatAnAgentAnswersIsThereOnce(t *testing.T) {
+	platformtest.Answers(t, func(t *testing.T, test func(c platformtest.AnswersChat)) {
+		t.Helper()
+		inBubble(t, discordtest.Options{}, func(w *world) {
+			test(platformtest.AnswersChat{
+				Bridge: w.bridge(adapters.MirrorRule{Session: "*", To: target(w.plain, "")}).Bridge,
+				Seen:   func() []adaptertest.Message { return w.seen(w.plain) },
+				Bare:   func(text string) string { return strings.ReplaceAll(text, address, "") },
+			})
+			w.noRefusals()
+		})
+	})
 }

@@ -283,13 +283,13 @@ func TestTheGuardsFirstSilenceIsAMinute(t *testing.T) {
 		return f.RetryAfter
 	}
 	for _, want := range []time.Duration{1, 2, 4} {
-		if d := refuse(failure{Failure: exchange.Failure{Status: http.StatusForbidden, Outcome: qos.Failed}, proxy: true}); d != want*time.Second {
+		if d := refuse(failure{CallFailure: exchange.CallFailure{Status: http.StatusForbidden, Outcome: qos.Failed}, proxy: true}); d != want*time.Second {
 			t.Errorf("a proxy's refusal holds for %s, want %d s", d, want)
 		}
 		now = now.Add(want * time.Second)
 	}
 	for range 3 {
-		if d := refuse(failure{Failure: exchange.Failure{Status: http.StatusTooManyRequests, Outcome: qos.Throttled}}); d != time.Minute {
+		if d := refuse(failure{CallFailure: exchange.CallFailure{Status: http.StatusTooManyRequests, Outcome: qos.Throttled}}); d != time.Minute {
 			t.Errorf("the guard's first silence is %s, want a minute", d)
 		}
 	}

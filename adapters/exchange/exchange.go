@@ -63,8 +63,8 @@ type Response struct {
 // Do makes a request. Its body is read first, so that it has a length, and net/http may use another
 // connection if nothing was written to the first one. It follows no redirect: that would hand the
 // token to somebody else. It blocks until the answer is there, or the request's context ends.
-func (x *Exchange) Do(call string, r *http.Request) (Response, *Failure) {
-	fails := func(outcome qos.CallOutcome, err error) (Response, *Failure) {
+func (x *Exchange) Do(call string, r *http.Request) (Response, *CallFailure) {
+	fails := func(outcome qos.CallOutcome, err error) (Response, *CallFailure) {
 		f := x.Failed(call, outcome, err)
 		return Response{}, &f
 	}
@@ -144,7 +144,7 @@ type CheckedResult interface {
 
 // Decode reads a result into a pointer, and returns nil if all is well. null is no result; a CheckedResult is
 // asked whether it can be right.
-func (x *Exchange) Decode(call string, result []byte, into any) *Failure {
+func (x *Exchange) Decode(call string, result []byte, into any) *CallFailure {
 	err := json.Unmarshal(result, into)
 	if err == nil && string(bytes.TrimSpace(result)) == "null" {
 		err = errors.New("it's null")

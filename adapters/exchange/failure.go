@@ -15,9 +15,9 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Failure is a call that wasn't accepted, and what that means. It holds neither secrets nor texts of
+// CallFailure is a call that wasn't accepted, and what that means. It holds neither secrets nor texts of
 // users.
-type Failure struct {
+type CallFailure struct {
 	Platform   string // as people call it
 	Call       string // the platform's name of it; "" if it's not known
 	Deed       string // what it does that people see, in plain words; "": nobody sees it
@@ -32,11 +32,11 @@ type Failure struct {
 }
 
 // Reason is why, in words: "the bot may not manage topics".
-func (f *Failure) Reason() string { return f.Text }
+func (f *CallFailure) Reason() string { return f.Text }
 
 // Error says what wasn't done and why: "make the topic: the bot may not manage topics (400)". Calls
 // that nobody sees have the platform's own name: "call getUpdates: 502: Bad Gateway".
-func (f *Failure) Error() string {
+func (f *CallFailure) Error() string {
 	call, code := cmp.Or(f.Call, f.Platform), cmp.Or(f.Code, f.Status)
 	switch {
 	case f.Deed != "" && code == 0:
@@ -49,21 +49,21 @@ func (f *Failure) Error() string {
 	return "call " + call + ": " + strconv.Itoa(code) + ": " + f.Text
 }
 
-func (f *Failure) Unwrap() error { return f.Cause }
+func (f *CallFailure) Unwrap() error { return f.Cause }
 
 // Reply is the failure as package adapters reads it, but for what's missing there, and for Err: who
-// embeds a Failure sets it.
-func (f *Failure) Reply() adapters.Reply {
+// embeds a CallFailure sets it.
+func (f *CallFailure) Reply() adapters.Reply {
 	return adapters.Reply{Outcome: f.Outcome, Over: f.Over, RetryAfter: f.RetryAfter, Global: f.Global, Err: f}
 }
 
-func (f *Failure) base() *Failure { return f }
+func (f *CallFailure) base() *CallFailure { return f }
 
 // Of finds the Failure in an error, also one that another type embeds.
-func Of(err error) (f *Failure, ok bool) {
+func Of(err error) (f *CallFailure, ok bool) {
 	found, ok := errors.AsType[interface {
 		error
-		base() *Failure
+		base() *CallFailure
 	}](err)
 	if !ok {
 		return nil, false
@@ -96,14 +96,14 @@ func Passing(err error) error {
 }
 
 // Refused is the failure of a call that was answered with an error; the adapter says what that means.
-func (x *Exchange) Refused(call string, a Response) Failure {
-	return Failure{Platform: x.Platform, Call: call, Deed: x.Deeds[call], Status: a.Status, Outcome: qos.Rejected}
+func (x *Exchange) Refused(call string, a Response) CallFailure {
+	return CallFailure{Platform: x.Platform, Call: call, Deed: x.Deeds[call], Status: a.Status, Outcome: qos.Rejected}
 }
 
 // Foreign is the failure of an answer that isn't the platform's: somebody in between gave it. Only
 // status and headers are of use; the page may quote what was asked. RetryAfter is the adapter's to
 // read.
-func (x *Exchange) Foreign(call string, a Response) Failure {
+func (x *Exchange) Foreign(call string, a Response) CallFailure {
 	f := x.Refused(call, a)
 	f.Text = "no answer of " + x.Platform + "'s: check api_url, and the proxy if there's one"
 	switch {
@@ -118,11 +118,11 @@ func (x *Exchange) Foreign(call string, a Response) Failure {
 }
 
 // Failed is the failure of a call that has no answer.
-func (x *Exchange) Failed(call string, outcome qos.CallOutcome, err error) Failure {
+func (x *Exchange) Failed(call string, outcome qos.CallOutcome, err error) CallFailure {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err // without the address, which may have the token
 	}
-	f := Failure{Platform: x.Platform, Call: call, Deed: x.Deeds[call], Outcome: outcome, Text: x.Clean(err.Error())}
+	f := CallFailure{Platform: x.Platform, Call: call, Deed: x.Deeds[call], Outcome: outcome, Text: x.Clean(err.Error())}
 	if f.Text == err.Error() {
 		f.Cause = err
 	}
@@ -130,7 +130,7 @@ func (x *Exchange) Failed(call string, outcome qos.CallOutcome, err error) Failu
 }
 
 // Unreadable is the failure of a call whose answer leaves open whether it was done.
-func (x *Exchange) Unreadable(call string, err error) Failure {
+func (x *Exchange) Unreadable(call string, err error) CallFailure {
 	f := x.Failed(call, qos.Uncertain, fmt.Errorf("read the answer: %w", err))
 	f.Over = true
 	return f

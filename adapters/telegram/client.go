@@ -69,7 +69,7 @@ func callLibrary[P, R any](ctx context.Context, c *client, into any, method func
 	if err == nil {
 		err = errors.New("it has no result")
 	}
-	return &failure{Failure: c.exchange.Unreadable(one.method, err)}
+	return &failure{CallFailure: c.exchange.Unreadable(one.method, err)}
 }
 
 // callWithoutParams makes a call of the library's that takes nothing.
@@ -83,16 +83,16 @@ func (c *client) callMethod(ctx context.Context, method string, params, into any
 	defer cancel()
 	body, err := json.Marshal(params)
 	if err != nil {
-		return &failure{Failure: c.exchange.Failed(method, qos.Rejected, fmt.Errorf("encode the request: %w", err))}
+		return &failure{CallFailure: c.exchange.Failed(method, qos.Rejected, fmt.Errorf("encode the request: %w", err))}
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address+method, bytes.NewReader(body))
 	if err != nil {
-		return &failure{Failure: c.exchange.Failed(method, qos.NotSent, err)}
+		return &failure{CallFailure: c.exchange.Failed(method, qos.NotSent, err)}
 	}
 	r.Header.Set("Content-Type", "application/json")
 	got, f := c.exchange.Do(method, r)
 	if f != nil {
-		return &failure{Failure: *f}
+		return &failure{CallFailure: *f}
 	}
 	result, err := readAnswer(c.exchange, method, got)
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *client) decodeResult(method string, result json.RawMessage, into any) e
 		into = new(done)
 	}
 	if f := c.exchange.Decode(method, result, into); f != nil {
-		return &failure{Failure: *f}
+		return &failure{CallFailure: *f}
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (c *libraryCall) Do(r *http.Request) (*http.Response, error) {
 	c.method = r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 	got, f := c.exchange.Do(c.method, r)
 	if f != nil {
-		return nil, &failure{Failure: *f}
+		return nil, &failure{CallFailure: *f}
 	}
 	result, err := readAnswer(c.exchange, c.method, got)
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *libraryCall) Do(r *http.Request) (*http.Response, error) {
 // readAnswer takes an answer in, and returns the result of an accepted call.
 func readAnswer(x *exchange.Exchange, method string, got exchange.Response) (json.RawMessage, error) {
 	if got.Err != nil {
-		return nil, &failure{Failure: x.Unreadable(method, got.Err)}
+		return nil, &failure{CallFailure: x.Unreadable(method, got.Err)}
 	}
 	var a apiAnswer
 	if err := json.Unmarshal(got.Body, &a); err != nil || a.OK == nil {
@@ -174,7 +174,7 @@ func readAnswer(x *exchange.Exchange, method string, got exchange.Response) (jso
 
 // foreign is the failure of an answer that isn't Telegram's.
 func foreign(x *exchange.Exchange, method string, got exchange.Response) *failure {
-	f := &failure{Failure: x.Foreign(method, got)}
+	f := &failure{CallFailure: x.Foreign(method, got)}
 	f.Text = fmt.Sprintf("status %d, and %s", got.Status, f.Text)
 	if f.Outcome == qos.Throttled {
 		f.RetryAfter = orderOf(got.Header.Get("Retry-After"))
@@ -185,7 +185,7 @@ func foreign(x *exchange.Exchange, method string, got exchange.Response) *failur
 // failure is a call that wasn't accepted, and what that means. Its Status is Telegram's error_code, or
 // that of HTTP.
 type failure struct {
-	exchange.Failure
+	exchange.CallFailure
 	missing    adapters.Missing
 	content    bool // refused for what it's to show, and maybe for its formatting
 	migratedTo int64
@@ -233,7 +233,7 @@ var inWords = regexp.MustCompile(`retry after (\d+)`)
 
 // refusal is the failure of a call that Telegram has answered with an error.
 func refusal(x *exchange.Exchange, method string, got exchange.Response, a apiAnswer) *failure {
-	f := &failure{Failure: x.Refused(method, got)}
+	f := &failure{CallFailure: x.Refused(method, got)}
 	f.Status, f.Text = cmp.Or(a.Code, got.Status), x.Clean(harmless(a.Description))
 	switch {
 	case f.Status == http.StatusTooManyRequests:

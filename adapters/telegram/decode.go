@@ -440,7 +440,7 @@ func (i *Identity) askOnce(ctx context.Context) (Decoder, error) {
 	var me BotAccount
 	err = callWithoutParams(ctx, i.client, &me, (*bot.Bot).GetMe)
 	if err == nil && me.ID != number {
-		err = &failure{Failure: i.client.exchange.Unreadable("getMe", errors.New("it says who another bot is"))}
+		err = &failure{CallFailure: i.client.exchange.Unreadable("getMe", errors.New("it says who another bot is"))}
 	}
 	if err != nil {
 		user, noted := i.notes.Note(ctx, noteUser+i.bot)

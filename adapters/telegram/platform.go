@@ -147,7 +147,9 @@ func filePath(path string) (string, error) {
 func (a *Adapter) downloadFile(ctx context.Context, path string, limit int64, w io.Writer) error {
 	const what = "the download of a file"
 	x := a.client.exchange
-	failed := func(err error) error { return exchange.Passing(&failure{Failure: x.Failed(what, qos.NotSent, err)}) }
+	failed := func(err error) error {
+		return exchange.Passing(&failure{CallFailure: x.Failed(what, qos.NotSent, err)})
+	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, a.client.files+path, nil)
 	if err != nil {
 		return failed(err)

@@ -170,7 +170,7 @@ func (p *Probe) probeChat(ctx context.Context, self BotAccount, id int64) (Probe
 	case "restricted":
 		seen.MayWrite = member.CanSend
 	case "left", "kicked":
-		return seen, &failure{Failure: p.client.exchange.Failed("getChatMember", qos.ChatGone, errors.New(adviceChat))}
+		return seen, &failure{CallFailure: p.client.exchange.Failed("getChatMember", qos.ChatGone, errors.New(adviceChat))}
 	default:
 		seen.MayWrite = true
 	}

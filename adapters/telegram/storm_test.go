@@ -11,10 +11,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/platformtest"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/internal/faults"
+	"github.com/panebridge/panebridge/qos"
 )
 
 // coast is an office on which storms are played.
@@ -248,4 +252,26 @@ func TestStorms(t *testing.T) {
 		t.Helper()
 		inBubble(t, telegramtest.Options{}, func(w *world) { play(w, coast{w.office(dir, w.forum)}) })
 	}, 302672, 500075, 1001189, 1001218, 1008620, 1013625, 1015741, 3006501, 3011902)
+}
+
+// After a failure that was answered the chat goes on, whatever call it hit.
+func TestSilenceAfterAnsweredFailures(t *testing.T) {
+	answered := []string{"internal error", "bad gateway", "a proxy's no", "reset", "half an answer", "an odd answer", "the token", "no buttons"}
+	platformtest.Silences(t, qos.Window{Calls: 20, Per: time.Minute}, answered, func(t *testing.T, dir string, play func(testing.TB, platformtest.Coast)) {
+		t.Helper()
+		inBubble(t, telegramtest.Options{}, func(w *world) { play(w, coast{w.office(dir, w.forum)}) })
+	})
+}
+
+func TestWhatAnAgentAnswersIsThereOnce(t *testing.T) {
+	platformtest.Answers(t, func(t *testing.T, test func(c platformtest.AnswersChat)) {
+		t.Helper()
+		inBubble(t, telegramtest.Options{}, func(w *world) {
+			test(platformtest.AnswersChat{
+				Bridge: w.bridge(adapters.MirrorRule{Session: "*", To: target(w.group, 0)}).Bridge,
+				Seen:   func() []adaptertest.Message { return w.seen(telegramtest.Place{Chat: w.group}) },
+			})
+			w.noRefusals()
+		})
+	})
 }
