@@ -31,14 +31,12 @@ var meanings = map[string]string{
 	"Observer":   "what of a poller knows the program in the pane",
 	"Options":    "what a part is made with",
 	"Page":       "what one message shows",
-	"Platform":   "a chat platform",
 	"Run":        "text of one style",
 	"Sessions":   "what a package needs of sessions.Manager",
 	"Store":      "what a package needs of internal/store",
 	"Style":      "how text looks",
 	"liveChange": "how a live region changed",
 	"noMeter":    "a Meter that nobody asked for",
-	"openDoc":    "an open document",
 }
 
 // A package whose types are those of others in another form calls them as those do: sections of the
