@@ -6,7 +6,7 @@
 //
 // A Page is what one message shows: lines of the output log (page.go). Neighbours of
 // one kind are one Part: an answer in Markdown, rows of a pane, what a person wrote, a
-// notice (part.go, plain.go). Render makes one MessageText of parts: text in runs of equal
+// notice (part.go). Render makes one MessageText of parts: text in runs of equal
 // Style, without markup, the same for all platforms. Package entities writes it as
 // Telegram takes it, package discord as Discord's Markdown. Packages sgr and screenshot
 // are about screens.
@@ -33,7 +33,7 @@
 // nothing hangs on that but how full a message gets.
 //
 // The work for a message doesn't depend on how much text there is: what's tried is a
-// window of the source (split.go), and what's parsed is bounded (parsable.go), as the
+// window of the source (split.go), and what's parsed is bounded (markdown.go), as the
 // parser's time isn't.
 //
 // # Nothing is lost

@@ -1,6 +1,13 @@
 package render
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
 
 // PageLine is a line of a session's output, or a part of one.
 type PageLine struct {
@@ -132,4 +139,128 @@ func (p Page) until(i int) []string {
 func (l PageLine) until(to int) PageLine {
 	l.To = to
 	return l
+}
+
+// view is what parts show from a place on.
+type view struct {
+	parts    []Part // their sources are clean
+	from     TextPosition
+	restarts []restart // of the parts
+}
+
+func newView(parts []Part, from TextPosition) *view {
+	v := &view{parts: make([]Part, len(parts)), from: from, restarts: make([]restart, len(parts))}
+	for i, p := range parts {
+		if i >= from.Part {
+			p.Source = clean(p.Source)
+		}
+		v.parts[i] = p
+		switch lo := v.low(i); {
+		case i < from.Part || p.Kind == User:
+		case p.Kind == Answer:
+			v.restarts[i] = newRestart(p.Source, lo)
+		default:
+			v.restarts[i].start = plainStart(p.Source, lo)
+		}
+	}
+	return v
+}
+
+// low is from which byte on a part is shown.
+func (v *view) low(i int) int {
+	p := v.parts[i]
+	if i == v.from.Part {
+		return runeStart(p.Source, max(p.From, v.from.Byte))
+	}
+	return runeStart(p.Source, p.From)
+}
+
+// until returns what's shown up to a place.
+func (v *view) until(to TextPosition) MessageText {
+	b := &builder{}
+	last := Plain
+	for i := max(v.from.Part, 0); i < len(v.parts) && i <= to.Part; i++ {
+		p := v.parts[i]
+		lo, hi, known := v.low(i), len(p.Source), len(p.Source)
+		if i == to.Part {
+			hi = runeStart(p.Source, to.Byte)
+			known = lineEnd(p.Source, hi)
+		}
+		if lo >= hi {
+			continue
+		}
+		at := v.restarts[i]
+		b.begin(i, p.Source[at.start:known], at.start, lo, hi)
+		if len(b.runs) > 0 {
+			b.gap(partGap(last, p.Kind), Style{})
+		}
+		last = p.Kind
+		b.part(p, at)
+	}
+	return MessageText{b.runs}
+}
+
+// restart is where a document can be parsed from, for what it shows behind some
+// later place: where a block begins that's in no other, behind an empty line. What's
+// before it matters by the targets of links that are defined there, and by nothing
+// else.
+type restart struct {
+	start   int // in bytes
+	targets []parser.Reference
+	plain   bool // the text is beyond what's parsed
+}
+
+// newRestart returns the last restart that's good for what stands behind byte at.
+func newRestart(source string, at int) restart {
+	source = source[:lineEnd(source, runeStart(source, at))]
+	if at <= 0 {
+		return restart{}
+	}
+	if !parsable(source) {
+		return restart{start: plainStart(source, at), plain: true}
+	}
+	src := []byte(source)
+	pc := parser.NewContext()
+	doc := skeletons.Parse(text.NewReader(src), parser.WithContext(pc))
+	for n := doc.LastChild(); n != nil; n = n.PreviousSibling() {
+		start := lineStart(src, n.Pos())
+		if start < at && isBehindEmptyLine(src[:start]) && isFirst(n) {
+			return restart{start: start, targets: pc.References()}
+		}
+	}
+	return restart{}
+}
+
+// plainStart is where a text without markup can begin, for what it shows behind byte at.
+func plainStart(source string, at int) int { return strings.LastIndexByte(source[:at], '\n') + 1 }
+
+// isFirst says whether no block before n in the document begins behind it.
+func isFirst(n ast.Node) bool {
+	for p := n.PreviousSibling(); p != nil; p = p.PreviousSibling() {
+		if p.Pos() >= n.Pos() {
+			return false
+		}
+	}
+	return true
+}
+
+func lineStart(s []byte, at int) int {
+	if at < 0 {
+		return 0
+	}
+	return bytes.LastIndexByte(s[:at], '\n') + 1
+}
+
+func isBehindEmptyLine(s []byte) bool {
+	line := string(s[lineStart(s, max(0, len(s)-1)):])
+	return len(s) > 0 && strings.TrimLeft(line, " \t") == "\n"
+}
+
+// context is one in which the targets are known.
+func (r restart) context() parser.Context {
+	pc := parser.NewContext()
+	for _, t := range r.targets {
+		pc.AddReference(t)
+	}
+	return pc
 }
