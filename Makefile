@@ -7,8 +7,9 @@ FUZZTIME ?= 10s
 BENCHTIME ?= 300ms
 # What `make race` looks at. All takes more than half an hour on two cores.
 RACEPACKAGES ?= ./...
-# More flags for `make test`, such as -p 1: one package at a time.
-TESTFLAGS ?=
+# More flags for `make test`, such as -p 1: one package at a time. Tests wait more than they
+# compute: more packages at once than there are processors.
+TESTFLAGS ?= -p 5
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # The version comes from git here, so Go needn't ask git as well (and fail
@@ -61,12 +62,15 @@ cross: ## build for other systems, to see that it compiles
 .PHONY: check
 check: fmt-check vet lint tidy-check generate-check test-short ## what every commit needs (at most 3 minutes)
 
-# The app takes longest, and comes first. Tests that may run beside others of their package
-# wait more than they compute: more at once than there are processors.
+# What takes longest comes first.
+LONGEST := ./internal/app ./adapters/web ./sessions/agent ./polling ./internal/store ./qos/redisbucket
+
+# make vet looks at what go test would look at again, and memory
+# is cheaper here than processor time.
 .PHONY: test
 test: ## all tests with short counts; installs tmux, redis-server, faketime, chromium if missing
 	scripts/install.sh test
-	$(GO) test -count=1 -timeout 30m -parallel 8 $(TESTFLAGS) ./internal/app ./...
+	GOGC=400 $(GO) test -vet=off -count=1 -timeout 30m -parallel 8 $(TESTFLAGS) $(LONGEST) ./...
 
 .PHONY: test-short
 test-short: ## the quick tests alone

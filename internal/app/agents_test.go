@@ -162,7 +162,10 @@ func TestAnswersAreTheTranscripts(t *testing.T) {
 	for _, i := range drawtest.Rand(t, 0).Perm(len(all)) {
 		quick[all[i].Agent] = all[i].Name
 	}
-	for _, rec := range all {
+	for i, rec := range all {
+		if !stress && i%3 != 0 && rec.Name != quick[rec.Agent] {
+			continue // all of them take minutes
+		}
 		for _, hooks := range []bool{true, false} {
 			if hooks && !rec.Has("hooks.jsonl") || !hooks && rec.Has("hooks.jsonl") && rec.Height > 24 && !stress {
 				continue
