@@ -109,7 +109,7 @@ func typesOf(t *testing.T) map[string][]string {
 		for _, decl := range file.Decls {
 			if g, ok := decl.(*ast.GenDecl); ok && g.Tok == token.TYPE {
 				for _, spec := range g.Specs {
-					one := spec.(*ast.TypeSpec).Name.Name //nolint:forcetypeassert // a TYPE has such
+					one := spec.(*ast.TypeSpec).Name.Name
 					if !slices.Contains(types[one], world) {
 						types[one] = append(types[one], world)
 					}

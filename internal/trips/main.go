@@ -33,6 +33,6 @@ func run(passed io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Print(text)
-	return nil
+	_, err = io.WriteString(os.Stdout, text)
+	return err
 }
