@@ -156,13 +156,7 @@ func finalRings(t *testing.T, s *suite, view adapters.View) {
 		t.Fatal(err)
 	}
 	x.print(t, Output{Ends: true}) // in a stream, its lines are all there
-	rang := 0
-	for _, m := range x.check(t, Want{To: 7}) {
-		if m.Rang {
-			rang++
-		}
-	}
-	if rang != 2 {
+	if rang := rings(x.check(t, Want{To: 7})); rang != 2 {
 		t.Errorf("2 turns ended, and it rang %d times", rang)
 	}
 }
@@ -210,13 +204,7 @@ func lateLines(t *testing.T, s *suite) {
 	if err := x.restart(false); err != nil {
 		t.Fatal(err)
 	}
-	rang := 0
-	for _, m := range x.check(t, Want{To: 3}) {
-		if m.Rang {
-			rang++
-		}
-	}
-	if rang != 1 {
+	if rang := rings(x.check(t, Want{To: 3})); rang != 1 {
 		t.Errorf("one turn has ended, and it rang %d times", rang)
 	}
 }
@@ -441,4 +429,14 @@ func deadline(t *testing.T, s *suite) {
 	if took := time.Since(began); took > callTimeout+time.Second {
 		t.Errorf("a call of %v took %v", callTimeout, took)
 	}
+}
+
+// rings counts the messages that rang.
+func rings(seen []Message) (n int) {
+	for _, m := range seen {
+		if m.Rang {
+			n++
+		}
+	}
+	return n
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 const (
@@ -161,7 +162,7 @@ func (b *backfill) run(ctx context.Context) {
 			if f, ok := errors.AsType[*failure](err); ok && f.RetryAfter > 0 {
 				rest = f.RetryAfter
 			}
-			_ = intake.Pause(ctx, rest)
+			_ = sessions.Pause(ctx, rest)
 		}
 		b.writeNotes(ctx)
 	}
@@ -301,7 +302,7 @@ func (b *backfill) readThreadState(ctx context.Context, s *gatewaySession, round
 // awaitTurn lets time pass since the call before.
 func (b *backfill) awaitTurn(ctx context.Context) {
 	if wait := askEvery - time.Since(b.asked); wait > 0 {
-		_ = intake.Pause(ctx, wait)
+		_ = sessions.Pause(ctx, wait)
 	}
 	b.asked = time.Now()
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/platform"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // GatewayOptions configure a Gateway.
@@ -109,7 +110,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 			break
 		}
 		rest := g.noteEnding(ctx, err, time.Since(began))
-		_ = intake.Pause(ctx, rest)
+		_ = sessions.Pause(ctx, rest)
 	}
 	return nil
 }

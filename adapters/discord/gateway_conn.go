@@ -22,7 +22,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/panebridge/panebridge/adapters/exchange"
-	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // Kinds of messages of the gateway
@@ -147,7 +147,7 @@ func (g *Gateway) gatewayAddress(ctx context.Context) (string, error) {
 		case wait > identifyEvery:
 			g.link.Fails(ctx, tooSoon{time.Now().Add(wait)}.Error())
 		}
-		_ = intake.Pause(ctx, wait)
+		_ = sessions.Pause(ctx, wait)
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 const (
@@ -170,7 +171,7 @@ func (i *eventIntake) keepUpdates(ctx context.Context, updates []intake.Update) 
 			return false
 		}
 		i.storing.Fails(ctx, err.Error())
-		_ = intake.Pause(ctx, intake.RestAfter(fails))
+		_ = sessions.Pause(ctx, intake.RestAfter(fails))
 	}
 }
 
@@ -361,7 +362,7 @@ func (i *eventIntake) parentOf(ctx context.Context, channel string) (string, boo
 			return "", false
 		}
 		i.storing.Fails(ctx, "asking in which channel a thread is: "+err.Error())
-		_ = intake.Pause(ctx, intake.RestAfter(fails))
+		_ = sessions.Pause(ctx, intake.RestAfter(fails))
 	}
 }
 

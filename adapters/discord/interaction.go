@@ -245,7 +245,7 @@ func (is *interactions) giveAnswer(ctx context.Context, id, token string, body a
 			return claimOpen, err
 		}
 		unsure = unsure || !failed || f.Outcome == qos.Uncertain
-		_ = intake.Pause(ctx, max(answerAgain, exchange.RetryAfter(err)))
+		_ = sessions.Pause(ctx, max(answerAgain, exchange.RetryAfter(err)))
 		if ctx.Err() != nil {
 			return claimOpen, err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 const (
@@ -58,7 +59,7 @@ func (r *RightsWatcher) Run(ctx context.Context) error {
 			r.adapter.log.InfoContext(ctx, "what the bot may do couldn't be seen; it's tried again", "err", err)
 			rest = max(rightsLackingEvery, exchange.RetryAfter(err))
 		}
-		_ = intake.Pause(ctx, rest)
+		_ = sessions.Pause(ctx, rest)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/platform"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 const (
@@ -393,7 +394,7 @@ func (g *Gateway) mayAnswer(ctx context.Context, bot string, o *owedAnswer, e in
 	case s.isMine(ctx, e.Place), press:
 	case isPairing(e): // whose code it is, is seen by who knows it
 	case !s.shared() && s.isOfBot(e.Place.Thread, bot), s.shared() && namesSomething(e) && !g.opt.Concerns(e):
-		_ = intake.Pause(ctx, letOthers)
+		_ = sessions.Pause(ctx, letOthers)
 	}
 	if s.shared() {
 		if err := s.noteAnswering(ctx, o.id); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/regular"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 const (
@@ -62,7 +63,7 @@ func (u update) key() string { return fmt.Sprintf("%s %d %d", u.Place, u.File, u
 
 // watch takes what people write, until ctx ends.
 func (f *files) watch(ctx context.Context, into *intake.Queue, log *slog.Logger) error {
-	for intake.Pause(ctx, lookEvery) == nil {
+	for sessions.Pause(ctx, lookEvery) == nil {
 		if err := f.look(ctx, into); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "look for what was written", "err", err)
 		}

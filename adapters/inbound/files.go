@@ -190,7 +190,7 @@ func (in *Inbound) fetchFile(ctx context.Context, p intake.InboundAdapter, f int
 	var err error
 	for try := range fetchTries {
 		if try > 0 {
-			if err := intake.Pause(ctx, intake.BackOff(try)); err != nil {
+			if err := sessions.Pause(ctx, intake.BackOff(try)); err != nil {
 				return err
 			}
 		}

@@ -174,7 +174,7 @@ func (in *Inbound) forgetExpired(ctx context.Context) {
 			in.Log.Warn("forgetting what has expired failed; it's tried again in an hour", "err", err)
 		}
 		in.ForgetVisits(time.Now())
-		if intake.Pause(ctx, forgetEvery) != nil {
+		if sessions.Pause(ctx, forgetEvery) != nil {
 			return
 		}
 	}
@@ -268,7 +268,7 @@ func (in *Inbound) keepRunning(ctx context.Context, worker string, run func(ctx 
 		if time.Since(began) > panicPauseMax {
 			pause = panicPause
 		}
-		if intake.Pause(ctx, pause) != nil {
+		if sessions.Pause(ctx, pause) != nil {
 			return
 		}
 	}

@@ -136,15 +136,3 @@ func RestDenied(times int) time.Duration {
 
 // maxDenied is the longest rest after a refusal.
 const maxDenied = 45 * time.Second
-
-// Pause waits; an error says that ctx has ended.
-func Pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

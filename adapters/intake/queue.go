@@ -238,7 +238,7 @@ func (q *Queue) loadWaiting(ctx context.Context) {
 		case err != nil:
 			fails++
 			q.log.WarnContext(ctx, "reading the updates that wait failed; it's tried again", "err", err)
-			if Pause(ctx, BackOff(fails)) != nil {
+			if sessions.Pause(ctx, BackOff(fails)) != nil {
 				return
 			}
 			continue
@@ -313,7 +313,7 @@ func (q *Queue) forgetOld(ctx context.Context) {
 		if err := q.opts.Journal.Forget(ctx, time.Now().Add(-keepKeysFor), keepKeys); err != nil && ctx.Err() == nil {
 			q.log.WarnContext(ctx, "forgetting old updates failed; it's tried again in an hour", "err", err)
 		}
-		if Pause(ctx, forgetKeysEvery) != nil {
+		if sessions.Pause(ctx, forgetKeysEvery) != nil {
 			return
 		}
 	}

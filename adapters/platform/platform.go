@@ -23,6 +23,7 @@ import (
 	"github.com/panebridge/panebridge/internal/findings"
 	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // Descriptor is all that's known of a platform before it's on. What's nil it doesn't have.
@@ -184,7 +185,7 @@ func (m CommandMenu) Send(ctx context.Context, owner string, list any, send func
 // OfferCommands sets the platform's commands, again and again until that works or ctx ends. It blocks until then.
 func (h Host) OfferCommands(ctx context.Context, p intake.InboundAdapter) {
 	for rest := time.Second; p.SetCommands(ctx, h.Commands) != nil; rest = min(2*rest, 5*time.Minute) {
-		if intake.Pause(ctx, rest) != nil {
+		if sessions.Pause(ctx, rest) != nil {
 			return
 		}
 	}

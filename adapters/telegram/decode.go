@@ -16,6 +16,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/platform"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // Decoder reads updates as they concern one bot.
@@ -406,7 +407,7 @@ func (i *Identity) AskUntilKnown(ctx context.Context) bool {
 			return true
 		case ctx.Err() != nil:
 		default:
-			_ = intake.Pause(ctx, fails.noteFailure(ctx, &i.vitals, err))
+			_ = sessions.Pause(ctx, fails.noteFailure(ctx, &i.vitals, err))
 		}
 	}
 	return false

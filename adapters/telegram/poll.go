@@ -19,6 +19,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/platform"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 const (
@@ -121,7 +122,7 @@ func (p *Poller) Run(ctx context.Context) error {
 				p.shared.Store(time.Now().UnixNano())
 				p.vitals.Denied(ctx, why)
 				p.away.noteRead(ctx) // by the other one
-				_ = intake.Pause(ctx, yieldEvery)
+				_ = sessions.Pause(ctx, yieldEvery)
 				continue
 			}
 		}
@@ -134,7 +135,7 @@ func (p *Poller) Run(ctx context.Context) error {
 			rest = p.noteFailure(ctx, err)
 		}
 		if rest > 0 {
-			_ = intake.Pause(ctx, rest)
+			_ = sessions.Pause(ctx, rest)
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/findings"
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // Probe looks at a bot and its chats without running anything. It acknowledges no
@@ -246,7 +247,7 @@ func (p *Probe) FindRival(ctx context.Context, watch time.Duration) (bool, error
 		if err != nil || !time.Now().Before(end) {
 			return false, err
 		}
-		_ = intake.Pause(ctx, min(time.Until(end), 500*time.Millisecond)) // updates that wait come at once
+		_ = sessions.Pause(ctx, min(time.Until(end), 500*time.Millisecond)) // updates that wait come at once
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/findings"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // setup is one run of `panebridge init`.
@@ -506,7 +507,7 @@ func (m *waitingMessages) nextMessage(ctx context.Context) (HeardMessage, error)
 			if met++; met >= rivalTries {
 				return HeardMessage{}, errRival
 			}
-			_ = intake.Pause(ctx, rivalRest)
+			_ = sessions.Pause(ctx, rivalRest)
 			continue
 		case exchange.RetryAfter(err) > 0:
 			return HeardMessage{}, fmt.Errorf("%w; Telegram wants to be left alone for %s", err, exchange.RetryAfter(err))
@@ -523,7 +524,7 @@ func (m *waitingMessages) nextMessage(ctx context.Context) (HeardMessage, error)
 			continue
 		}
 		if len(m.fresh) == 0 && got.Last > 0 {
-			_ = intake.Pause(ctx, lookAgain)
+			_ = sessions.Pause(ctx, lookAgain)
 		}
 	}
 	h := m.fresh[0]

@@ -14,6 +14,7 @@ import (
 	"github.com/go-telegram/bot"
 
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 const (
@@ -90,7 +91,7 @@ func (w *Webhook) Run(ctx context.Context) error {
 		default:
 			rest = fails.noteFailure(ctx, &w.vitals, err)
 		}
-		_ = intake.Pause(ctx, rest)
+		_ = sessions.Pause(ctx, rest)
 	}
 	return nil
 }

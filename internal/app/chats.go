@@ -22,11 +22,6 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// section is the platform's in a configuration.
-func section(cfg *config.Config, p platform.Descriptor) config.Section {
-	return cfg.Adapters.Section(p.Name)
-}
-
 // chatParts are the platforms' parts of the health.
 func (d *daemon) chatParts() []api.HealthPart {
 	var out []api.HealthPart

@@ -45,7 +45,7 @@ func CheckPlatforms(cfg *config.Config, file string, env config.Env) error {
 func platformsOf(cfg *config.Config) (made []adapters.Adapter, found []config.Problem) {
 	host := platform.Host{Knows: func(adapters.Target) bool { return true }} // which chats have let the bot in, only the store can say
 	for _, p := range all.Enabled(cfg) {
-		one, err := p.New(context.Background(), section(cfg, p), host) // it reads and calls nothing
+		one, err := p.New(context.Background(), cfg.Adapters.Section(p.Name), host) // it reads and calls nothing
 		if err == nil {
 			made = append(made, one.Outbound())
 			continue
@@ -106,7 +106,7 @@ func ExamineChats(ctx context.Context, cfg *config.Config, running bool) []findi
 	var found []findings.Finding
 	for _, p := range all.Enabled(cfg) {
 		if p.Examine != nil {
-			found = append(found, p.Examine(ctx, section(cfg, p), running)...)
+			found = append(found, p.Examine(ctx, cfg.Adapters.Section(p.Name), running)...)
 		}
 	}
 	return found

@@ -213,7 +213,7 @@ func (d *daemon) letIn(cfg *config.Config) {
 	d.inbound.SetPinned(cfg.Attention.Pinned)
 	for _, p := range d.platforms {
 		if r, ok := p.Platform.(platform.Reloader); ok {
-			r.Reload(section(cfg, p.Descriptor))
+			r.Reload(cfg.Adapters.Section(p.Name))
 		}
 	}
 }

@@ -255,7 +255,7 @@ type chats struct {
 // buildPlatforms makes the platforms that are on.
 func (d *daemon) buildPlatforms(ctx context.Context) error {
 	for _, p := range all.Enabled(d.config) {
-		made, err := p.New(ctx, section(d.config, p), d.hostOf(p.Name))
+		made, err := p.New(ctx, d.config.Adapters.Section(p.Name), d.hostOf(p.Name))
 		if err != nil {
 			return err
 		}

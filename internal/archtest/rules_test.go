@@ -50,8 +50,8 @@ var rules = map[string][]string{
 	"adapters/cards":    {"adapters", "adapters/access", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/render/screenshot"},
 	"adapters/commands": {"adapters", "adapters/access", "adapters/cards", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot", "internal/render/sgr"},
 	"adapters/inbound":  {"adapters", "adapters/access", "adapters/cards", "adapters/commands", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot"},
-	"adapters/all":      {everything},                                                                                                   // the list of platforms
-	"adapters/platform": {"config", "adapters", "adapters/exchange", "adapters/intake", "qos", "internal/findings", "internal/regular"}, // what all know of one
+	"adapters/all":      {everything},                                                                                                               // the list of platforms
+	"adapters/platform": {"config", "adapters", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/findings", "internal/regular"}, // what all know of one
 	"internal/findings": {"internal/regular"},
 	"adapters/web":      {"internal/render", "internal/render/sgr"},
 	"adapters/telegram": {"config", "adapters", "adapters/platform", "internal/findings", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/entities", "internal/redact"},
