@@ -76,6 +76,31 @@ func TestNothingGoesBeforeItIsKept(t *testing.T) {
 	})
 }
 
+// TestASlowDiskOnlyDelays: however the writes of several chats' slots fall, each of
+// their calls is made. A write that takes nearly as long as a question may wait for an
+// answer must not make each answer come too late.
+func TestASlowDiskOnlyDelays(t *testing.T) {
+	for write := 500 * time.Millisecond; write <= 4500*time.Millisecond; write += 500 * time.Millisecond {
+		t.Run(write.String(), func(t *testing.T) {
+			ledger := &moody{Ledger: qostest.NewMemLedger().Process()}
+			ledger.write = func() error { time.Sleep(write); return nil }
+			inArena(t, qos.Options{}, func() qos.Budget { return qos.NewLocalBudget(ledger) }, func(a *arena) {
+				const chats, rounds = 4, 8
+				for round := range rounds {
+					for chat := range chats {
+						a.post(qos.ChatKey(fmt.Sprint("-", chat)), fmt.Sprint(round), qos.Interactive)
+						a.pass(1300 * time.Millisecond)
+					}
+					a.pass(30 * time.Second)
+					if n, want := len(a.made(nil)), (round+1)*chats; n != want {
+						t.Fatalf("%d calls of %d", n, want)
+					}
+				}
+			})
+		})
+	}
+}
+
 // TestUnreadableLedgerGrantsNothing: as long as nobody knows what was taken before.
 func TestUnreadableLedgerGrantsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

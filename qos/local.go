@@ -395,6 +395,11 @@ const (
 	// ledgerLastRetry is how long after an error that's tried again: what passes is tried often
 	// within so short a time.
 	ledgerLastRetry = 200 * time.Millisecond
+	// slowWrite is how long a write takes at least that's slow. The next one then waits
+	// for a part of that time, so that what comes of the answers goes with it: where a
+	// grant came too late, the refund would otherwise be written alone, and the next question
+	// would come too late again.
+	slowWrite, slowWriteRest = 100 * time.Millisecond, 20
 	// pruneEvery is how often what doesn't matter any more is forgotten.
 	pruneEvery = time.Minute
 )
@@ -418,8 +423,11 @@ func (b *LocalBudget) Run(ctx context.Context, hear func(Penalty), _ func(ChatKe
 			b.forgetOld(time.Now())
 		case <-b.wake:
 		}
+		began := time.Now()
 		if err := b.writeEntries(ctx); err != nil {
 			b.pauseFor(ctx, ledgerRetry)
+		} else if took := time.Since(began); took >= slowWrite {
+			b.pauseFor(ctx, took/slowWriteRest)
 		}
 	}
 }
