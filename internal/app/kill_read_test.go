@@ -125,12 +125,16 @@ func (r *reader) message(m message) {
 // longest is longer than a call is under way that isn't held up.
 const longest = 2 * time.Second
 
+// travels is how long after a kill a call may arrive that the killed program made: what
+// the trap lets it travel, and what the stand-in takes to hear that its caller is gone.
+const travels = 200 * time.Millisecond
+
 // interrupted says whether the call of the newest message may have been under way when
 // the program was killed, before another one came, and so was made once more.
 func (r *reader) interrupted(next time.Time) bool {
 	at := r.newest.at
 	cut := !r.rig.stage.once() && slices.ContainsFunc(r.rig.killed, func(kill time.Time) bool {
-		return kill.After(at) && kill.Before(next) && kill.Before(at.Add(longest))
+		return kill.After(at.Add(-travels)) && kill.Before(next) && kill.Before(at.Add(longest))
 	})
 	if cut {
 		r.doubtful += r.ends
