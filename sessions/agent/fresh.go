@@ -68,14 +68,20 @@ func (p *Profile) promptEnd(l *layout) int {
 // askedLast reports whether a text, by its letters, is what the person wrote last, as far as
 // the screen shows it.
 func (p *Profile) askedLast(s *sessions.Snapshot, text string) bool {
+	shown := p.lastPrompt(s)
+	return shown != "" && (shown == text || len(shown) >= longText && strings.HasPrefix(text, shown))
+}
+
+// lastPrompt returns the letters of what the person wrote last, as far as the screen shows
+// it; "" if it isn't there.
+func (p *Profile) lastPrompt(s *sessions.Snapshot) string {
 	l := p.layout(s, true)
 	for i := l.lower - 1; i >= l.header; i-- {
 		if n := l.patternRows(p.spec.Screen.Prompt, i); n > 0 {
-			shown := letters(strings.Join(l.rows[i:min(i+n, len(l.rows))], ""))
-			return shown != "" && (shown == text || len(shown) >= longText && strings.HasPrefix(text, shown))
+			return letters(strings.Join(l.rows[i:min(i+n, len(l.rows))], ""))
 		}
 	}
-	return false
+	return ""
 }
 
 // remark returns how many rows from row i on are the program's own remark.

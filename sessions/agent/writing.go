@@ -17,6 +17,8 @@ type writing struct {
 	width int                   // of the screen; in another the rows are others
 	last  transcript.RecordKind // of the turn's last record; "": it has none but what was asked
 	fail  bool                  // that's of a tool that failed, or was refused
+	asked string                // letters of what the person wrote last
+	was   string                // and of what the person had written before that
 }
 
 const (
@@ -30,11 +32,21 @@ func (w *writing) noteRecords(records []transcript.Record) {
 		switch r.Kind {
 		case transcript.User:
 			w.last, w.fail = "", false
+			w.was, w.asked = w.asked, letters(r.Text)
 		case transcript.Answer, transcript.Tool, transcript.ToolResult, transcript.Question:
 			w.last, w.fail, w.rows = r.Kind, r.Failed, nil
 		default: // nothing that was said
 		}
 	}
+}
+
+// endTurn forgets what was written.
+func (w *writing) endTurn() { *w = writing{asked: w.asked} }
+
+// isBehind reports whether a screen that shows so much of a prompt is of before the person
+// wrote last: what stands there was said to what had been asked before.
+func (w *writing) isBehind(prompt string) bool {
+	return prompt != "" && strings.HasPrefix(w.was, prompt) && !strings.HasPrefix(w.asked, prompt)
 }
 
 // hasTool reports whether the transcript has a tool at work: what's new on the screen is its.
@@ -92,17 +104,29 @@ func (o *Observer) followWriting(l sessions.Poll, v Verdict, records []transcrip
 		cutOff = o.cutOff(nil)
 	case v.Ended && v.Interrupted:
 		cutOff = o.cutOff(l.Screen)
-	case l.Screen != nil && v.State == sessions.StateWorking && !v.Ended:
-		text, _ := p.profile.Fresh(l.Screen)
-		p.writing.noteRows(p.text.unsaid(text), l.Screen.Width)
+	case l.Screen != nil && v.State == sessions.StateWorking && !v.Ended && !p.writing.isBehind(p.profile.lastPrompt(l.Screen)):
+		p.writing.noteRows(p.unsaidRows(l.Screen), l.Screen.Width)
 	}
 	if v.Ended {
-		p.writing = writing{}
+		p.writing.endTurn()
 	}
 	for i := range cutOff {
 		cutOff[i].At = l.Now
 	}
 	return cutOff
+}
+
+// unsaidRows are a screen's rows of the conversation that the transcript doesn't have, above
+// what says that the turn was stopped.
+func (p *agentRun) unsaidRows(screen *sessions.Snapshot) []string {
+	text, _ := p.profile.Fresh(screen)
+	end := slices.IndexFunc(text, func(row string) bool {
+		return slices.ContainsFunc(p.profile.spec.Interrupted, func(p pattern) bool { return p.MatchString(row) })
+	})
+	if end >= 0 {
+		text = text[:end]
+	}
+	return p.text.unsaid(trimBlank(text))
 }
 
 // interruptedNote stands below what was being written when a turn was stopped.
@@ -114,14 +138,7 @@ func (o *Observer) cutOff(screen *sessions.Snapshot) []sessions.Line {
 	p := o.program
 	w := p.writing
 	if screen != nil && (len(w.rows) > 0 || !w.fail) {
-		text, _ := p.profile.Fresh(screen)
-		end := slices.IndexFunc(text, func(row string) bool {
-			return slices.ContainsFunc(p.profile.spec.Interrupted, func(p pattern) bool { return p.MatchString(row) })
-		})
-		if end >= 0 {
-			text = text[:end]
-		}
-		w.noteRows(p.text.unsaid(trimBlank(text)), screen.Width)
+		w.noteRows(p.unsaidRows(screen), screen.Width)
 	}
 	rows := trimBlank(p.text.unsaid(w.rows))
 	if l := letters(strings.Join(rows, "")); len(l) < minKnown || bytes.Contains(p.text.turn, []byte(l)) {

@@ -77,6 +77,29 @@ func TestWhatWasBeingWrittenIsTold(t *testing.T) {
 		after(p, atRest(asked, full...))
 		p.want(told...)
 	})
+	t.Run("on a screen that still shows the turn before", func(t *testing.T) {
+		p, f := begin(t)
+		long := []string{"It's half past ten,", "the sun is up,", "the shops are open,", "the streets are full,", "the trains are late,", "the coffee is hot,", "and the day is young."}
+		f.answer(strings.Join(long, "\n"))
+		f.end()
+		screen := []string{"● " + long[0]}
+		for _, row := range long[1:] {
+			screen = append(screen, "  "+row)
+		}
+		before := len(p.told)
+		after(p, atRest(asked, screen...))
+		f.user("and the date")
+		for range 3 {
+			p.look(200*time.Millisecond, atWorkOn(asked, screen...))
+		}
+		p.look(time.Second, atWorkOn("and the date", "● It's the first of May"))
+		after(p, stopped("and the date", "● It's the first of May,", "  a holiday"))
+		if n := slices.Index(p.told[before:], "user and the date"); n < 0 {
+			t.Fatalf("told: %q", p.told)
+		} else if got, want := p.told[before+n+1:], []string{"pane ● It's the first of May,", "pane   a holiday", mark, "END"}; !slices.Equal(got, want) {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	})
 	t.Run("a tool", func(t *testing.T) {
 		p, f := begin(t)
 		f.line(map[string]any{"type": "assistant", "message": map[string]any{"id": "m", "role": "assistant", "content": []any{map[string]any{"type": "tool_use", "id": "t", "name": "Bash", "input": map[string]any{"command": "sleep 9"}}}}})
