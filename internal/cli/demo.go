@@ -221,8 +221,8 @@ The demo is running. Its page:
 Try, on the page:
   - write anything: the agent thinks, calls a tool, and answers in Markdown
   - write "ask": it says why, asks for a permission, and waits for your answer
-  - write "count 20": it counts
-  - kill the daemon while it counts, and start it again: nothing is lost
+  - write "count 2000": it counts for a while
+  - kill the daemon while it counts, and start it again: nothing is lost, nothing comes twice
         kill -9 PID; AGAIN demo
 
 And in another terminal:
@@ -231,7 +231,8 @@ And in another terminal:
         SELF --state-dir DIR input demo "count 20"
         tmux SOCKET attach -t =pb_demo     (Ctrl-b d leaves it)
 
-Ctrl-C ends the demo, with its agent and its tmux server.
+Ctrl-C ends the demo, with its agent and its tmux server. What it wrote stays in
+DIR, until you delete it.
 `
 	return strings.NewReplacer("URL", url, "PID", fmt.Sprint(os.Getpid()), "SELF", self, "AGAIN", again, "DIR", dir,
 		"SOCKET", strings.Join(socketFlag(server), " ")).Replace(text)

@@ -273,22 +273,38 @@ func (o *Observer) turnTo(ref transcript.Ref) bool {
 		return false
 	}
 	var cursor []byte
+	var until time.Time
 	from := p.from
 	if was := o.past.leftAt(ref); was != nil {
-		ref, cursor = was.Ref, was.Cursor
+		ref, cursor, until = was.Ref, was.Cursor, was.Until
 	} else if p.reader != nil && p.last.After(from) {
 		from = p.last.Add(1) // what it has from before is another pane's, or a copy of what was told
 	} else if told := o.past.toldUntil(); p.reader == nil && !told.IsZero() && !told.Before(from) {
 		from = told.Add(1) // a copy, too: see old, which can't be sure of the last seconds
 	}
-	if err := o.openTranscript(ref, cursor); err != nil {
+	p.from = from
+	if err := o.goOnWith(ref, cursor, until); err != nil {
 		p.refuse(ref, "can't be read: "+err.Error())
 		o.chooseSource(sessions.Source{Program: p.profile.Name()})
 		o.w.opt.Logger.Warn("a transcript can't be read", "session", o.session.ID, "path", ref.Path, "err", err)
 		return false
 	}
-	p.from = from
 	return true
+}
+
+// goOnWith reads a transcript from where it was left. A cursor that can't be used, for it's
+// another version's, is done without: what was written until then is told already.
+func (o *Observer) goOnWith(ref transcript.Ref, cursor []byte, until time.Time) error {
+	err := o.openTranscript(ref, cursor)
+	if !errors.Is(err, transcript.ErrCursor) || until.IsZero() {
+		return err
+	}
+	o.w.opt.Logger.Warn("where a transcript was left isn't known; what's in it from later is told",
+		"session", o.session.ID, "path", ref.Path, "later_than", until, "err", err)
+	if from := until.Add(1); from.After(o.program.from) {
+		o.program.from = from
+	}
+	return o.openTranscript(ref, nil)
 }
 
 // loseTranscript stops reading a transcript that can't be read at the moment. It's tried again,

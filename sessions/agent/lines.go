@@ -32,6 +32,9 @@ func (o *Observer) linesOf(records []transcript.Record, now time.Time) []session
 		if r.Kind == transcript.TurnEnd && r.At.After(o.program.last) && !r.At.After(now) {
 			o.program.last = r.At
 		}
+		if r.At.After(o.program.until) && !r.At.After(now) {
+			o.program.until = r.At
+		}
 		kind, ok := kinds[r.Kind]
 		if r.Kind == transcript.User && len(o.program.profile.spec.Screen.Prompt) == 0 {
 			o.program.text.asked = letters(r.Text)

@@ -70,6 +70,7 @@ type agentRun struct {
 	pane      bool                // the pane's lines count until the next turn begins
 	from      time.Time           // what the transcript has from before was told by the pane; zero: nothing
 	last      time.Time           // when the last turn ended whose end was told
+	until     time.Time           // when the newest record was written that was told
 	next      []transcript.Record // were read, and are to be told with the next look
 	cursor    []byte              // before next
 	ending    bool                // it has ended, and the rest of its transcript is being read
@@ -95,6 +96,7 @@ type kept struct {
 	Owed    owed            `json:"owed,omitzero"`
 	From    time.Time       `json:"from,omitzero"`
 	Last    time.Time       `json:"last,omitzero"`
+	Until   time.Time       `json:"until,omitzero"`
 	Sure    bool            `json:"sure,omitempty"`
 	Raw     rawCalls        `json:"raw,omitzero"`
 	// Announced is what a hook said, which isn't said again.
@@ -121,7 +123,7 @@ func newObserver(w *Watchers, s sessions.Session, profile string, blob []byte) (
 	}
 	o.program = &agentRun{
 		profile: p, judge: NewJudge(p, k.Judge), process: Process{PID: k.PID, Started: k.Started},
-		pane: k.Pane, owed: k.Owed, from: k.From, last: k.Last, sure: k.Sure, announced: k.Announced,
+		pane: k.Pane, owed: k.Owed, from: k.From, last: k.Last, until: k.Until, sure: k.Sure, announced: k.Announced,
 	}
 	o.program.began = o.program.judge.saved.Began
 	o.known.raw = k.Raw
@@ -129,7 +131,7 @@ func newObserver(w *Watchers, s sessions.Session, profile string, blob []byte) (
 		o.program.process = now
 	}
 	if k.Ref != nil {
-		if err := o.openTranscript(*k.Ref, k.Cursor); err != nil {
+		if err := o.goOnWith(*k.Ref, k.Cursor, k.Until); err != nil {
 			w.opt.Logger.Warn("a transcript can't be read on", "session", s.ID, "path", k.Ref.Path, "err", err)
 		}
 		o.chooseSource(o.program.sourceRead(*k.Ref))
@@ -314,6 +316,7 @@ func (o *Observer) keepState(s sessions.Observation) (sessions.Observation, erro
 	k := kept{Typed: o.typed, Past: o.past, Untried: o.untried}
 	if p := o.program; p != nil {
 		k.Program, k.PID, k.Started, k.Judge, k.Pane = p.profile.Name(), p.process.PID, p.process.Started, p.judge.Save(), p.pane
+		k.Until = p.until
 		k.Owed, k.From, k.Last, k.Sure, k.Announced, k.Raw = p.owed, p.from, p.last, p.sure, p.announced, o.rawCalls()
 		if p.reader != nil {
 			ref := p.reader.Ref()

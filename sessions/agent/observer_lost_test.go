@@ -2,6 +2,7 @@ package agent
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,6 +56,48 @@ func TestTranscriptThatCantBeReadForAMoment(t *testing.T) {
 		t.Errorf("its text is %s's", p.text)
 	}
 	p.want("user first", "answer of first")
+}
+
+// Where the place at which a transcript was left isn't known, as behind another version that
+// kept it otherwise, nothing is told twice, and what's new is told.
+func TestWhatWasToldIsntToldAgainWithoutACursor(t *testing.T) {
+	for _, back := range []bool{false, true} { // the conversation goes on; or is come back to
+		h := newHost(t)
+		h.run(1, 1, h.now.Add(-time.Minute))
+		p, f := h.pane(1), h.file("one")
+		p.hook(SessionStart, f)
+		f.user("first")
+		p.look(time.Second, atWorkOn("first"))
+		f.answer("of first")
+		p.look(time.Second, atWorkOn("first"))
+		other := h.file("two")
+		if back {
+			f.end()
+			p.look(time.Second, atRest("first"))
+			p.hook(SessionStart, other)
+			other.user("second")
+			p.look(time.Second, atWorkOn("second"))
+			other.end()
+			p.look(time.Second, atRest("second"))
+		}
+		kept := strings.ReplaceAll(string(p.kept), `"cursor":{"v":1,`, `"cursor":{"v":99,`)
+		if kept == string(p.kept) {
+			t.Fatalf("there's no cursor in %s", kept)
+		}
+		p.kept = []byte(kept)
+		p.restart()
+		want := []string{"user first", "answer of first"}
+		if back {
+			want = append(want, "user second")
+			p.hook(SessionStart, f)
+		}
+		p.now = p.now.Add(time.Second)
+		f.answer("and more")
+		for range 3 {
+			p.look(time.Second, atWorkOn("first"))
+		}
+		p.want(append(want, "answer and more")...)
+	}
 }
 
 // One that can't be read for good is given up: the pane tells what comes.

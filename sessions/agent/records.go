@@ -98,14 +98,15 @@ type left struct {
 	Started time.Time       `json:"started,omitzero"`
 	Ref     transcript.Ref  `json:"ref"`
 	Cursor  json.RawMessage `json:"cursor"`
-	Last    time.Time       `json:"last,omitzero"` // as program.last
+	Last    time.Time       `json:"last,omitzero"`  // as agentRun.last
+	Until   time.Time       `json:"until,omitzero"` // as agentRun.until
 }
 
 const maxPast = 4 // some 1 KB each
 
 // leaveProgram remembers how far a program's transcript was told.
 func (t *past) leaveProgram(p *agentRun) {
-	l := left{PID: p.process.PID, Started: p.process.Started, Ref: p.reader.Ref(), Cursor: p.cursorTold(), Last: p.last}
+	l := left{PID: p.process.PID, Started: p.process.Started, Ref: p.reader.Ref(), Cursor: p.cursorTold(), Last: p.last, Until: p.until}
 	kept := slices.DeleteFunc(slices.Clone(*t), func(was left) bool { return sameRef(was.Ref, l.Ref) })
 	kept = append(kept, l)
 	*t = kept[max(0, len(kept)-maxPast):]

@@ -12,6 +12,9 @@ import (
 // refused rather than misread.
 const cursorVersion = 1
 
+// ErrCursor says that a cursor can't be used: it's another version's, or of another transcript.
+var ErrCursor = errors.New("its cursor can't be used, read it from the beginning or from its end")
+
 // storedCursor is what Cursor gives, as JSON.
 type storedCursor struct {
 	Version int          `json:"v"`
@@ -65,7 +68,7 @@ func decodeCursor(ref Ref, text []byte) (readPosition, error) {
 		err = errors.New("there's more after its end")
 	}
 	if err != nil {
-		return readPosition{}, fmt.Errorf("open transcript %s: its cursor can't be used, read it from the beginning or from its end: %w", ref.Path, err)
+		return readPosition{}, fmt.Errorf("open transcript %s: %w: %w", ref.Path, ErrCursor, err)
 	}
 	return c.At, nil
 }

@@ -14,7 +14,7 @@ const demoStart = "start"
 
 var demoKinds = []RecordKind{User, Answer, Tool, ToolResult, Question, TurnEnd} //nolint:gochecknoglobals // a constant table
 
-func (demoDecoder) decode(line []byte, out []Record) ([]Record, bool) {
+func (*demoDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	if !valid(line) {
 		return out, false
 	}

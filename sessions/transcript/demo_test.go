@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,5 +56,24 @@ func TestDemoTranscript(t *testing.T) {
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) || r.Skipped() != 1 {
 		t.Errorf("read %q and skipped %d, want %q", got, r.Skipped(), want)
+	}
+}
+
+// Every format's reader goes on from its own cursor, whatever its decoder keeps in it.
+func TestEachFormatGoesOnFromItsCursor(t *testing.T) {
+	for format := range decoders {
+		ref := Ref{Format: format, Path: filepath.Join(t.TempDir(), "transcript.jsonl")}
+		r, err := Open(ref, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Open(ref, r.Cursor())
+		if err != nil {
+			t.Errorf("%s doesn't go on: %v", format, err)
+			continue
+		}
+		if err := errors.Join(r.Close(), again.Close()); err != nil {
+			t.Error(err)
+		}
 	}
 }

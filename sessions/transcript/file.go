@@ -41,7 +41,7 @@ func openFile(path string, fresh func() decoder, at readPosition) (*fileSource, 
 	}
 	if len(at.State) > 0 {
 		if err := json.Unmarshal(at.State, s.dec); err != nil {
-			return nil, fmt.Errorf("open transcript %s: its cursor can't be used, read it from the beginning or from its end: %w", path, err)
+			return nil, fmt.Errorf("open transcript %s: %w: %w", path, ErrCursor, err)
 		}
 	}
 	return s, nil

@@ -78,7 +78,7 @@ var decoders = map[Format]func() decoder{ //nolint:gochecknoglobals // a constan
 	Gemini: func() decoder { return &geminiDecoder{} },
 	Qwen:   func() decoder { return &qwenDecoder{} },
 	Pi:     func() decoder { return &piDecoder{} },
-	Demo:   func() decoder { return demoDecoder{} },
+	Demo:   func() decoder { return &demoDecoder{} },
 }
 
 // Read returns what's new, in order, about limit records at most (0: 1000), and none
