@@ -384,11 +384,11 @@ func (h *Hub) outletOf(t Target) (*outlet, error) {
 	if o := h.outlets[t.Adapter]; o != nil {
 		return o, nil
 	}
-	names := strings.Join(slices.Sorted(maps.Keys(h.outlets)), ", ")
-	if names == "" {
-		names = "none"
+	if len(h.outlets) == 0 {
+		return nil, fmt.Errorf("%w adapter %q: none is enabled below `adapters` in the configuration", sessions.ErrUnknown, t.Adapter)
 	}
-	return nil, fmt.Errorf("%w adapter %q; there is %s", sessions.ErrUnknown, t.Adapter, names)
+	return nil, fmt.Errorf("%w adapter %q: what's enabled below `adapters` in the configuration is %s",
+		sessions.ErrUnknown, t.Adapter, strings.Join(slices.Sorted(maps.Keys(h.outlets)), ", "))
 }
 
 // hubTask is what Run does because of something heard. It's done again until it

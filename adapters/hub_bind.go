@@ -26,7 +26,7 @@ func (h *Hub) Bind(ctx context.Context, id sessions.ID, t Target, view View, inp
 		return Binding{}, fmt.Errorf("bind %s to %s: %w", s.Name, t, sessions.ErrEnded)
 	}
 	if err := h.checkTarget(t); err != nil {
-		return Binding{}, err
+		return Binding{}, fmt.Errorf("bind %s to %s: %w: %w", s.Name, t, sessions.ErrInvalid, err)
 	}
 	if view, err = ParseView(string(view)); err != nil {
 		return Binding{}, fmt.Errorf("bind %s to %s: %w: %w", s.Name, t, sessions.ErrInvalid, err)

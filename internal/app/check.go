@@ -54,15 +54,19 @@ func platformsOf(cfg *config.Config) (made []adapters.Adapter, found []config.Pr
 			found = append(found, config.Problem{Path: "adapters." + p.Name + ".token_file", Message: unread.Why.Error()})
 			continue
 		}
-		for _, one := range joined(errors.Unwrap(err)) {
+		for _, one := range joined(err) {
 			found = append(found, config.Problem{Path: "adapters." + p.Name, Message: one.Error()})
 		}
 	}
 	return made, found
 }
 
-// joined are the errors that were joined to one.
+// joined are the errors that were joined to one, which may be wrapped in one more; else
+// what's wrapped, or the error itself.
 func joined(err error) []error {
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner
+	}
 	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		return all.Unwrap()
 	}

@@ -123,7 +123,7 @@ agents: {cat: {command: [cat]}}
 		},
 		"chats that aren't there": {
 			"adapters: {telegram: {qos: {group_mpm: 5}}}\nmirrors:\n  - {session: a, to: 'telegram:-100'}\n  - {session: b, to: 'telegram:-300'}\n  - {session: c, to: 'discord:5'}\n",
-			[]string{"config.yaml:6:5: mirrors[1]: mirror \"b\" to telegram:-300: chat -300 is not in the configuration", "config.yaml:7:5: mirrors[2]: mirror \"c\" to discord:5: unknown adapter \"discord\"; there is telegram"},
+			[]string{"config.yaml:6:5: mirrors[1]: mirror \"b\" to telegram:-300: chat -300 is not in the configuration", "config.yaml:7:5: mirrors[2]: mirror \"c\" to discord:5: unknown adapter \"discord\": what's enabled below `adapters` in the configuration is telegram"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

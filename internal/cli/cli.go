@@ -49,15 +49,15 @@ type invocation struct {
 }
 
 func newRoot(p *invocation) *cobra.Command {
-	root := newGroup("panebridge", "Mirror agent sessions that run in tmux, and write back to them",
-		newInit(p), newRun(p), newDemo(p), newDemoAgent(p), newDoctor(p), newConfig(p),
-		newSessions(p), newInput(p), newKeys(p), newPrompts(p), newAnswer(p), newTail(p), newScreen(p), newWait(p),
-		newBind(p), newUnbind(p), newPair(p), newAccess(p), newPage(p), newStatus(p), newRedis(p), newHook(p), newHooks(p),
+	root := newGroup("panebridge", "Mirror agent sessions that run in tmux, and write back to them", newVersion(p))
+	addGroup(root, "To begin with", newDemo(p), newInit(p), newRun(p), newDemoAgent(p), newDoctor(p), newConfig(p), newHook(p), newHooks(p), newStatus(p))
+	addGroup(root, "Sessions", newSessions(p), newInput(p), newKeys(p), newPrompts(p), newAnswer(p), newTail(p), newScreen(p), newWait(p))
+	addGroup(root, "Chats, the page, and who may use them", newBind(p), newUnbind(p), newPair(p), newAccess(p), newPage(p), newRedis(p))
+	addGroup(root, "Agents among themselves",
 		newFleet(p), newMembers(p), newSend(p), newBroadcast(p), newPoll(p), newAck(p), newCancel(p), newPing(p), newNotify(p), newListen(p), newSubscribe(p), newSkill(p),
-		newVersion(p),
 	)
-	root.Long = `panebridge mirrors agent sessions that run in tmux, line by line, to a local page
-and carries what's written there back into the pane.
+	root.Long = `panebridge mirrors agent sessions that run in tmux, line by line, to chat platforms and
+a local page, and carries what's written there back into the pane.
 
 "panebridge demo" shows it without any configuration, "panebridge init" sets up a bot
 on Telegram.`
@@ -84,11 +84,20 @@ func newGroup(use, short string, below ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
+// addGroup adds commands that the help of root lists under a title.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
+	for _, cmd := range commands {
+		cmd.GroupID = title
+	}
+	root.AddCommand(commands...)
+}
+
 // usageTemplate changes cobra's so that a group isn't said to run by itself.
 func usageTemplate(text string) string {
 	return strings.NewReplacer(
 		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}",
-		"[command]", "COMMAND", "Available Commands", "Commands",
+		"[command]", "COMMAND", "Available Commands", "Commands", "Additional Commands", "Other",
 	).Replace(text)
 }
 

@@ -278,7 +278,7 @@ func (p *invocation) printWaitText(r sessions.WaitResult) error {
 	case r.Reason != "":
 		head += ": " + r.Reason
 	case r.Outcome == sessions.WaitTimeout:
-		head += ": nothing of it within " + (time.Duration(r.TimeoutMS) * time.Millisecond).String()
+		head += ": nothing that was waited for came within " + (time.Duration(r.TimeoutMS) * time.Millisecond).String()
 	}
 	if err := p.printf("%s\n", head); err != nil {
 		return err
