@@ -8,7 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"image"
-	_ "image/gif" // for wellFormed
+	_ "image/gif" // for isWellFormed
 	_ "image/jpeg"
 	_ "image/png"
 	"io"

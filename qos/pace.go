@@ -316,8 +316,8 @@ const (
 	// slowStart is for how long half the reduced pace holds after a penalty has lifted.
 	slowStart = time.Minute
 
-	// penaltyMargin is added to the platform's time, as 0.1 s to 1 s at random, so
-	// that a clock that runs differently there doesn't make us too early.
+	// From penaltyMarginLeast to penaltyMarginMost, at random, is added to the platform's
+	// time, so that a clock that runs differently there doesn't make us too early.
 	penaltyMarginLeast = 100 * time.Millisecond
 	penaltyMarginMost  = time.Second
 

@@ -19,7 +19,7 @@
 // scheduler (Options.Learn), which waits; what comes too early all the same is refused
 // here, because ten thousand refusals ban the address for an hour.
 // What the headers don't say is known ahead: two renames in ten minutes
-// (Limits in adapter.go), few edits of messages older than an hour (oldOnes), threads
+// (Limits in adapter.go), few edits of messages older than an hour (oldEditTimes), threads
 // that others make too (Adapter.Threads).
 //
 // Sends carry a nonce that Discord enforces: one that wasn't answered is made again, and

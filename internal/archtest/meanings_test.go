@@ -42,7 +42,7 @@ var meanings = map[string]string{
 // A package whose types are those of others in another form calls them as those do: sections of the
 // configuration and documents of the API are called after what they're of; recordings and stand-ins are worlds
 // of their own, for tests; and what one chat platform has, another has, too.
-func worldOf(folder string) string {
+func worldOf(folder string, platforms []string) string {
 	switch {
 	case folder == "config" || folder == "internal/api" || strings.HasPrefix(folder, "internal/api/"):
 		return ""
@@ -51,7 +51,7 @@ func worldOf(folder string) string {
 		return ""
 	case slices.ContainsFunc(strings.Split(folder, "/"), func(part string) bool { return strings.HasSuffix(part, "test") || strings.HasSuffix(part, "bench") }):
 		return ""
-	case slices.Contains([]string{"adapters/telegram", "adapters/discord", "adapters/folder"}, folder):
+	case slices.Contains(platforms, folder):
 		return "a chat platform"
 	default:
 		return folder
@@ -84,27 +84,12 @@ func checkMeanings(meanings map[string]string, types map[string][]string) (wrong
 func typesOf(t *testing.T) map[string][]string {
 	t.Helper()
 	types := map[string][]string{}
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			if err == nil && name != root && skipped(name, d.Name()) {
-				return filepath.SkipDir
-			}
-			return err
-		}
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return nil
-		}
-		rel, err := filepath.Rel(root, name)
-		if err != nil {
-			return err
-		}
-		world := worldOf(path.Dir(filepath.ToSlash(rel)))
-		if world == "" {
-			return nil
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
+	_, files := parseAll(t)
+	platforms := platformsOf(files)
+	for name, file := range files {
+		world := worldOf(path.Dir(name), platforms)
+		if world == "" || strings.HasSuffix(name, "_test.go") {
+			continue
 		}
 		for _, decl := range file.Decls {
 			if g, ok := decl.(*ast.GenDecl); ok && g.Tok == token.TYPE {
@@ -116,15 +101,50 @@ func typesOf(t *testing.T) map[string][]string {
 				}
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	if len(types) < 100 {
 		t.Fatalf("found %d types: the test looks in the wrong place", len(types))
 	}
 	return types
+}
+
+// platformsOf are the folders of chat platforms: each has a function Descriptor.
+func platformsOf(files map[string]*ast.File) (folders []string) {
+	for name, file := range files {
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "Descriptor" {
+				folders = append(folders, path.Dir(name))
+			}
+		}
+	}
+	return folders
+}
+
+// parseAll parses all files of Go, by their paths in the project.
+func parseAll(t *testing.T) (set *token.FileSet, files map[string]*ast.File) {
+	t.Helper()
+	set, files = token.NewFileSet(), map[string]*ast.File{}
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != root && skipped(name, d.Name()):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go"):
+			return nil
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(set, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		files[filepath.ToSlash(rel)] = file
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set, files
 }
 
 // The check itself: a name twice, one that's allowed, one that was allowed.

@@ -244,7 +244,8 @@ func checkHelp(t *testing.T, command, flags []string) string {
 // isGroup says whether a command has commands of its own.
 func isGroup(t *testing.T, command []string) bool {
 	t.Helper()
-	return strings.Contains(help(t, command), "\nCommands:\n")
+	name := strings.Join(append([]string{"panebridge"}, command...), " ")
+	return strings.Contains(help(t, command), "\n  "+name+" COMMAND\n")
 }
 
 func help(t *testing.T, command []string) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/cards"
 )
 
-// StandingCards returns which messages stand: see cards.StandingStore.
+// StandingCards returns which messages stand: see cards.StandingCardStore.
 func (s *Store) StandingCards(ctx context.Context) ([]cards.StandingCard, error) {
 	return list(ctx, s, "read which messages stand", func(row *sql.Rows) (c cards.StandingCard, err error) {
 		err = row.Scan(&c.Kind, &c.Subject, &c.Place.Adapter, &c.Place.Chat, &c.Place.Thread, &c.Session, &c.Message, &c.Shows, &c.Begun)
@@ -18,7 +18,7 @@ func (s *Store) StandingCards(ctx context.Context) ([]cards.StandingCard, error)
 	}, `SELECT kind, subject, adapter, chat, thread, session, message, shows, begun FROM standing ORDER BY kind, adapter, chat, thread, subject`)
 }
 
-// PutStandingCard keeps that one does: see cards.StandingStore.
+// PutStandingCard keeps that one does: see cards.StandingCardStore.
 func (s *Store) PutStandingCard(ctx context.Context, c cards.StandingCard) error {
 	return s.exec1(
 		ctx, "store which message stands", `INSERT INTO standing (kind, subject, adapter, chat, thread, session, message, shows, begun) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -28,7 +28,7 @@ func (s *Store) PutStandingCard(ctx context.Context, c cards.StandingCard) error
 	)
 }
 
-// DropStandingCard forgets one: see cards.StandingStore.
+// DropStandingCard forgets one: see cards.StandingCardStore.
 func (s *Store) DropStandingCard(ctx context.Context, at cards.Spot) error {
 	return s.exec1(ctx, "forget which message stands", `DELETE FROM standing WHERE kind = ? AND subject = ? AND adapter = ? AND chat = ? AND thread = ?`,
 		clean(at.Kind), clean(at.Subject), clean(at.Place.Adapter), clean(at.Place.Chat), clean(at.Place.Thread))
@@ -209,7 +209,7 @@ func (s *Store) TakeOffer(ctx context.Context, id string, u cards.OfferUse) (is 
 
 const originColumns = `key, adapter, chat, thread, message, person, session, at, receipt, told, shows, reply, done`
 
-// PutDeferred keeps a message that waits: see cards.WaitingStore.
+// PutDeferred keeps a message that waits: see cards.DeferredStore.
 func (s *Store) PutDeferred(ctx context.Context, w cards.DeferredText) error {
 	message, err := json.Marshal(w)
 	if err != nil {
@@ -222,7 +222,7 @@ func (s *Store) PutDeferred(ctx context.Context, w cards.DeferredText) error {
 	)
 }
 
-// Deferred returns a message that waits: see cards.WaitingStore.
+// Deferred returns a message that waits: see cards.DeferredStore.
 func (s *Store) Deferred(ctx context.Context, key string) (w cards.DeferredText, err error) {
 	var message string
 	r := s.reader()
@@ -236,7 +236,7 @@ func (s *Store) Deferred(ctx context.Context, key string) (w cards.DeferredText,
 	return w, nil
 }
 
-// DropDeferred forgets a message that waited: see cards.WaitingStore.
+// DropDeferred forgets a message that waited: see cards.DeferredStore.
 func (s *Store) DropDeferred(ctx context.Context, key string) error {
 	return s.exec1(ctx, "forget a message that waited", `DELETE FROM waiting WHERE key = ?`, clean(key))
 }

@@ -41,7 +41,7 @@ func ends(verdicts []verdictAt) (n int) {
 	return n
 }
 
-// idleScreen and workingScreen are Claude Code's, in short.
+// Screens of Claude Code, in short.
 const (
 	claudeIdle    = "● Hello\n\n✻ Brewed for 3s · done 1:07 AM\n\n──────────────\n❯\n──────────────\n  ⏸ manual mode on · ? for shortcuts"
 	claudeWorking = "❯ hello\n\n✻ Brewing… (3s)\n\n──────────────\n❯\n──────────────\n  ⏸ manual mode on · esc to interrupt"

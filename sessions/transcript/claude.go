@@ -17,7 +17,7 @@ import (
 // instead. What the program adds to a conversation are attachments, user records
 // that are meta, or have an origin other than human. Local commands (/clear)
 // come after a meta record with a caveat. An error that was overcome by trying
-// again leaves no trace. Sub-agents write files of their own (claudeSource). /clear begins a new
+// again leaves no trace. Sub-agents write files of their own (openClaude). /clear begins a new
 // file, /compact and --resume go on with the same.
 type claudeDecoder struct {
 	Open bool `json:"open,omitempty"` // something was asked, and no end told
