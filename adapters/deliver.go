@@ -29,7 +29,7 @@ type Deliverer struct {
 
 	mu   sync.Mutex
 	open map[qos.DocID]*openDoc
-	deaf deaf
+	deaf unwritable
 }
 
 // DelivererOptions are a Deliverer's parts.
@@ -68,7 +68,7 @@ type openDoc struct {
 	busy    bool // a call is under way, and doc changes when it ends
 	panics  int  // of its calls, in succession
 	failing failingSince
-	left    string // id of the message to which nothing is added any more; see Leave
+	left    string // id of the message to which nothing is added any more; see EndTailAt
 	leave   bool   // that of the call that's under way or in doubt, too
 	moved   string // the chat's id since the call that's under way began; "": it has its own
 }
@@ -139,7 +139,7 @@ func NewDeliverer(opt DelivererOptions) *Deliverer {
 	if opt.Nonce == nil {
 		opt.Nonce = func() string { return randomHex(8) }
 	}
-	d := &Deliverer{opt: opt, open: map[qos.DocID]*openDoc{}, deaf: deaf{}}
+	d := &Deliverer{opt: opt, open: map[qos.DocID]*openDoc{}, deaf: unwritable{}}
 	if opt.Masker != nil {
 		d.mask = &maskedLog{Log: opt.Log, masker: opt.Masker}
 		d.opt.Log = d.mask
@@ -516,7 +516,7 @@ func (d *Deliverer) EndTailAt(at Target) {
 	}
 }
 
-// leaveTail ends the newest message, and to that of a call that's under way or in
+// leaveTail ends the newest message, and that of a call that's under way or in
 // doubt. mu is held.
 func (o *openDoc) leaveTail() {
 	o.leave = o.busy || o.doc.Intent != nil

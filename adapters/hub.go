@@ -83,7 +83,7 @@ type Outlet struct {
 // happens to sessions, and marks the documents of their bindings. Each adapter has
 // a scheduler of its own, so that a slow one holds up no other. It holds no text.
 //
-// Call Load before the first event, and Run once. Output and Changed return at
+// Call Load before the first event, and Run once. HandleOutput and HandleSession return at
 // once; the other methods may do I/O.
 type Hub struct {
 	opt     HubOptions

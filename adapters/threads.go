@@ -122,12 +122,12 @@ func (s *situation) astrayName() string {
 	return "[" + threadTitle(s.session) + ": its " + s.shape.Threads + " " + s.doc.Lost.trouble() + ", so it's shown here]"
 }
 
-// deaf is what's known of the chats in which no thread can be written to: what a document has
+// unwritable is what's known of the chats in which no thread can be written to: what a document has
 // learned holds for all of its chat's. Deliverer.mu guards it.
-type deaf map[string]*deafChat
+type unwritable map[string]*unwritableChat
 
-// deafChat is a chat in which threads can't be written to.
-type deafChat struct {
+// unwritableChat is a chat in which threads can't be written to.
+type unwritableChat struct {
 	lost  Lost      // as the document has it that learned it last
 	trial BindingID // the one that tries another thread for all; "": none does
 	// named says that a message was accepted in another thread since, and its answer named that: so
@@ -137,7 +137,7 @@ type deafChat struct {
 
 // learnLost takes in what became of a document's thread, and reports whether the chat's can be written
 // to again.
-func (c deaf) learnLost(id BindingID, chat string, before, after Document) (again bool) {
+func (c unwritable) learnLost(id BindingID, chat string, before, after Document) (again bool) {
 	known := c[chat]
 	lost := after.Lost != nil && (before.Lost == nil || !before.Lost.At.Equal(after.Lost.At))
 	if lost && known != nil {
@@ -149,14 +149,14 @@ func (c deaf) learnLost(id BindingID, chat string, before, after Document) (agai
 		return known != nil
 	case !lost || after.Lost.Nowhere || after.Lost.Again.IsZero():
 	case known == nil || known.trial == id || known.lost.Again.Before(after.Lost.Again):
-		c[chat] = &deafChat{lost: *after.Lost}
+		c[chat] = &unwritableChat{lost: *after.Lost}
 	}
 	return false
 }
 
 // withDeafness is a document with what's known of its chat: while none can be written to there, it
 // gets no thread either, and one document tries for all when the time has come.
-func (c deaf) withDeafness(id BindingID, chat string, doc Document, now time.Time) Document {
+func (c unwritable) withDeafness(id BindingID, chat string, doc Document, now time.Time) Document {
 	known := c[chat]
 	if known == nil || doc.Thread != "" {
 		return doc
@@ -174,7 +174,7 @@ func (c deaf) withDeafness(id BindingID, chat string, doc Document, now time.Tim
 }
 
 // noteNamed takes in that a message was accepted in a chat's thread, and that the answer named it.
-func (c deaf) noteNamed(chat string) {
+func (c unwritable) noteNamed(chat string) {
 	if known := c[chat]; known != nil {
 		known.named = true
 	}
@@ -182,14 +182,14 @@ func (c deaf) noteNamed(chat string) {
 
 // isUnnamed says that nobody knows whether it's told in which of a chat's threads people write: some
 // couldn't be written to, and nothing has shown since that they're named.
-func (c deaf) isUnnamed(chat string) bool {
+func (c unwritable) isUnnamed(chat string) bool {
 	known := c[chat]
 	return known != nil && !known.named
 }
 
 // lostUntil is when threads of a chat are tried again; zero: they can be written to, as far as is
 // known.
-func (c deaf) lostUntil(chat string) time.Time {
+func (c unwritable) lostUntil(chat string) time.Time {
 	if known := c[chat]; known != nil {
 		return known.lost.Again
 	}

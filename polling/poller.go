@@ -79,7 +79,7 @@ type OutputPoller struct {
 	text     sessions.LinesFrom // whose lines are the session's
 	known    bool               // an agent program runs
 	shown    int                // how many of typedTexts the observer was told
-	ownTurn  bool               // the turn was opened by the pane\'s lines, and by no program
+	ownTurn  bool               // the turn was opened by the pane's lines, and by no program
 	inputs   inputs
 	late     *lateEnd
 	held     heldLines
@@ -149,8 +149,8 @@ func (p *OutputPoller) loop(ctx context.Context) error {
 	}
 }
 
-// resumed is what's stored of a poller.
-type resumed struct {
+// keptPoller is what's stored of a poller.
+type keptPoller struct {
 	state
 	Observer json.RawMessage `json:",omitempty"`
 	Late     *lateEnd        `json:",omitempty"`
@@ -166,7 +166,7 @@ func (p *OutputPoller) loadState(ctx context.Context) error {
 	p.engine, p.turn = NewEngine(p.target.Profile, p.opt.get().Marker, p.target.Drained), turn
 	p.engine.prompts = p.opt.get().Prompts
 	p.held, p.text, p.known, p.unasked = heldLines{}, sessions.TextPane, false, true
-	var was resumed
+	var was keptPoller
 	if blob != nil {
 		if err := json.Unmarshal(blob, &was); err != nil {
 			return fmt.Errorf("load engine state: %w", err)
@@ -378,7 +378,7 @@ func (p *OutputPoller) appendBatch(ctx context.Context, b Batch, step *EngineSte
 	if hold {
 		engine = &p.before
 	}
-	blob, err := json.Marshal(resumed{*engine, keep, p.late, p.inputs.answered})
+	blob, err := json.Marshal(keptPoller{*engine, keep, p.late, p.inputs.answered})
 	if err != nil {
 		return Appended{}, err
 	}

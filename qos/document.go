@@ -137,7 +137,8 @@ func (e *SlotEngine) sessionOf(name SessionKey) *sessionState {
 }
 
 // Want raises a document's wanted number, and with final has the end of a turn
-// announced; see OutputQoSScheduler.Want.
+// announced; see OutputQoSScheduler.Want,
+// which comes by takeNews instead: this is for those who drive an engine themselves.
 func (e *SlotEngine) Want(now time.Time, id DocID, wanted int64, final bool) bool {
 	n := docNews{wanted: wanted, count: 1}
 	if final {

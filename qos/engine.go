@@ -12,7 +12,7 @@ import (
 // goroutines and clock. Each method takes the time, which never goes back: an
 // earlier one than before is taken as that before. After any of them call Advance
 // and make the calls it returns; call Finish for each when it's done, and look
-// again by calling Advance at Next. It isn't safe for concurrent use.
+// again by calling Advance at NextLook. It isn't safe for concurrent use.
 //
 // Most users want OutputQoSScheduler. A SlotEngine by itself is for simulations.
 type SlotEngine struct {

@@ -29,7 +29,7 @@ const (
 
 // OutputQoSScheduler decides when which call is made to one bot's platform; see
 // the package comment. Make one per bot (adapter). Its methods may be called from
-// any goroutine, before, while and after Run runs; none but Snapshot and Drain
+// any goroutine, before, while and after Run runs; none but Status and Drain
 // waits for the scheduler.
 type OutputQoSScheduler struct {
 	deliverer Deliverer

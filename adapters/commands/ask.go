@@ -44,7 +44,7 @@ func (a *Invocation) replyText(markdown string, buttons ...[]adapters.Button) er
 	return a.post(adapters.Post{Text: markdown, Buttons: buttons})
 }
 
-// post is reply for what's more than a text. Place, key, class and the message that
+// post is replyText for what's more than a text. Place, key, class and the message that
 // it answers are filled in where they're empty.
 func (a *Invocation) post(p adapters.Post) error {
 	if err := a.unmade; err != nil {
@@ -130,7 +130,7 @@ func (r *Runner) answerPress(ctx context.Context, press intake.Event, text strin
 	if p == nil {
 		return
 	}
-	if err := p.Answer(ctx, press, text); err != nil {
+	if err := p.TellPresser(ctx, press, text); err != nil {
 		r.Log.Debug("answer a pressed button", "target", press.Place.String(), "err", err)
 	}
 }

@@ -266,7 +266,7 @@ func TestAnswersToPresses(t *testing.T) {
 			if ev.Action.(intake.Pressed).Data == "quiet" {
 				text = ""
 			}
-			return p.Answer(context.Background(), ev, text)
+			return p.TellPresser(context.Background(), ev, text)
 		}
 		e.start()
 		defer func() { e.stop() }()
@@ -311,12 +311,12 @@ func TestAnswersThatAreTooLate(t *testing.T) {
 		}
 		time.Sleep(16 * time.Minute)
 		calls := len(w.Calls())
-		if err := e.bot.Answer(context.Background(), list[0], "late"); err != nil || len(w.Calls()) != calls {
+		if err := e.bot.TellPresser(context.Background(), list[0], "late"); err != nil || len(w.Calls()) != calls {
 			t.Errorf("%v, %d calls", err, len(w.Calls())-calls)
 		}
 		forged := list[0]
 		forged.Action = intake.Pressed{Token: "1 ../../channels/1/messages"}
-		if err := e.bot.Answer(context.Background(), forged, "x"); err == nil || len(w.Calls()) != calls {
+		if err := e.bot.TellPresser(context.Background(), forged, "x"); err == nil || len(w.Calls()) != calls {
 			t.Errorf("%v, %d calls", err, len(w.Calls())-calls)
 		}
 	})

@@ -65,10 +65,10 @@ type guildMember struct {
 
 func (m *guildMember) Check() error { return m.User.Check() }
 
-// Answer implements intake.InboundAdapter. That the button was pressed was acknowledged when
+// TellPresser implements intake.InboundAdapter. That the button was pressed was acknowledged when
 // it came, which ended the wait; a text follows it, for the person alone. A press that's
 // too old to be answered is none that anybody waits for.
-func (a *Adapter) Answer(ctx context.Context, press intake.Event, text string) error {
+func (a *Adapter) TellPresser(ctx context.Context, press intake.Event, text string) error {
 	pressed, ok := press.Action.(intake.Pressed)
 	if !ok {
 		return fmt.Errorf("answer a press: it's a %T", press.Action)

@@ -32,7 +32,7 @@ const (
 type reader struct{}
 
 func (reader) Name() string                                                     { return Name }
-func (reader) Answer(context.Context, intake.Event, string) error               { return nil }
+func (reader) TellPresser(context.Context, intake.Event, string) error          { return nil }
 func (reader) Link(adapters.Target, string) string                              { return "" }
 func (reader) SetCommands(context.Context, []intake.CommandInfo) error          { return nil }
 func (reader) Fetch(context.Context, intake.Attachment, int64, io.Writer) error { return errOnlyText }

@@ -94,7 +94,7 @@ type Store interface {
 	ForgetInbound(ctx context.Context, before time.Time) error
 }
 
-// Inbound carries what people do in chats to the sessions. Call Load first, Run once, and
+// Inbound carries what people do in chats to the sessions. Call Clerk.Load first, Run once, and
 // Finish at last. Handle may be called from several goroutines, for one place from one at a
 // time.
 type Inbound struct {

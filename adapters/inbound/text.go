@@ -28,7 +28,7 @@ func (in *Inbound) handleText(ctx context.Context, ev intake.Event, s intake.Sai
 			in.ReplyText(ev, "hint", qos.Interactive, "A file goes to a session, not with a command. To pass the text on as it is, begin it with //.")
 			return commands.Refused("command with a file"), nil
 		case ev.Common:
-			in.ReplyCommon(ev, "Several programs use this bot, so a command that's written as a text isn't done here. Choose it from Discord's list of commands: then one of them does it.")
+			in.ReplyCommon(ev, "Several programs use this bot, so a command that's written as a text isn't done here. Choose it from the list of commands: then one of them does it.")
 			return commands.Refused("common"), nil
 		case stale:
 			return in.askStale(ctx, ev, s)

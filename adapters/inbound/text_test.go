@@ -402,7 +402,7 @@ func TestWhatIsCommonIsAnsweredAlike(t *testing.T) {
 					nonces[i] = append(nonces[i], p.Nonce)
 				}
 				common(ann, "/new claude")
-				for _, p := range w.wantPosts("from Discord's list of commands") {
+				for _, p := range w.wantPosts("from the list of commands") {
 					nonces[i] = append(nonces[i], p.Nonce)
 				}
 				common(bob, "text")

@@ -864,7 +864,7 @@ func (c *chat) take() []string {
 
 func (c *chat) Name() string { return cmp.Or(c.name, "chat") }
 
-func (c *chat) Answer(_ context.Context, _ intake.Event, text string) error {
+func (c *chat) TellPresser(_ context.Context, _ intake.Event, text string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.answers = append(c.answers, text)

@@ -76,7 +76,7 @@ type Edited struct{ Text string }
 // Pressed is a button that was pressed, or a menu of which was chosen.
 type Pressed struct {
 	Data string // of the button, as the platform gave it back: not to be trusted
-	// Token is what Platform.Answer needs.
+	// Token is what InboundAdapter.TellPresser needs.
 	Token string
 	// Stays says that an answer doesn't vanish by itself: only what must be known is said
 	// then, not what can be seen.
@@ -156,9 +156,9 @@ var ErrTooLarge = errors.New("the file is too large")
 type InboundAdapter interface {
 	// Name is the adapter's, as in targets: "telegram".
 	Name() string
-	// Answer tells the person who pressed a button what came of it, in a short text
+	// TellPresser tells the person who pressed a button what came of it, in a short text
 	// that vanishes; "" only ends the wait. It takes no slot.
-	Answer(ctx context.Context, press Event, text string) error
+	TellPresser(ctx context.Context, press Event, text string) error
 	// Fetch writes a file's content to w, at most limit bytes: a larger one is an
 	// error that wraps ErrTooLarge, after at most limit bytes were written.
 	Fetch(ctx context.Context, f Attachment, limit int64, w io.Writer) error

@@ -255,7 +255,7 @@ func (q *Queue) loadWaiting(ctx context.Context) {
 	}
 }
 
-// admitArrived takes in what has arrived. What came while scan read is there already.
+// admitArrived takes in what has arrived. What came while loadWaiting read is there already.
 func (q *Queue) admitArrived() {
 	q.mu.Lock()
 	arrived := q.arrived

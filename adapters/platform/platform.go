@@ -47,7 +47,7 @@ type Descriptor struct {
 }
 
 // Platform is a platform that's on. Its two halves it must have; what else it has it implements:
-// Runner, Reloader, HealthTeller, Sharer.
+// BackgroundRunner, Reloader, HealthTeller, Sharer.
 type Platform interface {
 	Outbound() adapters.Adapter
 	Inbound() intake.InboundAdapter

@@ -229,11 +229,11 @@ type told struct {
 	last string
 }
 
-func (p *told) Answer(ctx context.Context, press intake.Event, text string) error {
+func (p *told) TellPresser(ctx context.Context, press intake.Event, text string) error {
 	p.mu.Lock()
 	p.last = text
 	p.mu.Unlock()
-	return p.InboundAdapter.Answer(ctx, press, text)
+	return p.InboundAdapter.TellPresser(ctx, press, text)
 }
 
 func (p *told) take() string {

@@ -77,7 +77,7 @@ func callWithoutParams[R any](ctx context.Context, c *client, into any, method f
 	return callLibrary(ctx, c, into, func(b *bot.Bot, ctx context.Context, _ struct{}) (R, error) { return method(b, ctx) }, struct{}{})
 }
 
-// callMethod makes a call that the library doesn't offer. params become a JSON object. into is as call's.
+// callMethod makes a call that the library doesn't offer. params become a JSON object. into is as callLibrary's.
 func (c *client) callMethod(ctx context.Context, method string, params, into any) error {
 	ctx, cancel := exchange.WithTimeout(ctx)
 	defer cancel()

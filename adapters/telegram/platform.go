@@ -30,9 +30,9 @@ const (
 	fetchFor = 3 * time.Minute
 )
 
-// Answer implements intake.InboundAdapter. A press that's too old to be answered is none
+// TellPresser implements intake.InboundAdapter. A press that's too old to be answered is none
 // that anybody waits for.
-func (a *Adapter) Answer(ctx context.Context, press intake.Event, text string) error {
+func (a *Adapter) TellPresser(ctx context.Context, press intake.Event, text string) error {
 	pressed, ok := press.Action.(intake.Pressed)
 	if !ok {
 		return fmt.Errorf("answer a press: it's a %T", press.Action)

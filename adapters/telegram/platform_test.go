@@ -42,7 +42,7 @@ func TestAnswer(t *testing.T) {
 		}
 		for text, want := range map[string]string{"Stopped.": "Stopped.", "": "", strings.Repeat("😀", 300): strings.Repeat("😀", 199) + "…"} {
 			e, id := press()
-			if err := p.Answer(w.Context(), e, text); err != nil {
+			if err := p.TellPresser(w.Context(), e, text); err != nil {
 				w.Errorf("answer %q: %v", text, err)
 			}
 			if got, _ := w.Press(id); got.Text != want || got.Answered.IsZero() {
@@ -51,14 +51,14 @@ func TestAnswer(t *testing.T) {
 		}
 		late, _ := press()
 		after(time.Minute)
-		if err := p.Answer(w.Context(), late, "too late"); err != nil {
+		if err := p.TellPresser(w.Context(), late, "too late"); err != nil {
 			w.Errorf("a late answer: %v", err)
 		}
-		if err := p.Answer(w.Context(), intake.Event{Action: intake.Said{}}, "x"); err == nil {
+		if err := p.TellPresser(w.Context(), intake.Event{Action: intake.Said{}}, "x"); err == nil {
 			w.Error("a text was answered like a press")
 		}
 		remove := w.Inject(telegramtest.Fault{Method: "answerCallbackQuery", Code: 500, Description: "Internal Server Error"})
-		if err := p.Answer(w.Context(), late, ""); err == nil {
+		if err := p.TellPresser(w.Context(), late, ""); err == nil {
 			w.Error("a refusal isn't an error")
 		}
 		remove()

@@ -211,8 +211,8 @@ var (
 	address = regexp.MustCompile(`\(?https?://\S+`)
 	// asking are the messages with which panebridge says that a dialog is open.
 	asking = regexp.MustCompile(`^\S+ needs you: a question is on its screen\.$`)
-	// prompt is how a question's message begins: none of it is in the log.
-	prompt = regexp.MustCompile(`^(?:\S+ asks? |\S+ (?:still waits for an answer|needs you))`)
+	// prompt is how a question's messages begin: none of it is in the log.
+	prompt = regexp.MustCompile(`^(?:\S+ asks? |\S+ (?:still waits for an answer|needs you)|All of what it’s about|What of it is on the screen|What’s on the screen, and )`)
 )
 
 // compact is a text without blanks, since messages break anywhere, and without what

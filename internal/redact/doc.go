@@ -20,7 +20,7 @@
 //   - Lines of a log: [Masker.Lines]. It's given the lines to show with up to [Before]
 //     lines before and [After] lines behind them, as far as the log has them. What's
 //     masked in a line depends on those alone, so that a message rendered again shows
-//     the same. A gap stands for an empty line. [Window.Open] says that the last line
+//     the same. A gap stands for an empty line. [LineWindow.Open] says that the last line
 //     given is the newest of the log; then [Masked.Wait] is the first line that had
 //     better wait for the next one, at most 2 s. Showing it anyway shows no secret: the
 //     beginning of what may become one is masked, unless it's like a word.

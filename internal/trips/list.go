@@ -42,7 +42,7 @@ func trips() []trip {
 			{"(*adapters/intake.Queue).judgeUpdate", "(*adapters/inbound.Inbound).Handle", "(*adapters/access.Guard).Admit"},
 			{"(*adapters/inbound.Inbound).Handle", "(*adapters/inbound.Inbound).typeText", "(*sessions.Manager).Input", "(*sessions.Manager).startTypist"},
 			{"(*sessions.Manager).startTypist", "(*sessions.Manager).typeInput", "(*sessions.Manager).typeInput$1", "(*sessions/typing.Hand).TypeText", "(*sessions/typing.typist).pasteText", "sessions/typing.runSteps", "(*sessions/tmux.Client).Paste"},
-			{"(*sessions/typing.personal).typeInTurn", "sessions/typing.runSteps", "(*sessions/tmux.Client).Press"},
+			{"(*sessions/typing.personText).typeInTurn", "sessions/typing.runSteps", "(*sessions/tmux.Client).Press"},
 		}},
 		{"A button, from Telegram to a key", []leg{
 			{"(*adapters/telegram.Poller).Run", "(*adapters/telegram.client).callMethod"},

@@ -109,7 +109,7 @@ func (c *serverConn) runCommand(ctx context.Context, r *commandLine) ([]replyBlo
 	return c.awaitReply(ctx, r)
 }
 
-// awaitReply is the second half of do.
+// awaitReply is the second half of runCommand.
 func (c *serverConn) awaitReply(ctx context.Context, r *commandLine) ([]replyBlock, error) {
 	select {
 	case <-r.done:

@@ -91,7 +91,7 @@ func (g guardedLine) runGuarded(ctx context.Context, before, command string) (se
 	return g.tryOnce(ctx, before, set+" off ; "+command+" ; "+back, true)
 }
 
-// tryOnce is one try of run. Where tmux copies what's typed to other panes it does nothing and
+// tryOnce is one try of runGuarded. Where tmux copies what's typed to other panes it does nothing and
 // says shared, unless alone says that the command sees to that.
 func (g guardedLine) tryOnce(ctx context.Context, before, command string, alone bool) (sessions.GuardOutcome, error) {
 	if g.guard.Server != (sessions.ServerIdentity{}) && g.guard.Server != g.identity {

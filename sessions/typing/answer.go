@@ -316,7 +316,7 @@ func (g *giver) lookAtDialog(ctx context.Context) (dialogSnapshot, error) {
 	return now, err
 }
 
-// readDialog is see without what was seen before.
+// readDialog is lookAtDialog without what was seen before.
 func (g *giver) readDialog(ctx context.Context) (dialogSnapshot, error) {
 	if g.tall != nil {
 		return g.tall.readDialog(ctx, g.marks)

@@ -305,7 +305,7 @@ func (t *typist) checkRun(ctx context.Context, s *sessions.Snapshot) error {
 // awaitAddressee holds the text while another program has the foreground than the one
 // that it was written to; waits says that it does. Somebody who may can have it typed
 // there all the same, or have the agent begun again.
-func (t *personal) awaitAddressee(ctx context.Context) (waits bool, err error) {
+func (t *personText) awaitAddressee(ctx context.Context) (waits bool, err error) {
 	front := t.frontOf(&t.before)
 	t.into, t.goesTo, t.letGo = front, "", false
 	if t.reaches(front) {
@@ -329,12 +329,12 @@ func (t *personal) awaitAddressee(ctx context.Context) (waits bool, err error) {
 }
 
 // frontPrint stands for one run of a program that has the foreground: see Receipt.Quoted.
-func (t *personal) frontPrint(p sessions.Program) string {
+func (t *personText) frontPrint(p sessions.Program) string {
 	sum := sha256.Sum256([]byte(fmt.Sprintln("front", t.pane, p.Kind, p.Name, p.Run, t.refused)))
 	return hex.EncodeToString(sum[:8])
 }
 
-func (t *personal) holdForFront(ctx context.Context, front sessions.Program) {
+func (t *personText) holdForFront(ctx context.Context, front sessions.Program) {
 	to := t.receipt.To
 	agent := to.Agent()
 	var why string
@@ -362,7 +362,7 @@ func (t *personal) holdForFront(ctx context.Context, front sessions.Program) {
 	})
 }
 
-func (t *personal) revivals(agent string) (ways []sessions.Revival) {
+func (t *personText) revivals(agent string) (ways []sessions.Revival) {
 	for _, way := range []sessions.Revival{sessions.ReviveNew, sessions.ReviveResume} {
 		if _, ok := t.reviveLine(agent, way); ok {
 			ways = append(ways, way)
@@ -372,7 +372,7 @@ func (t *personal) revivals(agent string) (ways []sessions.Revival) {
 }
 
 // reviveLine is the command line of a revival; false: it can't be done.
-func (t *personal) reviveLine(agent string, way sessions.Revival) (string, bool) {
+func (t *personText) reviveLine(agent string, way sessions.Revival) (string, bool) {
 	if t.opt.Revive == nil || agent == "" {
 		return "", false
 	}
@@ -391,7 +391,7 @@ const reviveWithin = 6 * time.Second
 
 // beginAgentAgain types the command line that begins the agent again into the shell that has its
 // place, if nothing else stands in the shell's line.
-func (t *personal) beginAgentAgain(ctx context.Context, agent string, way sessions.Revival) error {
+func (t *personText) beginAgentAgain(ctx context.Context, agent string, way sessions.Revival) error {
 	line, ok := t.reviveLine(agent, way)
 	if !ok {
 		return sessions.Refuse("it isn't known how %s is begun again", agent)

@@ -10,27 +10,27 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// personal is the policy of a text that a person has written: it's held while something is in
+// personText is the policy of a text that a person has written: it's held while something is in
 // the way, and its receipt says how far it is.
-type personal struct {
+type personText struct {
 	*typist
 
 	began  time.Time          // when it was this text's turn
 	drawn  time.Time          // when the program was first seen to have drawn something; zero: it wasn't
 	goesTo sessions.Addressee // whom it's for from when it's pasted on; "": as before
-	letGo  bool               // somebody has said so
+	letGo  bool               // somebody has said that it may go to another program than it was written to
 }
 
 // TypeText types a text, and holds it while something is in the way.
 func (h *Hand) TypeText(ctx context.Context, r sessions.Receipt) {
-	t := &personal{typist: &typist{Hand: h, receipt: r}, began: time.Now()}
+	t := &personText{typist: &typist{Hand: h, receipt: r}, began: time.Now()}
 	if t.policy = t; h.opt.Box != nil {
 		t.readBox = func(s *sessions.Snapshot) sessions.InputBox { return h.opt.Box(h.desk.ID(), s) }
 	}
 	t.typeInTurn(ctx)
 }
 
-func (t *personal) typeInTurn(ctx context.Context) {
+func (t *personText) typeInTurn(ctx context.Context) {
 	defer t.dropAhead(ctx)
 	defer t.giveKeyboardBack()
 	steps := []func(context.Context) error{t.settleText, t.tellAuthor, t.pressEnter}
@@ -62,7 +62,7 @@ func (t *personal) typeInTurn(ctx context.Context) {
 }
 
 // continueAfter says whether the next step is due, given what came of one.
-func (t *personal) continueAfter(ctx context.Context, err error) bool {
+func (t *personText) continueAfter(ctx context.Context, err error) bool {
 	switch {
 	case err == nil:
 		return true
@@ -78,10 +78,10 @@ func (t *personal) continueAfter(ctx context.Context, err error) bool {
 }
 
 // handleUnseen waits until the connection comes back, or the session ends.
-func (t *personal) handleUnseen(ctx context.Context, _ error) error { return t.wait(ctx, heldEvery) }
+func (t *personText) handleUnseen(ctx context.Context, _ error) error { return t.wait(ctx, heldEvery) }
 
 // wait fails when the receipt was closed meanwhile.
-func (t *personal) wait(ctx context.Context, d time.Duration) error {
+func (t *personText) wait(ctx context.Context, d time.Duration) error {
 	if err := sessions.Pause(ctx, d); err != nil {
 		return err
 	}
@@ -91,11 +91,11 @@ func (t *personal) wait(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-func (t *personal) keepReceipt(ctx context.Context, change func(*sessions.Receipt) bool) (sessions.Receipt, bool) {
+func (t *personText) keepReceipt(ctx context.Context, change func(*sessions.Receipt) bool) (sessions.Receipt, bool) {
 	return t.desk.SetReceipt(ctx, t.receipt.ID, change)
 }
 
-func (t *personal) allowPaste(ctx context.Context, tries *int) (g sessions.PaneGuard, ok bool, err error) {
+func (t *personText) allowPaste(ctx context.Context, tries *int) (g sessions.PaneGuard, ok bool, err error) {
 	if err := t.checkLineLengths(); err != nil {
 		return g, false, err
 	}
@@ -124,7 +124,7 @@ func (t *personal) allowPaste(ctx context.Context, tries *int) (g sessions.PaneG
 
 // isClear reports whether nothing is in the text's way, where no dialog is open, and stores that it's
 // about to be typed.
-func (t *personal) isClear(ctx context.Context) bool {
+func (t *personText) isClear(ctx context.Context) bool {
 	if o := t.findObstacle(&t.before); o.why != "" && !t.pastObstacle(o) {
 		t.giveKeyboardBack()
 		t.answerAhead(sessions.Refuse("it isn't sent yet: %s", o.why))
@@ -148,7 +148,7 @@ func (t *personal) isClear(ctx context.Context) bool {
 	return true
 }
 
-func (t *personal) notePasted(ctx context.Context) error {
+func (t *personText) notePasted(ctx context.Context) error {
 	if t.letGo {
 		t.receipt.To = t.goesTo
 		t.desk.Address(ctx, t.goesTo)
@@ -162,7 +162,7 @@ func (t *personal) notePasted(ctx context.Context) error {
 }
 
 // handleNotPasted takes up what surely didn't reach the pane again.
-func (t *personal) handleNotPasted(ctx context.Context, out sessions.GuardOutcome, err error, _ int) error {
+func (t *personText) handleNotPasted(ctx context.Context, out sessions.GuardOutcome, err error, _ int) error {
 	switch {
 	case errors.Is(err, sessions.ErrUncertain):
 		return fmt.Errorf("the connection to tmux was lost while it was being typed; look at the session before you send it again: %w", err)
@@ -184,14 +184,14 @@ func (t *personal) handleNotPasted(ctx context.Context, out sessions.GuardOutcom
 }
 
 // forgetAhead lets others type, since a text wasn't pasted. Who has sent it anyway has to look again.
-func (t *personal) forgetAhead() {
+func (t *personText) forgetAhead() {
 	t.giveKeyboardBack()
 	t.answerAhead(sessions.ErrOtherScreen)
 	t.by, t.cleared = "", nil
 }
 
 // pasteAgain types a text again that the program has taken out of its box.
-func (t *personal) pasteAgain(ctx context.Context) error {
+func (t *personText) pasteAgain(ctx context.Context) error {
 	t.giveKeyboardBack()
 	t.holdBack(ctx, heldElse, sessions.ReceiptStored, notReady)
 	t.again, t.echoed, t.stirred, t.size, t.at = true, false, 0, paneSize{}, sessions.Snapshot{}
@@ -200,7 +200,7 @@ func (t *personal) pasteAgain(ctx context.Context) error {
 }
 
 // checkLineLengths refuses a line that the kernel would cut.
-func (t *personal) checkLineLengths() error {
+func (t *personText) checkLineLengths() error {
 	if !t.term.Canonical {
 		return nil
 	}
@@ -214,7 +214,7 @@ func (t *personal) checkLineLengths() error {
 
 // leaveTyped ends the typing of a text that's to stand in the line without an Enter: it does by
 // now, and what's typed next sees it.
-func (t *personal) leaveTyped(ctx context.Context) error {
+func (t *personText) leaveTyped(ctx context.Context) error {
 	t.setState(ctx, sessions.ReceiptTyped, "")
 	return errDone
 }
@@ -224,7 +224,7 @@ const hiddenText = "(not shown: the program hides what's typed)"
 
 // tellAuthor has those who follow the session know who wrote what comes next. It's the last
 // thing before Enter: what the program prints about the text stands below it.
-func (t *personal) tellAuthor(ctx context.Context) error {
+func (t *personText) tellAuthor(ctx context.Context) error {
 	r := t.receipt
 	if t.term.Canonical && !t.term.Echo && strings.TrimSpace(r.Text) != "" {
 		r.Text = hiddenText // a password, say
@@ -248,7 +248,7 @@ type obstacle struct {
 	unsure bool                  // a person may see that nothing is: see Receipt.Quoted
 }
 
-func (t *personal) findObstacle(s *sessions.Snapshot) obstacle {
+func (t *personText) findObstacle(s *sessions.Snapshot) obstacle {
 	if t.receipt.Text == "" {
 		return obstacle{} // an Enter is for what stands in the box
 	}
@@ -295,7 +295,7 @@ func (t *personal) findObstacle(s *sessions.Snapshot) obstacle {
 
 // rowObstacle is findObstacle for a program whose input box isn't known: what stands before
 // the cursor tells whether somebody has begun to write.
-func (t *personal) rowObstacle(s *sessions.Snapshot) obstacle {
+func (t *personText) rowObstacle(s *sessions.Snapshot) obstacle {
 	before, _ := aroundCursor(s)
 	if t.asksWith(before) {
 		return obstacle{}
@@ -318,7 +318,7 @@ func (t *personal) rowObstacle(s *sessions.Snapshot) obstacle {
 }
 
 // promptObstacle is findObstacle for a shell that shows no prompt that's known.
-func (t *personal) promptObstacle(s *sessions.Snapshot) obstacle {
+func (t *personText) promptObstacle(s *sessions.Snapshot) obstacle {
 	before, behind := aroundCursor(s)
 	if strings.TrimSpace(before+behind) == "" {
 		switch {
@@ -345,14 +345,14 @@ func (t *personal) promptObstacle(s *sessions.Snapshot) obstacle {
 
 // atBare reports whether the cursor stands behind a row that somebody has said to be an
 // empty prompt.
-func (t *personal) atBare(s *sessions.Snapshot) bool {
+func (t *personText) atBare(s *sessions.Snapshot) bool {
 	before, _ := aroundCursor(s)
 	return t.isBare(before)
 }
 
 // pastObstacle reports whether somebody has looked at the very screen, and sends the text
 // though it can't be seen here that nothing is in its way.
-func (t *personal) pastObstacle(o obstacle) bool {
+func (t *personText) pastObstacle(o obstacle) bool {
 	s := &t.before
 	if !o.unsure || t.ahead == nil || t.ahead.Revival != "" || t.printScreen(s) != t.ahead.Quoted || t.isRestless(s) {
 		return false
@@ -365,7 +365,7 @@ func (t *personal) pastObstacle(o obstacle) bool {
 
 // holdForObstacle says what's in the way. If that isn't sure the text may be sent anyway
 // once the screen stands still.
-func (t *personal) holdForObstacle(ctx context.Context, o obstacle) {
+func (t *personText) holdForObstacle(ctx context.Context, o obstacle) {
 	quoted := t.printStanding(&t.before)
 	if !o.unsure {
 		quoted = ""
@@ -387,7 +387,7 @@ const (
 // takeUp looks what became of a text that was being typed when the daemon's last run
 // ended. One that stands in its input line with nothing beside it still gets its Enter;
 // nil says that it's due. Else the receipt says what's known.
-func (t *personal) takeUp(ctx context.Context) error {
+func (t *personText) takeUp(ctx context.Context) error {
 	t.entered = t.receipt.Pressed
 	stands, err := t.whereItStands(ctx)
 	if err != nil {

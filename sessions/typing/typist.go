@@ -29,8 +29,8 @@ type typist struct {
 	entered bool              // Enter was pressed
 	young   bool              // the session has just been made
 	early   bool              // the program had just begun when it was pasted
-	again   bool              // it's typed a second time, or may not be
-	ended   bool              // and then the program ended
+	again   bool              // it was pasted a second time, or mustn't be
+	ended   bool              // the program ended behind Enter
 	stands  bool              // the text stood in its line when that was looked at last behind Enter
 	stirred int               // times that Enter wasn't pressed because the screen had changed
 	front   string            // Snapshot.Front when it was pasted
