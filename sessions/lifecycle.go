@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -357,7 +358,7 @@ func (m *Manager) createSession(ctx context.Context, req NewRequest) (Session, e
 	if req.Name, err = m.freeName(req.Name, req.Agent); err != nil {
 		return Session{}, err
 	}
-	pane.Session = m.opt.Prefix + tmuxName(req.Name)
+	pane.Session = m.freeTmuxName(req.Name)
 	ctx, cancel := context.WithTimeout(ctx, tmuxTimeout)
 	defer cancel()
 	id := NewID()
@@ -462,15 +463,13 @@ func checkName(name string) error {
 func (m *Manager) freeName(name, agent string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	used := map[string]string{} // names, and what tmux makes of them, with whose they are
+	used := map[string]bool{}
 	for _, e := range m.entries {
-		if e.State != StateEnded {
-			used[e.Name], used[tmuxName(e.Name)] = e.Name, e.Name
-		}
+		used[e.Name] = used[e.Name] || e.State != StateEnded
 	}
 	if name != "" {
-		if other := cmp.Or(used[name], used[tmuxName(name)]); other != "" {
-			return "", fmt.Errorf("%w: a session is named %q already; choose another name", ErrConflict, other)
+		if used[name] {
+			return "", fmt.Errorf("%w: a session is named %q already; choose another name", ErrConflict, name)
 		}
 		return name, nil
 	}
@@ -480,10 +479,37 @@ func (m *Manager) freeName(name, agent string) (string, error) {
 	}
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s-%d", base, n)
-		if used[name] == "" {
+		if !used[name] {
 			return name, nil
 		}
 	}
+}
+
+// freeTmuxName returns what the tmux session of a session is called: as that, as far as tmux
+// takes it, with a number behind it where another is called so.
+func (m *Manager) freeTmuxName(name string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	used := map[string]bool{}
+	for _, e := range m.entries {
+		used[e.Pane.Session] = used[e.Pane.Session] || e.State != StateEnded
+	}
+	base := m.opt.Prefix + tmuxName(name)
+	free := base
+	for n := 2; used[free]; n++ {
+		free = fmt.Sprint(base, "-", n)
+	}
+	return free
+}
+
+// isTmuxNameOf reports whether freeTmuxName may have made a tmux session's name of a session's.
+func (m *Manager) isTmuxNameOf(tmux, name string) bool {
+	rest, ok := strings.CutPrefix(tmux, m.opt.Prefix+tmuxName(name))
+	if n, numbered := strings.CutPrefix(rest, "-"); ok && numbered {
+		_, err := strconv.Atoi(n)
+		return err == nil
+	}
+	return ok && rest == ""
 }
 
 // tmuxName makes a name that tmux takes as it is: without the "." and ":" of

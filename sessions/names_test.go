@@ -60,15 +60,19 @@ func TestNamesOfSessions(t *testing.T) {
 	}
 }
 
-// Of two names that tmux can't tell apart the second is refused, and whose it is is said.
+// Two names are two names, also where tmux can't tell them apart: there each has a number. A
+// tmux session that's renamed renames its session then, too.
 func TestNamesThatTmuxTakesForOne(t *testing.T) {
 	o := &others{}
 	withPane(t, &o.pane, o, nil, func(b *bed) {
-		if _, err := b.manager.New(b.Context(), sessions.NewRequest{Name: "a.b", Cwd: "/"}); err != nil {
-			t.Fatal(err)
+		for i, name := range []string{"проект", "сервер", "______", "______-2"} {
+			_, err := b.manager.New(b.Context(), sessions.NewRequest{Name: name, Cwd: "/"})
+			if want := []string{"______", "______-2", "______-3", "______-2-2"}[i]; err != nil || o.asked.Session != want {
+				t.Errorf("%q is %q in tmux, want %q; %v", name, o.asked.Session, want, err)
+			}
 		}
-		if _, err := b.manager.New(b.Context(), sessions.NewRequest{Name: "a:b", Cwd: "/"}); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), `"a.b"`) {
-			t.Errorf("got %v", err)
+		if _, err := b.manager.New(b.Context(), sessions.NewRequest{Name: "сервер", Cwd: "/"}); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), `"сервер"`) {
+			t.Errorf("the same again: %v", err)
 		}
 	})
 }

@@ -163,7 +163,7 @@ func (m *Manager) followRename(ctx context.Context, server string, identity Serv
 	}
 	name := s.Name
 	switch {
-	case s.Owned && s.Pane.Session == m.opt.Prefix+tmuxName(name):
+	case s.Owned && m.isTmuxNameOf(s.Pane.Session, name):
 		if name = strings.TrimPrefix(p.Session, m.opt.Prefix); name == "" {
 			name = p.Session
 		}

@@ -207,7 +207,7 @@ func (c *Client) startServer(ctx context.Context) error {
 		}
 		if err == nil || ctx.Err() != nil || try == serverTries {
 			if err != nil {
-				err = fmt.Errorf("start a tmux server on %s: %w: %s", c.SocketPath(), err, out)
+				err = fmt.Errorf("%w: start a tmux server on %s: %w: %s", sessions.ErrUnavailable, c.SocketPath(), err, out)
 			}
 			return err
 		}
