@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -138,7 +139,8 @@ func (g *Guard) ListAccess() []ListedGrant {
 func (g *Guard) GiveRole(ctx context.Context, person string, role Role, by string) error {
 	adapter, id, ok := strings.Cut(person, ":")
 	if !ok || id == "" || g.opt.Platforms[adapter] == nil || strings.ContainsAny(id, " /\t\n") || strings.HasPrefix(id, "-") {
-		return fmt.Errorf("give access: %w: %q isn't a person of a platform that's on: telegram:123, say", sessions.ErrInvalid, person)
+		return fmt.Errorf("give access: %w: %q isn't a person: that's a platform that's on (%s), a colon, and a person's id there", sessions.ErrInvalid, person,
+			cmp.Or(strings.Join(slices.Sorted(maps.Keys(g.opt.Platforms)), ", "), "none is"))
 	}
 	role, err := ParseRole(string(role))
 	if err != nil {

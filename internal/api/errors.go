@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -102,6 +103,9 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, v any) error 
 	if !utf8.Valid(body) { // the decoder would put U+FFFD in place of what was written
 		return bodyError(errors.New("it isn't valid UTF-8"))
 	}
+	if hasLoneSurrogate(body) { // it would do so here, too
+		return bodyError(errors.New(`it has half of a character: an escape from \ud800 to \udfff without its other half`))
+	}
 	if bytes.Equal(bytes.TrimSpace(body), []byte("null")) { // the decoder would leave v as it is
 		return bodyError(errors.New("it's null"))
 	}
@@ -114,6 +118,30 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, v any) error 
 		return bodyError(errors.New("there is more than one JSON value"))
 	}
 	return nil
+}
+
+// hasLoneSurrogate reports whether a text of JSON has an escape that's half of a UTF-16 pair,
+// without its other half.
+func hasLoneSurrogate(text []byte) bool {
+	high := false // the escape right before is the first half
+	for i := 0; i < len(text); i++ {
+		unit, escaped := uint64(0), text[i] == '\\'
+		if escaped && i+6 <= len(text) && text[i+1] == 'u' {
+			unit, _ = strconv.ParseUint(string(text[i+2:i+6]), 16, 32) // what's no number is the decoder's to refuse
+		}
+		low := unit >= 0xdc00 && unit <= 0xdfff
+		if low != high {
+			return true
+		}
+		high = unit >= 0xd800 && unit <= 0xdbff
+		switch {
+		case unit > 0:
+			i += 5
+		case escaped:
+			i++
+		}
+	}
+	return high
 }
 
 func bodyError(err error) *Error {

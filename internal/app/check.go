@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -20,17 +22,51 @@ import (
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions/tmux"
 )
 
 // CheckConfig says what's wrong with a configuration beyond its form, as a daemon would that
 // begins with it: all problems of a kind at once, in its file.
 func CheckConfig(cfg *config.Config, file string, env config.Env) error {
-	for _, check := range []func(*config.Config, string, config.Env) error{CheckPlatforms, checkMirrors, CheckSecrets, CheckProfiles} {
+	for _, check := range []func(*config.Config, string, config.Env) error{CheckServers, CheckPlatforms, checkMirrors, CheckSecrets, CheckProfiles} {
 		if err := check(cfg, file, env); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// CheckServers says which tmux servers of a configuration are one under two names, and whose
+// socket can't be: its path is too long for the system.
+func CheckServers(cfg *config.Config, file string, env config.Env) error {
+	const most = len(syscall.RawSockaddrUnix{}.Path) - 1
+	var found []config.Problem
+	first := map[string]int{}
+	for i, s := range cfg.Tmux.Servers {
+		at := fmt.Sprintf("tmux.servers[%d]", i)
+		path := filepath.Clean(tmux.New(tmux.Options{SocketName: s.SocketName, SocketPath: s.SocketPath}).SocketPath())
+		if len(path) > most {
+			found = append(found, config.Problem{Path: at, Message: fmt.Sprintf("its socket %s has a path of %d bytes, and the system takes %d: name a shorter one", path, len(path), most)})
+		}
+		real := resolvePath(path)
+		if j, seen := first[real]; seen {
+			found = append(found, config.Problem{Path: at, Message: fmt.Sprintf("must name another socket than servers[%d]: both are %s", j, real)})
+			continue
+		}
+		first[real] = i
+	}
+	return locateProblems(found, file, env)
+}
+
+// resolvePath is a file's path without links, as far as there is one.
+func resolvePath(path string) string {
+	if whole, err := filepath.EvalSymlinks(path); err == nil {
+		return whole
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
 }
 
 // CheckPlatforms says what's wrong with the chat platforms of a configuration that are

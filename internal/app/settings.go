@@ -127,7 +127,7 @@ func (d *daemon) reload(ctx context.Context) (api.Reloaded, error) {
 		for _, problem := range all.Problems {
 			d.opt.Log.Error("configuration not reloaded, the old one stays", "problem", problem.String())
 		}
-		return done, fmt.Errorf("%w configuration, the old one stays:\n%w", sessions.ErrInvalid, err)
+		return done, fmt.Errorf("%w configuration, the old one stays:\n%w", sessions.ErrInvalid, all)
 	}
 	if err != nil {
 		d.opt.Log.Error("configuration not reloaded, the old one stays", "err", err)
@@ -150,7 +150,7 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 		next, err = all.Form().Default(), nil // as at the start: see config.Find
 	}
 	if err != nil {
-		return done, err
+		return done, fmt.Errorf("%w: %w", sessions.ErrInvalid, err)
 	}
 	settings, err := hubSettings(next)
 	if err != nil {
@@ -161,6 +161,9 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 		return done, err
 	}
 	if err := CheckProfiles(next, d.opt.ConfigPath, d.opt.Env); err != nil {
+		return done, err
+	}
+	if err := CheckServers(next, d.opt.ConfigPath, d.opt.Env); err != nil {
 		return done, err
 	}
 	if err := CheckPlatforms(next, d.opt.ConfigPath, d.opt.Env); err != nil { //nolint:contextcheck // it waits for nothing

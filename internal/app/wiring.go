@@ -91,6 +91,9 @@ func (d *daemon) build(ctx context.Context) error {
 		return err
 	}
 	d.hidePage(d.browsers.Secret())
+	if err := CheckServers(cfg, d.opt.ConfigPath, d.opt.Env); err != nil {
+		return err
+	}
 	if err := CheckPlatforms(cfg, d.opt.ConfigPath, d.opt.Env); err != nil { //nolint:contextcheck // it waits for nothing
 		return err
 	}
