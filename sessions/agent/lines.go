@@ -182,6 +182,36 @@ const (
 	minKnown  = 4 // letters by which a row is known
 )
 
+// keptRecent is the end of that, as far as a screen may show it: behind a restart, what
+// stands there isn't taken for what's being written.
+type keptRecent struct {
+	Text  string `json:"text,omitempty"`
+	Turn  string `json:"turn,omitempty"`
+	Asked string `json:"asked,omitempty"`
+}
+
+const (
+	maxKeptText = 4 << 10 // bytes: some 100 columns and 40 rows
+	maxKeptTurn = 1 << 10 // bytes: the last that was told is looked for in it
+)
+
+func (r *recent) keep() keptRecent {
+	return keptRecent{lastBytes(r.text, maxKeptText), lastBytes(r.turn, maxKeptTurn), lastBytes([]byte(r.asked), maxKeptTurn)}
+}
+
+func (k keptRecent) recent() recent {
+	return recent{text: []byte(k.Text), turn: []byte(k.Turn), asked: k.Asked}
+}
+
+// lastBytes are at most so many bytes of a text's end, whole characters.
+func lastBytes(s []byte, most int) string {
+	from := max(0, len(s)-most)
+	for from < len(s) && !utf8.RuneStart(s[from]) {
+		from++
+	}
+	return string(s[from:])
+}
+
 // addText takes in what was told; asked: a person wrote it.
 func (r *recent) addText(text string, asked bool) {
 	l := letters(text)

@@ -97,6 +97,7 @@ type kept struct {
 	From    time.Time       `json:"from,omitzero"`
 	Last    time.Time       `json:"last,omitzero"`
 	Until   time.Time       `json:"until,omitzero"`
+	Told    keptRecent      `json:"told,omitzero"`
 	Sure    bool            `json:"sure,omitempty"`
 	Raw     rawCalls        `json:"raw,omitzero"`
 	// Announced is what a hook said, which isn't said again.
@@ -126,6 +127,7 @@ func newObserver(w *Watchers, s sessions.Session, profile string, blob []byte) (
 		pane: k.Pane, owed: k.Owed, from: k.From, last: k.Last, until: k.Until, sure: k.Sure, announced: k.Announced,
 	}
 	o.program.began = o.program.judge.saved.Began
+	o.program.text = k.Told.recent()
 	o.known.raw = k.Raw
 	if now, ok := w.opt.Processes.Get(k.PID); ok && now.Started.Equal(k.Started) {
 		o.program.process = now
@@ -316,7 +318,7 @@ func (o *Observer) keepState(s sessions.Observation) (sessions.Observation, erro
 	k := kept{Typed: o.typed, Past: o.past, Untried: o.untried}
 	if p := o.program; p != nil {
 		k.Program, k.PID, k.Started, k.Judge, k.Pane = p.profile.Name(), p.process.PID, p.process.Started, p.judge.Save(), p.pane
-		k.Until = p.until
+		k.Until, k.Told = p.until, p.text.keep()
 		k.Owed, k.From, k.Last, k.Sure, k.Announced, k.Raw = p.owed, p.from, p.last, p.sure, p.announced, o.rawCalls()
 		if p.reader != nil {
 			ref := p.reader.Ref()

@@ -121,12 +121,18 @@ func (p *pane) restart() {
 func (p *pane) look(after time.Duration, screen string, typed ...string) {
 	p.Helper()
 	p.now = p.now.Add(after)
-	l := sessions.Poll{Screen: snapshot(screen), Now: p.now}
-	l.Screen.PID = p.pid
+	l := pollOf(p, screen)
 	for _, t := range typed {
 		l.Typed = append(l.Typed, sessions.Typed{Text: t, At: p.now})
 	}
 	p.see(l)
+}
+
+// pollOf is what a look at a pane sees.
+func pollOf(p *pane, screen string) sessions.Poll {
+	l := sessions.Poll{Screen: snapshot(screen), Now: p.now}
+	l.Screen.PID = p.pid
+	return l
 }
 
 // last looks for the last time.
