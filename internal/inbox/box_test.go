@@ -359,6 +359,9 @@ func TestFleets(t *testing.T) {
 	if err := f.db.AddMember(t.Context(), "none", "pb_work", false, time.Now()); !errors.Is(err, sessions.ErrUnknown) {
 		t.Errorf("a fleet that isn't there: %v", err)
 	}
+	if err := f.db.AddMember(t.Context(), "web", "pb_lead", false, time.Now()); !errors.Is(err, sessions.ErrConflict) {
+		t.Errorf("a director who is to be a member: %v", err)
+	}
 	if err := f.db.AddMember(t.Context(), "web", "pb_work", true, time.Now()); err != nil {
 		t.Fatal(err)
 	}

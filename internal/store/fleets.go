@@ -31,6 +31,7 @@ const (
 	sqlDropFleet = `DELETE FROM fleets WHERE name = ?`
 	sqlHasFleet  = `SELECT count(*) FROM fleets WHERE name = ?`
 	sqlMemberOf  = `SELECT fleet FROM fleet_members WHERE session = ? AND NOT director`
+	sqlDirects   = `SELECT count(*) FROM fleet_members WHERE session = ? AND fleet = ? AND director`
 	sqlPartsOf   = `SELECT fleet FROM fleet_members WHERE session = ? ORDER BY added_at, fleet`
 	sqlAddMember = `INSERT INTO fleet_members (session, fleet, director, added_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET director = excluded.director`
 	// Who directed a fleet stays its member, unless it's another's.
@@ -140,7 +141,7 @@ func (s *Inbox) DropFleet(ctx context.Context, name string) error {
 }
 
 // AddMember takes a session into a fleet, as its director (in place of who was) or as a
-// member: sessions.ErrConflict if it's another's member.
+// member: sessions.ErrConflict if it's another's member, or directs this one.
 func (s *Inbox) AddMember(ctx context.Context, fleet string, id sessions.ID, director bool, now time.Time) error {
 	return s.accept(ctx, "take "+string(id)+" into the fleet "+fleet, func(ctx context.Context, conn *sql.Conn) error {
 		return addMember(ctx, conn, fleet, id, director, now)
@@ -162,6 +163,12 @@ func addMember(ctx context.Context, conn *sql.Conn, fleet string, id sessions.ID
 			}
 		}
 	} else {
+		if err := conn.QueryRowContext(ctx, sqlDirects, clean(id), fleet).Scan(&n); err != nil {
+			return err
+		}
+		if n > 0 {
+			return fmt.Errorf("%w: it directs the fleet, which would have no director then; `panebridge fleet add --director` gives it another", sessions.ErrConflict)
+		}
 		var other string
 		switch err := conn.QueryRowContext(ctx, sqlMemberOf, clean(id)).Scan(&other); {
 		case err == nil && other != fleet:
