@@ -79,7 +79,11 @@ func (b *blocks) mustRefuse(want error) (kept bool) {
 			b.Fatal("nothing is refused")
 		}
 	}
+	// The kernel refuses one write, and may take others for a moment, until it has noted the failure.
 	err := b.store.Health(b.Context())
+	for began := time.Now(); err == nil && time.Since(began) < 10*time.Second; time.Sleep(time.Millisecond) {
+		err = b.store.Health(b.Context())
+	}
 	if kept = !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrCut); kept && !errors.Is(err, want) {
 		b.Errorf("its health is %v", err)
 	}
