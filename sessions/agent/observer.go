@@ -98,6 +98,7 @@ type kept struct {
 	Last    time.Time       `json:"last,omitzero"`
 	Until   time.Time       `json:"until,omitzero"`
 	Told    keptRecent      `json:"told,omitzero"`
+	Writing keptWriting     `json:"writing,omitzero"`
 	Sure    bool            `json:"sure,omitempty"`
 	Raw     rawCalls        `json:"raw,omitzero"`
 	// Announced is what a hook said, which isn't said again.
@@ -127,7 +128,7 @@ func newObserver(w *Watchers, s sessions.Session, profile string, blob []byte) (
 		pane: k.Pane, owed: k.Owed, from: k.From, last: k.Last, until: k.Until, sure: k.Sure, announced: k.Announced,
 	}
 	o.program.began = o.program.judge.saved.Began
-	o.program.text = k.Told.recent()
+	o.program.text, o.program.writing = k.Told.recent(), k.Writing.writing()
 	o.known.raw = k.Raw
 	if now, ok := w.opt.Processes.Get(k.PID); ok && now.Started.Equal(k.Started) {
 		o.program.process = now
@@ -247,8 +248,7 @@ func (o *Observer) observeProgram(l sessions.Poll, hooks []Hook, records []trans
 	if l.Screen != nil {
 		s.Status = p.profile.Status(l.Screen)
 		if p.reader == nil || v.State != sessions.StateIdle { // else the transcript has all of it
-			text, _ := p.profile.Fresh(l.Screen)
-			s.Writing = p.text.unsaid(text)
+			s.Writing = p.unsaidRows(l.Screen)
 		}
 	}
 	if p.ending && len(records) == 0 {
@@ -318,7 +318,7 @@ func (o *Observer) keepState(s sessions.Observation) (sessions.Observation, erro
 	k := kept{Typed: o.typed, Past: o.past, Untried: o.untried}
 	if p := o.program; p != nil {
 		k.Program, k.PID, k.Started, k.Judge, k.Pane = p.profile.Name(), p.process.PID, p.process.Started, p.judge.Save(), p.pane
-		k.Until, k.Told = p.until, p.text.keep()
+		k.Until, k.Told, k.Writing = p.until, p.text.keep(), p.writing.keep()
 		k.Owed, k.From, k.Last, k.Sure, k.Announced, k.Raw = p.owed, p.from, p.last, p.sure, p.announced, o.rawCalls()
 		if p.reader != nil {
 			ref := p.reader.Ref()

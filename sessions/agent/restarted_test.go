@@ -16,7 +16,7 @@ import (
 // there are, what's being written, and what of a program's screen was said when it ends.
 func TestARestartChangesNothingThatIsSaid(t *testing.T) {
 	drawtest.CheckTimes(t, 30, func(rt *rapid.T) {
-		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"write", "answer", "ask", "rest"}), 1, 12).Draw(rt, "steps")
+		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"write", "answer", "tool", "ask", "rest", "stop"}), 1, 12).Draw(rt, "steps")
 		restarts := rapid.SliceOfN(rapid.Bool(), len(steps)+1, len(steps)+1).Draw(rt, "restarts before each step, and before the end")
 		want := playSteps(t, steps, make([]bool, len(steps)+1))
 		if got := playSteps(t, steps, restarts); !slices.Equal(got, want) {
@@ -67,6 +67,18 @@ func playSteps(t *testing.T, steps []string, restarts []bool) (said []string) {
 			f.answer(strings.TrimPrefix(screen[len(screen)-2], "● ") + "\non two rows of its screen.")
 			written = false
 			look(atWorkOn(asked, screen...))
+		case "tool":
+			f.line(map[string]any{"type": "assistant", "message": map[string]any{"id": fmt.Sprint("t", i), "role": "assistant", "content": []any{map[string]any{"type": "tool_use", "id": fmt.Sprint(i), "name": "Bash", "input": map[string]any{"command": "sleep 9"}}}}})
+			screen, written = append(screen, "● Bash(sleep 9)", "  ⎿  Running for quite a while…"), true
+			look(atWorkOn(asked, screen...))
+		case "stop":
+			for range 5 { // behind a restart the end is known at once, else in a second look
+				p.look(time.Second, stopped(asked, screen...))
+			}
+			p.now = p.now.Add(time.Minute)
+			look(stopped(asked, screen...))
+			written = false
+			begin()
 		case "ask":
 			look("❯ " + asked + "\n" + strings.Join(screen, "\n") + "\n" + claudeDialog)
 		case "rest":

@@ -21,6 +21,20 @@ type writing struct {
 	was   string                // and of what the person had written before that
 }
 
+// keptWriting is what's kept of it: the rows stand on the screen still.
+type keptWriting struct {
+	Last  transcript.RecordKind `json:"last,omitempty"`
+	Fail  bool                  `json:"fail,omitempty"`
+	Asked string                `json:"asked,omitempty"`
+	Was   string                `json:"was,omitempty"`
+}
+
+func (w *writing) keep() keptWriting { return keptWriting{w.last, w.fail, start(w.asked), start(w.was)} }
+
+func (k keptWriting) writing() writing {
+	return writing{last: k.Last, fail: k.Fail, asked: k.Asked, was: k.Was}
+}
+
 const (
 	maxWriting  = 2000 // rows
 	anchorShort = 3    // rows by which it's known where a screen goes on
