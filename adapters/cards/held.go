@@ -127,6 +127,12 @@ func (rs *receiptCards) askAboutStale(ctx context.Context, t *trackedInput, now 
 		}
 		return t.retry
 	}
+	if t.stale = err == nil; t.stale && t.Told != ToldTakenBack && (t.Reply != "" || t.posted == ToldHeld) {
+		if t.posted != ToldTakenBack { // what says that it's held is said no more
+			rs.tellWriter(ctx, t, ToldTakenBack, now)
+		}
+		return t.retry
+	}
 	if t.posted == ToldAsked {
 		return time.Time{}
 	}

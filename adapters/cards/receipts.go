@@ -141,6 +141,7 @@ type trackedInput struct {
 	doubted bool         // it was told last that nobody saw the text taken
 	retry   time.Time
 	offered time.Time // when the button "Send anyway" was posted
+	stale   bool      // it was taken back because it waited for too long
 }
 
 func newReceiptCards(k *Clerk) *receiptCards {
@@ -442,6 +443,9 @@ func (t *trackedInput) receiptCard(what ToldProgress, words bool, nameOf func(in
 		p.Class, p.Text, p.Ring = qos.Interactive, "Failed: "+reason+".", true
 	case ToldTakenBack:
 		p.Class, p.Text = qos.Interactive, "Taken back."
+		if t.stale {
+			p.Text = "Taken back: it waited for too long. Below you're asked whether it's still to be typed."
+		}
 	default:
 		return adapters.Post{}
 	}

@@ -87,9 +87,16 @@ func TestHeldTextThatWaitsTooLongIsAskedAbout(t *testing.T) {
 		w.hub.take()
 		w.pass(9*time.Minute + time.Second)
 		// For a moment the second is the first to wait.
-		posts := slices.DeleteFunc(w.hub.take(), func(p adapters.Post) bool { return strings.HasPrefix(p.Text, "Held") })
+		all := slices.DeleteFunc(w.hub.take(), func(p adapters.Post) bool { return strings.HasPrefix(p.Text, "Held") })
+		var posts []adapters.Post
+		for i := 0; i+1 < len(all); i += 2 { // the message that says that it's held, and the question
+			if was := all[i]; was.Message == "" || !strings.HasPrefix(was.Text, "Taken back: it waited") || len(was.Buttons) > 0 {
+				w.Errorf("before the question comes %+v, want the held text's message to say that it was taken back", was)
+			}
+			posts = append(posts, all[i+1])
+		}
 		if len(posts) != 2 {
-			w.Fatalf("posts %+v, want two questions", posts)
+			w.Fatalf("posts %+v, want two questions", all)
 		}
 		w.panes.setDialog(false)
 		w.pass(time.Hour)
