@@ -343,8 +343,8 @@ func (w *serverWatch) lookAtPanes(ctx context.Context) error {
 	if now.Sub(w.lastAll) >= allEvery {
 		since = 0
 	}
-	asked, cancel := context.WithTimeout(ctx, w.opt.get().CaptureTimeout)
-	panes, all, err := w.source.Glances(asked, since)
+	bounded, cancel := context.WithTimeout(ctx, w.opt.get().CaptureTimeout)
+	panes, all, err := w.source.Glances(bounded, since)
 	cancel()
 	log := w.opt.get().Logger.With("server", w.name)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {

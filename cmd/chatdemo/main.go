@@ -149,7 +149,9 @@ func (d *demo) panebridge(ctx context.Context, args ...string) *exec.Cmd {
 }
 
 func (d *demo) daemon(ctx context.Context) error {
-	if err := d.panebridge(ctx, "run").Run(); err != nil && ctx.Err() == nil {
+	cmd := d.panebridge(ctx, "run")
+	cmd.Stdout = nil // where its page is: this has a page of its own
+	if err := cmd.Run(); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("run the daemon: %w", err)
 	}
 	return nil

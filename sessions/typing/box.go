@@ -401,9 +401,9 @@ func withoutSpace(text string) string {
 // wipeText takes the text out of the line that it stands in alone, and returns why with what
 // came of that.
 func (t *typist) wipeText(ctx context.Context, why error) error {
-	hand, cancel := withFinishTime(ctx)
+	finishing, cancel := withFinishTime(ctx)
 	defer cancel()
-	return fmt.Errorf("%w; %w", why, runSteps(hand, &wiping{typist: t}))
+	return fmt.Errorf("%w; %w", why, runSteps(finishing, &wiping{typist: t}))
 }
 
 // What came of taking a text out of its line.

@@ -399,11 +399,11 @@ func (t *personText) beginAgentAgain(ctx context.Context, agent string, way sess
 	if b := t.readInputBox(&t.before); !b.Shell || !b.Open || b.Text != "" {
 		return sessions.Refuse("the shell isn't at an empty prompt")
 	}
-	hand, cancel := withFinishTime(ctx)
+	finishing, cancel := withFinishTime(ctx)
 	defer cancel()
-	hand, late := context.WithTimeout(hand, reviveWithin)
+	finishing, late := context.WithTimeout(finishing, reviveWithin)
 	defer late()
-	err := runSteps(hand, &reviving{typist: t.typist, line: line})
+	err := runSteps(finishing, &reviving{typist: t.typist, line: line})
 	if errors.Is(err, errNotTaken) {
 		return errors.New("the command that begins " + agent + " again stands in the shell's line, and couldn't be submitted; look at the session")
 	}

@@ -45,17 +45,17 @@ func (t *personText) typeInTurn(ctx context.Context) {
 	if !t.continueAfter(ctx, begin(ctx)) {
 		return
 	}
-	hand, cancel := withFinishTime(ctx)
+	finishing, cancel := withFinishTime(ctx)
 	defer cancel()
 	for i := 0; i < len(steps); i++ {
-		err := steps[i](hand)
+		err := steps[i](finishing)
 		if errors.Is(err, errEmptied) {
 			if !t.continueAfter(ctx, t.pasteAgain(ctx)) {
 				return
 			}
 			i, steps, err = -1, []func(context.Context) error{t.settleText, t.pressEnter}, nil // who wrote it is told
 		}
-		if !t.continueAfter(hand, err) {
+		if !t.continueAfter(finishing, err) {
 			return
 		}
 	}

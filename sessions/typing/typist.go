@@ -101,13 +101,13 @@ var errDone = errors.New("done")
 const finishWithin = 4 * time.Second
 
 // withFinishTime is a context for what has been pasted: it ends finishWithin after ctx.
-func withFinishTime(ctx context.Context) (hand context.Context, cancel func()) {
-	hand, end := context.WithCancel(context.WithoutCancel(ctx))
+func withFinishTime(ctx context.Context) (finishing context.Context, cancel func()) {
+	finishing, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		defer end()
-		_ = sessions.Pause(hand, finishWithin)
+		_ = sessions.Pause(finishing, finishWithin)
 	})
-	return hand, func() { stop(); end() }
+	return finishing, func() { stop(); end() }
 }
 
 func (t *typist) takeKeyboard(ctx context.Context) error {
