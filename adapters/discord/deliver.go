@@ -33,7 +33,7 @@ func (a *Adapter) Call(ctx context.Context, op adapters.Op) adapters.Reply {
 	case adapters.KindThread:
 		return a.makeThread(ctx, op)
 	case adapters.KindClose:
-		return a.setThread(ctx, op.Target, qos.FamilyMessage, discordgo.ChannelEdit{Archived: new(true)})
+		return a.closeThread(ctx, op.Target)
 	case adapters.KindOpen:
 		return a.openThread(ctx, op.Target)
 	case adapters.KindRename:

@@ -217,6 +217,20 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A thread whose closing wasn't answered is closed again, which Discord refuses, and which is as good.
+func TestAClosedThreadIsClosedAgain(t *testing.T) {
+	inBubble(t, discordtest.Options{}, func(w *world) {
+		a := w.adapter(nil)
+		at := target(w.agents, w.done(a, adapters.Op{Kind: adapters.KindThread, Target: target(w.agents, ""), Text: "api"}))
+		for range 2 {
+			w.done(a, adapters.Op{Kind: adapters.KindClose, Target: at})
+		}
+		if state, _ := w.Channel(at.Thread); !state.Archived {
+			w.Errorf("the thread is %+v", state)
+		}
+	})
+}
+
 // Discord takes few edits of messages that are more than an hour old. What's known to be
 // too much isn't called; what's to be said goes into a new message.
 func TestOldMessages(t *testing.T) {

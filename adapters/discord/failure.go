@@ -179,7 +179,7 @@ var meanings = map[int]codeMeaning{ //nolint:gochecknoglobals // a constant tabl
 	50005:        {outcome: qos.Rejected, missing: adapters.MissingMessage},    // somebody else's message
 	50021:        {outcome: qos.Rejected, missing: adapters.MissingMessage},    // a system message
 	// The thread is archived: its messages can't be changed, and a new one opens it.
-	50083: {outcome: qos.Rejected, missing: adapters.MissingMessage, advice: adviceArchive},
+	codeArchived: {outcome: qos.Rejected, missing: adapters.MissingMessage, advice: adviceArchive},
 
 	// What a person must repair, for the whole channel.
 	10004: {outcome: qos.ChatGone, advice: "the bot isn't on the server: invite it"},
@@ -203,6 +203,7 @@ const (
 	codeUnknownChannel = 10003
 	codeNetwork        = 40333 // "internal network error": what's in front of Discord didn't pass it on
 	codePermissions    = 50013
+	codeArchived       = 50083
 	codeTitle          = 200001 // a thread\'s name, by AutoMod
 )
 

@@ -194,6 +194,16 @@ func escape(s string) string {
 	return b.String()
 }
 
+// closeThread archives a thread. Discord refuses that of one that's archived already, which is as good:
+// the answer to the first call was lost.
+func (a *Adapter) closeThread(ctx context.Context, at adapters.Target) adapters.Reply {
+	r := a.setThread(ctx, at, qos.FamilyMessage, discordgo.ChannelEdit{Archived: new(true)})
+	if f, ok := errors.AsType[*failure](r.Err); ok && f.Code == codeArchived {
+		return adapters.Reply{Outcome: qos.Delivered}
+	}
+	return r
+}
+
 // openThread opens a thread that a person has closed. It's looked at first: to unlock one
 // takes the right to manage threads, to open one doesn't.
 func (a *Adapter) openThread(ctx context.Context, at adapters.Target) adapters.Reply {
