@@ -40,6 +40,9 @@ func (s *Server) editMessage(c *call) (any, *refusal) {
 	if r != nil {
 		return nil, r
 	}
+	if m.frozen {
+		return nil, tooOld(tooMany(ScopeUser, s.opts.Limits.OldEdits.Per))
+	}
 	if c.At.Sub(m.At) > s.opts.Limits.OldAfter {
 		if r := s.guard.oldEdit(in.id, c.At); r != nil {
 			return nil, r
@@ -259,6 +262,14 @@ func (s *Server) Message(id string) (Message, bool) {
 		return Message{}, false
 	}
 	return *m, true
+}
+
+// FreezeMessage has Discord take no further edit of a message, as if it was old and others had used up
+// the edits of such.
+func (s *Server) FreezeMessage(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.messages[id].frozen = true
 }
 
 // Rings returns every time phones rang for the bot, in order.

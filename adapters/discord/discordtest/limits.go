@@ -373,8 +373,14 @@ func (g *guard) rename(channel string, now time.Time) *refusal {
 func (g *guard) oldEdit(channel string, now time.Time) *refusal {
 	r := g.count(hiddenKey{"edit", channel}, g.limits.OldEdits, ScopeUser, now)
 	if r != nil {
-		r.code, r.text = 30046, "Maximum number of edits to messages older than 1 hour reached. Try again later."
+		tooOld(r)
 	}
+	return r
+}
+
+// tooOld makes a 429 one for an edit of an old message.
+func tooOld(r *refusal) *refusal {
+	r.code, r.text = 30046, "Maximum number of edits to messages older than 1 hour reached. Try again later."
 	return r
 }
 

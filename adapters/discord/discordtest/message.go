@@ -66,6 +66,7 @@ type Message struct {
 	Pinned    bool
 
 	interaction *Interaction // it answers
+	frozen      bool
 }
 
 // Version is what a message was before an edit.

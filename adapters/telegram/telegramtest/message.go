@@ -38,6 +38,7 @@ type Message struct {
 	album  string
 	detail any // of a service message
 	root   int // outside topics: the message that its thread of answers began with
+	frozen bool
 }
 
 // Version is what a message was before an edit.
@@ -239,6 +240,13 @@ func (s *Server) Message(chat int64, id int) (Message, bool) {
 	return *m, true
 }
 
+// FreezeMessage has Telegram take no further edit of a message.
+func (s *Server) FreezeMessage(chat int64, id int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mustChat(chat).byID[id].frozen = true
+}
+
 // Rings returns every time phones rang for the bot, in order: messages sent
 // without disable_notification, and pins in groups without it.
 func (s *Server) Rings() []Ring {
@@ -354,7 +362,7 @@ func (s *Server) messageOf(c *call, what string) (*chat, *Message, *refusal) {
 // no service message.
 func (s *Server) editable(c *call) (*chat, *Message, *refusal) {
 	chat, m, r := s.messageOf(c, "message to edit")
-	if r == nil && (m.From.ID != s.opts.Bot.ID || m.Service != "") {
+	if r == nil && (m.From.ID != s.opts.Bot.ID || m.Service != "" || m.frozen) {
 		r = badRequest("message can't be edited")
 	}
 	return chat, m, r
