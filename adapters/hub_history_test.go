@@ -8,19 +8,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos"
-	"github.com/panebridge/panebridge/qos/qostest"
 )
-
-// ledgers is what outlives the processes of one life, in memory.
-func ledgers() func() (qos.Ledger, func()) {
-	kept := qostest.NewMemLedger()
-	return func() (qos.Ledger, func()) {
-		p := kept.Process()
-		return p, p.Kill
-	}
-}
-
-func memory(n int64) (adaptertest.Backend, func()) { return adaptertest.NewMemory(n), func() {} }
 
 func TestHubHistories(t *testing.T) {
 	for name, form := range map[string]adapters.Shape{
@@ -30,10 +18,9 @@ func TestHubHistories(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			adaptertest.HubHistories(t, drawtest.Times(1000, 60, 15), adaptertest.Daemon{
-				New: func(c *adaptertest.Conn) adapters.Adapter {
+				New: adaptertest.InMemory(func(c *adaptertest.Conn) adapters.Adapter {
 					return &adaptertest.Adapter{Conn: c, Form: form, QoS: qos.Options{FlushLimit: 24 * time.Hour, Seed: 1}}
-				},
-				Backend: memory, Ledger: ledgers,
+				}),
 			})
 		})
 	}

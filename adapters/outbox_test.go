@@ -160,7 +160,7 @@ func TestAMessageThatIsGoneIsMadeAnewByACallOfItsOwn(t *testing.T) {
 	outboxTest(t, func(r *rig, h *told) {
 		r.post(h.post("k", "one"))
 		r.pass(time.Minute)
-		r.platforms["a"].DeleteMessage(h.last["one"])
+		r.platforms["a"].DeleteMessage("-1", h.last["one"])
 		r.post(h.post("k", "two"))
 		r.pass(time.Minute)
 		r.wantShown("two")

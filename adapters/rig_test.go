@@ -61,7 +61,7 @@ func newRig(t *testing.T, o adaptertest.Options) *rig {
 		for _, chat := range []string{"-1", "-2", "-3"} {
 			p.AddGroup(chat, true)
 		}
-		r.platforms[name], r.ledgers[name] = p, ledgers()
+		r.platforms[name], r.ledgers[name] = p, adaptertest.MemLedgers()
 	}
 	return r
 }

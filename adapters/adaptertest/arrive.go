@@ -11,32 +11,26 @@ import (
 	"unicode/utf16"
 )
 
-// arrive does a call, or refuses it.
-func (p *Platform) arrive(call Call, f Fault) (Answer, error) {
-	if p.opt.Arriving != nil {
-		p.opt.Arriving(call)
-	}
+// arrive does a call, or refuses it, and returns which arrival it was.
+func (p *Platform) arrive(call Call, f Fault) (Answer, int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	a := Arrival{At: now, Call: call}
-	if c := p.chats[call.Chat]; c != nil {
-		o := p.order(c, call)
-		a.Banned = now.Before(o.until) && o.told
-	}
 	answer, refusal := p.judge(now, call, f)
 	a.Call.Data = nil
 	if refusal != nil {
-		a.Refused = refusal.Text
+		a.Refused, a.Ordered = refusal.Text, refusal.RetryAfter
 	}
 	p.arrivals = append(p.arrivals, a)
+	arrival := len(p.arrivals) - 1
 	if refusal != nil {
-		return Answer{}, refusal
+		return Answer{}, arrival, refusal
 	}
 	if f.Kind == BadGatewayOK {
-		return Answer{}, &Error{Code: http.StatusBadGateway, Text: "bad gateway"}
+		return Answer{}, arrival, &Error{Code: http.StatusBadGateway, Text: "bad gateway"}
 	}
-	return answer, nil
+	return answer, arrival, nil
 }
 
 // judge refuses a call or does it.
@@ -69,11 +63,9 @@ func (p *Platform) judge(now time.Time, call Call, f Fault) (Answer, *Error) {
 // limit refuses a call that comes too early. Each call during a penalty doubles
 // what's left of it, at least.
 func (p *Platform) limit(now time.Time, c *chat, call Call, f Fault) *Error {
-	o := p.order(c, call)
-	if now.Before(o.until) {
-		o.strikes++
-		o.until = now.Add(o.until.Sub(now) * 2)
-		return &Error{Code: http.StatusTooManyRequests, Text: TooMany, RetryAfter: roundedUp(o.until.Sub(now))}
+	if now.Before(c.until) {
+		c.until = now.Add(c.until.Sub(now) * 2)
+		return &Error{Code: http.StatusTooManyRequests, Text: TooMany, RetryAfter: roundedUp(c.until.Sub(now))}
 	}
 	wait := f.RetryAfter
 	if f.Kind != Throttled {
@@ -85,21 +77,11 @@ func (p *Platform) limit(now time.Time, c *chat, call Call, f Fault) *Error {
 		}
 	}
 	if wait == 0 {
-		o.strikes = 0
 		return nil
 	}
 	wait = roundedUp(wait)
-	o.until, o.told = now.Add(wait), false
+	c.until = now.Add(wait)
 	return &Error{Code: http.StatusTooManyRequests, Text: TooMany, RetryAfter: wait}
-}
-
-// heard notes that the answer of a call was heard.
-func (p *Platform) heard(call Call) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if c := p.chats[call.Chat]; c != nil {
-		p.order(c, call).told = true
-	}
 }
 
 // roundedUp is in whole seconds, as retry_after is.
@@ -115,7 +97,7 @@ type counted struct {
 
 func (p *Platform) windowsOf(c *chat, call Call) []counted {
 	here := func(x Call) bool {
-		return x.Chat == call.Chat && (!p.opt.PerThread || x.Thread == call.Thread) && (x.Method == Typing) == (call.Method == Typing)
+		return x.Chat == call.Chat && (x.Method == Typing) == (call.Method == Typing)
 	}
 	own := p.opt.Group
 	switch {
@@ -166,7 +148,7 @@ func (p *Platform) do(now time.Time, c *chat, call Call) (Answer, *Error) {
 			return Answer{}, &Error{Code: http.StatusBadRequest, Text: ThreadNotFound}
 		}
 		id := p.nextID()
-		c.threads[id], p.threads[id] = call.Text, call.Chat
+		c.threads[id] = call.Text
 		return Answer{ID: id}, nil
 	case RenameThread:
 		c.threads[call.Thread] = call.Text
@@ -229,25 +211,6 @@ func (p *Platform) checkText(call Call) *Error {
 	default:
 		return nil
 	}
-}
-
-// Worst returns the most calls that arrived in any stretch of a window's length, of
-// those that count.
-func (p *Platform) Worst(per time.Duration, counts func(Call) bool) int {
-	var at []time.Time
-	for _, a := range p.Arrivals() {
-		if counts(a.Call) {
-			at = append(at, a.At)
-		}
-	}
-	worst, from := 0, 0
-	for i, t := range at {
-		for t.Sub(at[from]) >= per {
-			from++
-		}
-		worst = max(worst, i-from+1)
-	}
-	return worst
 }
 
 // Refusals returns the calls that were refused with a text.

@@ -13,52 +13,36 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// New makes an adapter that reaches the platform through a connection. Its qos
-// options and shape are its own; it may send to all chats.
-type New func(c *Conn) adapters.Adapter
-
 // callTimeout is a call's time here.
 const callTimeout = 20 * time.Second
 
 // bench is one session mirrored to one target, by a Deliverer without a scheduler.
 type bench struct {
-	new      New
-	platform *Platform
-	backend  Backend
-	house    *House
-	binding  adapters.Binding
+	world   World
+	chat    string
+	backend Backend
+	house   *House
+	binding adapters.Binding
 
-	conn      *Conn
+	adapter   adapters.Adapter
+	kill      func(lost bool) // its calls
 	process   *Process
 	deliverer *adapters.Deliverer
 	final     int64 // the line up to which the scheduler was told of announcements
 }
 
-const (
-	theChat    = "-100"
-	theSession = sessions.ID("pb_000000000001")
-)
+const theSession = sessions.ID("pb_000000000001")
 
-// nonceTime is for how long the platform of an adapter doesn't take a nonce twice.
-func nonceTime(n New) time.Duration {
-	shape := n(NewPlatform(Options{}).Connect()).Shape(adapters.Target{Chat: theChat})
-	if shape.NonceFor == 0 {
-		return 0
-	}
-	return shape.NonceFor + time.Minute
-}
-
-// newBench makes a bench; target names a chat, and maybe a thread, of the adapter's.
-func newBench(n New, p *Platform, b Backend, view adapters.View) (*bench, error) {
-	x := &bench{new: n, platform: p, backend: b, house: NewHouse(b)}
-	p.AddGroup(theChat, true)
+// newBench makes a bench for a chat of a world's.
+func newBench(w World, chat string, b Backend, view adapters.View) (*bench, error) {
+	x := &bench{world: w, chat: chat, backend: b, house: NewHouse(b)}
 	if err := x.house.Begin(theSession, "agent-1"); err != nil {
 		return nil, err
 	}
 	x.start()
 	x.binding = adapters.Binding{
 		ID: "bd_1", Session: theSession, View: view, Origin: adapters.ByRule, CreatedAt: time.Now(),
-		Target: adapters.Target{Adapter: x.name(), Chat: theChat},
+		Target: adapters.Target{Adapter: x.adapter.Name(), Chat: chat},
 	}
 	doc := adapters.NewDocument(0, adapters.LogProgress{})
 	if err := b.PutBinding(context.Background(), x.binding, &doc); err != nil {
@@ -68,22 +52,20 @@ func newBench(n New, p *Platform, b Backend, view adapters.View) (*bench, error)
 	return x, nil
 }
 
-func (x *bench) name() string { return x.new(x.conn).Name() }
-
 // start begins a process.
 func (x *bench) start() {
-	x.conn = x.platform.Connect()
+	x.adapter, x.kill = x.world.NewProcess()
 	x.process = &Process{Store: x.backend}
 	x.deliverer = adapters.NewDeliverer(adapters.DelivererOptions{
-		Adapter: x.new(x.conn), Store: x.process, Log: x.backend, Sessions: x.house, Screens: x.house,
+		Adapter: x.adapter, Store: x.process, Log: x.backend, Sessions: x.house, Screens: x.house,
 	})
 }
 
 // restart ends the process and begins another, which knows what's stored.
 func (x *bench) restart(lost bool) error {
 	x.process.Kill()
-	x.conn.Kill(lost)
-	x.platform.Wait()
+	x.kill(lost)
+	x.world.Wait()
 	x.start()
 	kept, err := x.backend.Bindings(context.Background())
 	if err != nil {
@@ -113,16 +95,16 @@ func (x *bench) deliver() (qos.CallResult, error) {
 	}
 	d := x.document()
 	call := qos.Call{
-		Chat: theChat, Class: qos.Stream, Session: qos.SessionKey(theSession), Doc: x.binding.ID.Doc(),
+		Chat: qos.ChatKey(x.chat), Class: qos.Stream, Session: qos.SessionKey(theSession), Doc: x.binding.ID.Doc(),
 		Delivered: d.Delivered(), Wanted: p.Head, Uncertain: d.Intent != nil,
 	}
 	if p.Turn > d.Turn && p.TurnEnd > max(d.Announced, x.final) {
 		call.Final, call.Class = p.TurnEnd, qos.Final
 	}
-	before := len(x.platform.Arrivals())
+	before := len(x.world.Arrivals())
 	r := x.deliverer.Deliver(ctx, call)
 	x.final = max(x.final, r.Final)
-	if n := len(x.platform.Arrivals()) - before; n > 1 {
+	if n := len(x.world.Arrivals()) - before; n > 1 {
 		return r, fmt.Errorf("one Deliver made %d calls", n)
 	}
 	return r, nil
@@ -147,11 +129,11 @@ func (x *bench) settle() error {
 // seen is what a person sees, wherever the target is now.
 func (x *bench) seen() []Message {
 	d := x.document()
-	chat, thread := theChat, d.Thread
+	chat, thread := x.chat, d.Thread
 	if d.Chat != "" {
 		chat = d.Chat
 	}
-	return x.platform.Seen(chat, thread)
+	return x.world.Seen(chat, thread)
 }
 
 // check settles and compares.

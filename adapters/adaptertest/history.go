@@ -108,9 +108,12 @@ func drawHistory(t *rapid.T) history {
 
 // Histories lets so many documents live random lives, and checks what a person sees
 // at their ends. open returns an empty backend whose logs keep so many lines each
-// (0: all), and what closes it; both are called within a bubble.
+// (0: all), and what closes it; both are called within a bubble. Nil: in memory.
 func Histories(t *testing.T, times int, n New, open func(maxLines int64) (Backend, func())) {
 	t.Helper()
+	if open == nil {
+		open = memoryBackend
+	}
 	check(t, times, func(rt *rapid.T) []string {
 		h := drawHistory(rt)
 		var wrong []string
@@ -146,21 +149,22 @@ type life struct {
 	doubts  []Doubt
 	intent  Doubt // what the call under way is to show
 	now     historyStep
+	hit     bool // the fault of now has hit a call
 	wrong   []string
 }
 
 func (h history) live(n New, b Backend) []string {
 	// Small messages, so that there are many. Nothing is refused for being too
 	// early: that's the scheduler's business.
-	p := NewPlatform(Options{Unlimited: true, NonceFor: nonceTime(n)})
+	w := n(true)
 	l := &life{random: rand.New(rand.NewPCG(h.Seed, 2))}
 	view := []adapters.View{adapters.ViewStream, adapters.ViewStream, adapters.ViewFinal}[l.random.IntN(3)]
 	var err error
-	if l.bench, err = newBench(n, p, b, view); err != nil {
+	if l.bench, err = newBench(w, w.Chats()[0], b, view); err != nil {
 		return []string{err.Error()}
 	}
 	l.longest = l.shape().MaxLen
-	p.SetFault(l.fault)
+	w.SetFault(l.fault)
 	for _, st := range h.Steps {
 		l.now = st
 		if err := l.step(rand.New(rand.NewPCG(st.Seed, st.Seed))); err != nil {
@@ -191,18 +195,19 @@ func (l *life) end(h history) []string {
 	if h.MaxLines > 0 {
 		oldest = max(1, head-h.MaxLines+1)
 	}
-	return l.house.Compare(l.seen(), Want{Session: theSession, To: head, Oldest: oldest, Doubts: l.doubts})
+	return append(l.house.Compare(l.seen(), Want{Session: theSession, To: head, Oldest: oldest, Doubts: l.doubts}), l.world.Wrong()...)
 }
 
 // fault is what goes wrong with a call.
 func (l *life) fault(c Call) Fault {
+	l.hit = true
 	f := Fault{Kind: l.now.Fault, RetryAfter: 3 * time.Second, Out: time.Second, Back: time.Second}
 	if l.now.What != "deliver" {
 		f.Kind = Works
 	}
 	if l.now.Crash == callLost {
 		l.process.Kill()
-		l.conn.Kill(true)
+		l.kill(true)
 	}
 	l.mayDouble(c, f.Kind)
 	return f
@@ -280,13 +285,15 @@ func (l *life) deliverSomehow() error {
 		return nil
 	})
 	if crash == afterIntent {
-		l.platform.SetFault(func(c Call) Fault {
+		l.world.SetFault(func(c Call) Fault {
+			l.hit = true
 			l.process.Kill()
 			l.mayDouble(c, Lost)
 			return Fault{Kind: Unconnected}
 		})
-		defer l.platform.SetFault(l.fault)
+		defer l.world.SetFault(l.fault)
 	}
+	l.hit = false
 	before := l.document()
 	r, err := l.deliver()
 	if err != nil {
@@ -316,6 +323,9 @@ func (l *life) judge(before adapters.Document, r qos.CallResult) {
 		Unanswered:   {qos.Uncertain},
 	}[l.now.Fault]
 	want = append(want, qos.Unchanged)
+	if !l.hit { // none was made: what was to be made was found
+		want = append(want, qos.Delivered)
+	}
 	if l.now.Crash != noCrash {
 		want = append(want, qos.NotSent, qos.Uncertain)
 	}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,8 +25,6 @@ import (
 // Daemon is what HubHistories runs on.
 type Daemon struct {
 	New New
-	// Platform are the rules of the platform; NonceFor is as the adapter's.
-	Platform Options
 	// Backend returns an empty one and what closes it, within a bubble. Nil: in memory.
 	Backend func(maxLines int64) (Backend, func())
 	// Ledger returns, for each life, a function that opens the ledger of a new
@@ -102,10 +99,10 @@ func drawHubHistory(t *rapid.T) hubHistory {
 func HubHistories(t *testing.T, times int, d Daemon) {
 	t.Helper()
 	if d.Backend == nil {
-		d.Backend = func(maxLines int64) (Backend, func()) { return NewMemory(maxLines), func() {} }
+		d.Backend = memoryBackend
 	}
 	if d.Ledger == nil {
-		d.Ledger = memLedgers
+		d.Ledger = MemLedgers
 	}
 	check(t, times, func(rt *rapid.T) []string {
 		h := drawHubHistory(rt)
@@ -122,8 +119,8 @@ func HubHistories(t *testing.T, times int, d Daemon) {
 	})
 }
 
-// memLedgers is Daemon.Ledger in memory.
-func memLedgers() func() (qos.Ledger, func()) {
+// MemLedgers is Daemon.Ledger in memory.
+func MemLedgers() func() (qos.Ledger, func()) {
 	kept := qostest.NewMemLedger()
 	return func() (qos.Ledger, func()) {
 		p := kept.Process()
@@ -139,18 +136,20 @@ type hubLife struct {
 	house   *House
 	texts   texts
 
-	platform *Platform
-	threads  bool // one chat with a thread for each session; else a chat each
-	open     func() (qos.Ledger, func())
-	rules    []adapters.MirrorRule
-	mode     qos.Mode
+	world   World
+	chats   []string
+	threads bool // one chat with a thread for each session; else a chat each
+	open    func() (qos.Ledger, func())
+	rules   []adapters.MirrorRule
+	mode    qos.Mode
 
-	conn    *Conn
-	process *Process
-	kill    func() // of the ledger's access
-	hub     *adapters.Hub
-	stop    context.CancelFunc
-	stopped chan error
+	adapter   adapters.Adapter
+	killCalls func(lost bool)
+	process   *Process
+	kill      func() // of the ledger's access
+	hub       *adapters.Hub
+	stop      context.CancelFunc
+	stopped   chan error
 
 	faulty atomic.Bool
 	wrong  []string
@@ -168,14 +167,12 @@ func (h hubHistory) live(d Daemon, b Backend) []string {
 		history: h, daemon: d, backend: b, house: NewHouse(b), random: rand.New(rand.NewPCG(h.Seed, 2)),
 		open: d.Ledger(), doubts: map[sessions.ID][]Doubt{},
 	}
-	d.Platform.NonceFor = nonceTime(d.New)
-	l.platform = NewPlatform(d.Platform)
-	l.platform.SetFault(l.fault)
-	a := d.New(l.platform.Connect())
-	l.threads = a.Shape(adapters.Target{Adapter: a.Name(), Chat: theChat}).OwnThread
-	l.platform.AddGroup(theChat, true)
+	l.world = d.New(false)
+	l.world.SetFault(l.fault)
+	l.chats = l.world.Chats()
+	a, _ := l.world.NewProcess()
+	l.threads = a.Shape(adapters.Target{Adapter: a.Name(), Chat: l.chats[0]}).OwnThread
 	for i := range mostSessions {
-		l.platform.AddGroup(chatOf(i), true)
 		l.rules = append(l.rules, l.rule(a.Name(), i))
 	}
 	if err := l.start(); err != nil {
@@ -194,15 +191,18 @@ func (h hubHistory) live(d Daemon, b Backend) []string {
 	return l.wrong
 }
 
-func chatOf(session int) string { return theChat + strconv.Itoa(session) }
+// chatOf is where a session is mirrored.
+func (l *hubLife) chatOf(session int) string {
+	if l.threads {
+		return l.chats[0]
+	}
+	return l.chats[1+session]
+}
 
 func nameOf(session int) string { return fmt.Sprintf("agent-%d", session) }
 
 func (l *hubLife) rule(adapter string, session int) adapters.MirrorRule {
-	r := adapters.MirrorRule{Session: nameOf(session), To: adapters.Target{Adapter: adapter, Chat: theChat}}
-	if !l.threads {
-		r.To.Chat = chatOf(session)
-	}
+	r := adapters.MirrorRule{Session: nameOf(session), To: adapters.Target{Adapter: adapter, Chat: l.chatOf(session)}}
 	if session == 2 {
 		r.View = adapters.ViewFinal
 	}
@@ -215,13 +215,13 @@ func (l *hubLife) settings() adapters.Settings {
 
 // start begins a process.
 func (l *hubLife) start() error {
-	l.conn = l.platform.Connect()
+	l.adapter, l.killCalls = l.world.NewProcess()
 	l.process = &Process{Store: l.backend}
 	var ledger qos.Ledger
 	ledger, l.kill = l.open()
 	var err error
 	l.hub, err = adapters.NewHub(adapters.HubOptions{
-		Outlets: []adapters.Outlet{{Adapter: l.daemon.New(l.conn), Budget: qos.NewLocalBudget(ledger)}},
+		Outlets: []adapters.Outlet{{Adapter: l.adapter, Budget: qos.NewLocalBudget(ledger)}},
 		Store:   l.process, Log: l.backend, Sessions: l.house, Screens: l.house,
 		Settings: l.settings(), Logger: slog.New(slog.DiscardHandler),
 	})
@@ -245,7 +245,7 @@ func (l *hubLife) exit(killed bool) error {
 	if killed {
 		l.process.Kill()
 		l.kill()
-		l.conn.Kill(l.half())
+		l.killCalls(l.half())
 	}
 	l.stop()
 	err := <-l.stopped
@@ -253,7 +253,7 @@ func (l *hubLife) exit(killed bool) error {
 		err = nil
 	}
 	l.doubtAll() // also when it's told to stop, slow calls are given up
-	l.platform.Wait()
+	l.world.Wait()
 	return err
 }
 
@@ -285,7 +285,7 @@ func (l *hubLife) doubt(k adapters.KeptBinding) {
 	}
 }
 
-// fault is what goes wrong with a call. It's asked with the platform's lock held.
+// fault is what goes wrong with a call.
 func (l *hubLife) fault(c Call) Fault {
 	if !l.faulty.Load() {
 		return Fault{}
@@ -392,13 +392,13 @@ func (l *hubLife) end() {
 // compare holds each chat against its session.
 func (l *hubLife) compare() {
 	for i, s := range l.house.List() {
-		chat, threads := chatOf(i), []string{""}
+		chat, threads := l.chatOf(i), []string{""}
 		if l.threads {
-			chat, threads = theChat, l.platform.Threads(theChat, s.Name)
+			threads = l.world.Threads(chat, s.Name)
 		}
 		var seen []Message
 		for _, thread := range threads {
-			seen = append(seen, l.platform.Seen(chat, thread)...)
+			seen = append(seen, l.world.Seen(chat, thread)...)
 		}
 		slices.SortFunc(seen, func(a, b Message) int {
 			return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
@@ -409,26 +409,23 @@ func (l *hubLife) compare() {
 	}
 }
 
-// judge holds the platform's log against its rules.
+// judge holds what came to the platform against its rules.
 func (l *hubLife) judge() {
-	for _, a := range l.platform.Arrivals() {
-		if a.Banned {
-			l.wrong = append(l.wrong, fmt.Sprintf("at %v a call came to chat %s during a penalty", a.At, a.Call.Chat))
+	budget := func(c Call) qos.ChatKey {
+		return l.adapter.Chat(adapters.Target{Adapter: l.adapter.Name(), Chat: c.Chat, Thread: c.Thread})
+	}
+	arrivals := l.world.Arrivals()
+	for _, a := range Banned(arrivals, budget) {
+		l.wrong = append(l.wrong, fmt.Sprintf("at %v a call came to %s during a penalty", a.At, budget(a.Call)))
+	}
+	all := map[qos.ChatKey]bool{}
+	for _, a := range arrivals {
+		all[budget(a.Call)] = true
+	}
+	for key := range all {
+		if n := Worst(arrivals, time.Minute, func(c Call) bool { return budget(c) == key }); n > 20 {
+			l.wrong = append(l.wrong, fmt.Sprintf("%d calls came to %s within a minute", n, key))
 		}
 	}
-	perThread := l.daemon.Platform.PerThread // then each thread has a budget of its own
-	places := map[[2]string]bool{}
-	for _, a := range l.platform.Arrivals() {
-		place := [2]string{a.Call.Chat, a.Call.Thread}
-		if !perThread {
-			place[1] = ""
-		}
-		places[place] = true
-	}
-	for place := range places {
-		in := func(c Call) bool { return c.Chat == place[0] && (!perThread || c.Thread == place[1]) }
-		if n := l.platform.Worst(time.Minute, in); n > 20 {
-			l.wrong = append(l.wrong, fmt.Sprintf("%d calls came to chat %s, thread %q, within a minute", n, place[0], place[1]))
-		}
-	}
+	l.wrong = append(l.wrong, l.world.Wrong()...)
 }

@@ -47,6 +47,8 @@ func NewMemory(maxLines int64) *Memory {
 	return &Memory{maxLines: maxLines, logs: map[sessions.ID]*memLog{}}
 }
 
+func memoryBackend(maxLines int64) (Backend, func()) { return NewMemory(maxLines), func() {} }
+
 // AddSession implements Backend.
 func (m *Memory) AddSession(_ context.Context, s sessions.Session) error {
 	m.mu.Lock()

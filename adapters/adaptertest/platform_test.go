@@ -119,7 +119,7 @@ func TestAllMethodsShareAGroupsWindow(t *testing.T) {
 		}
 		_, err = do(hello("-1"))
 		_ = refused(t, err, adaptertest.TooMany)
-		if n := p.Worst(time.Minute, func(c adaptertest.Call) bool { return c.Method != adaptertest.Typing }); n != 21 {
+		if n := adaptertest.Worst(p.Arrivals(), time.Minute, func(c adaptertest.Call) bool { return c.Method != adaptertest.Typing }); n != 21 {
 			t.Errorf("the most that came within a minute is %d, want 21", n)
 		}
 	})
@@ -151,14 +151,8 @@ func TestAPenaltyGrowsWhenItIsNotKept(t *testing.T) {
 		if _, err := do(hello("-1")); err != nil {
 			t.Errorf("after its end: %v", err)
 		}
-		banned := 0
-		for _, a := range p.Arrivals() {
-			if a.Banned {
-				banned++
-			}
-		}
-		if banned != 3 {
-			t.Errorf("%d calls are known to have come during a penalty, want 3", banned)
+		if n := len(adaptertest.Banned(p.Arrivals(), func(c adaptertest.Call) string { return c.Chat })); n != 3 {
+			t.Errorf("%d calls are known to have come during a penalty, want 3", n)
 		}
 	})
 }
@@ -197,7 +191,7 @@ func TestWhatCannotBeShownIsRefused(t *testing.T) {
 			_, err := do(tt.call)
 			_ = refused(t, err, tt.want)
 		}
-		p.Freeze(m.ID)
+		p.FreezeMessage("-2", m.ID)
 		_, err = do(edit("-2", m.ID, "x"))
 		_ = refused(t, err, adaptertest.NotEditable)
 		p.DeleteChat("-2")
@@ -229,7 +223,7 @@ func TestItShowsWhatAPersonWouldSee(t *testing.T) {
 		if seen := p.Seen("-1", thread); len(seen) != 1 || seen[0].Rang {
 			t.Errorf("in the thread: %+v", seen)
 		}
-		p.DeleteMessage(one.ID)
+		p.DeleteMessage("-1", one.ID)
 		p.DeleteThread("-1", thread)
 		if a, b := len(p.Seen("-1", "")), len(p.Seen("-1", thread)); a != 1 || b != 0 {
 			t.Errorf("after deleting: %d and %d messages", a, b)

@@ -50,7 +50,7 @@ var day = time.Date(2026, 11, 21, 10, 0, 0, 123456789, time.UTC)
 func bindingOf(n int) adapters.Binding {
 	return adapters.Binding{
 		ID: adapters.BindingID(fmt.Sprintf("bd_%d", n)), Session: theSession,
-		Target: adapters.Target{Adapter: "mem", Chat: theChat, Thread: fmt.Sprint(n)},
+		Target: adapters.Target{Adapter: "mem", Chat: "-100", Thread: fmt.Sprint(n)},
 		View:   adapters.ViewStream, Origin: adapters.ByHand, CreatedAt: day.Add(time.Duration(n) * time.Second),
 	}
 }

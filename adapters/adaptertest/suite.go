@@ -13,9 +13,9 @@ import (
 	"github.com/panebridge/panebridge/qos"
 )
 
-// Run is the conformance suite of adapters.Adapter. What the platform gets as text
+// Run is the conformance suite of adapters.Adapter. What people see as text
 // must have each line of a page on a line of its own, with the notices as
-// adapters.PlainText writes them; markup goes beside it. The suite runs in
+// adapters.PlainText writes them. The suite runs in
 // synctest bubbles: the adapter may not use real sockets.
 func Run(t *testing.T, n New) {
 	t.Helper()
@@ -25,12 +25,9 @@ func Run(t *testing.T, n New) {
 		})
 	}
 	t.Run("random lives", func(t *testing.T) {
-		Histories(t, drawtest.Times(2000, 100, 100), n, func(maxLines int64) (Backend, func()) { return NewMemory(maxLines), func() {} })
+		Histories(t, drawtest.Times(2000, 100, 100), n, nil)
 	})
 }
-
-// Stays is an adapter under test for a platform on which chats keep their ids.
-type Stays interface{ ChatsStay() bool }
 
 // part is one thing that an adapter must do.
 type part struct {
@@ -105,22 +102,27 @@ type suite struct {
 
 func (s *suite) bench(tb testing.TB, view adapters.View) *bench {
 	tb.Helper()
-	return s.benchOn(tb, view, Options{}, 0)
+	return s.benchOn(tb, view, 0, 0)
 }
 
-func (s *suite) benchOn(tb testing.TB, view adapters.View, o Options, maxLines int64) *bench {
+// benchOn makes a bench for one of the chats, with a log of so many lines; 0: of all.
+func (s *suite) benchOn(tb testing.TB, view adapters.View, chat int, maxLines int64) *bench {
 	tb.Helper()
-	o.Unlimited = true
-	o.NonceFor = nonceTime(s.new)
-	x, err := newBench(s.new, NewPlatform(o), NewMemory(maxLines), view)
+	w := s.new(true)
+	x, err := newBench(w, w.Chats()[chat], NewMemory(maxLines), view)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(x.platform.Wait)
+	tb.Cleanup(func() {
+		w.Wait()
+		for _, wrong := range w.Wrong() {
+			tb.Error(wrong)
+		}
+	})
 	return x
 }
 
-func (x *bench) shape() adapters.Shape { return x.new(x.conn).Shape(x.binding.Target) }
+func (x *bench) shape() adapters.Shape { return x.adapter.Shape(x.binding.Target) }
 
 // ready makes the target's own thread, if it gets one, and shows one line.
 func (x *bench) ready(tb testing.TB) {
@@ -223,24 +225,19 @@ func announcementTwice(t *testing.T, s *suite) {
 
 func intentFirst(t *testing.T, s *suite) {
 	t.Helper()
-	backend := NewMemory(0)
+	x := s.bench(t, adapters.ViewStream)
 	kinds := map[Method]adapters.OpKind{
 		Send: adapters.KindSend, Edit: adapters.KindEdit, SendFile: adapters.KindFile, CreateThread: adapters.KindThread,
 	}
-	p := NewPlatform(Options{Unlimited: true, NonceFor: nonceTime(s.new), Arriving: func(c Call) {
-		kept, err := backend.Bindings(context.Background())
+	x.world.SetFault(func(c Call) Fault {
+		kept, err := x.backend.Bindings(context.Background())
 		if err != nil || len(kept) != 1 {
 			t.Errorf("%d bindings are kept, %v", len(kept), err)
-			return
+		} else if in := kept[0].Document.Intent; in == nil || in.Kind != kinds[c.Method] {
+			t.Errorf("a call %s is made, and the intent kept is %+v", c.Method, in)
 		}
-		if in := kept[0].Document.Intent; in == nil || in.Kind != kinds[c.Method] {
-			t.Errorf("a call %s arrives, and the intent kept is %+v", c.Method, in)
-		}
-	}})
-	x, err := newBench(s.new, p, backend, adapters.ViewStream)
-	if err != nil {
-		t.Fatal(err)
-	}
+		return Fault{}
+	})
 	for range 5 {
 		x.print(t, Output{Lines: s.texts.lines(4, x.shape().MaxLen/2)})
 		x.print(t, Output{Lines: s.texts.lines(1, 10), Ends: true})
@@ -288,7 +285,7 @@ func (f failure) test(t *testing.T, s *suite, m Method) {
 func (f failure) fail(t *testing.T, x *bench, s *suite, method Method) {
 	t.Helper()
 	failed := false
-	x.platform.SetFault(func(c Call) Fault {
+	x.world.SetFault(func(c Call) Fault {
 		if failed || c.Method != method {
 			return Fault{}
 		}
@@ -322,7 +319,7 @@ func crashOnce(t *testing.T, s *suite, c crash, what string) {
 		x.print(t, Output{Lines: s.texts.lines(40, longest/4)})
 	}
 	l := &life{bench: x, now: historyStep{What: "deliver", Crash: c}}
-	x.platform.SetFault(l.fault)
+	x.world.SetFault(l.fault)
 	if err := l.deliverSomehow(); err != nil {
 		t.Fatal(err)
 	}
@@ -346,17 +343,17 @@ func editAgain(t *testing.T, s *suite) {
 	t.Helper()
 	x := s.bench(t, adapters.ViewStream)
 	x.ready(t)
-	x.platform.SetFault(func(Call) Fault { return Fault{Kind: Unanswered} })
+	x.world.SetFault(func(Call) Fault { return Fault{Kind: Unanswered} })
 	x.print(t, Output{Lines: s.texts.lines(1, 20)})
 	x.once(t, qos.Uncertain)
-	x.platform.SetFault(nil)
+	x.world.SetFault(nil)
 	x.print(t, Output{Lines: s.texts.lines(1, 20), Ends: true}) // which would be a message of its own
 	x.check(t, Want{To: 3})
 }
 
 func editInDoubt(t *testing.T, s *suite) {
 	t.Helper()
-	x := s.benchOn(t, adapters.ViewStream, Options{}, 20)
+	x := s.benchOn(t, adapters.ViewStream, 0, 20)
 	x.ready(t)
 	x.unanswered(t, Output{Lines: s.texts.lines(3, 10)})
 	for range 50 {
@@ -369,9 +366,9 @@ func editInDoubt(t *testing.T, s *suite) {
 func (x *bench) unanswered(tb testing.TB, o Output) {
 	tb.Helper()
 	x.print(tb, o)
-	x.platform.SetFault(func(Call) Fault { return Fault{Kind: Unanswered} })
+	x.world.SetFault(func(Call) Fault { return Fault{Kind: Unanswered} })
 	x.once(tb, qos.Uncertain)
-	x.platform.SetFault(nil)
+	x.world.SetFault(nil)
 }
 
 func nonceSparesMark(t *testing.T, s *suite) {
@@ -422,7 +419,7 @@ func deadline(t *testing.T, s *suite) {
 	t.Helper()
 	x := s.bench(t, adapters.ViewStream)
 	x.ready(t)
-	x.platform.SetFault(func(Call) Fault { return Fault{Back: time.Hour} })
+	x.world.SetFault(func(Call) Fault { return Fault{Back: time.Hour} })
 	x.print(t, Output{Lines: s.texts.lines(1, 10)})
 	began := time.Now()
 	x.once(t, qos.Uncertain)

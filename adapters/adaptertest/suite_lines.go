@@ -15,11 +15,11 @@ func linesAreAdded(t *testing.T, s *suite) {
 	t.Helper()
 	x := s.bench(t, adapters.ViewStream)
 	x.ready(t)
-	before := len(x.platform.Arrivals())
+	before := len(x.world.Arrivals())
 	x.print(t, Output{Lines: s.texts.lines(2, 20)})
 	r := x.once(t, qos.Delivered)
 	seen := x.compare(t, Want{To: 3})
-	if len(seen) != 1 || seen[0].Edits != 1 || seen[0].Rang || len(x.platform.Arrivals()) != before+1 {
+	if len(seen) != 1 || seen[0].Edits != 1 || seen[0].Rang || len(x.world.Arrivals()) != before+1 {
 		t.Errorf("want one silent message, edited once: %+v", seen)
 	}
 	if r.Delivered != 3 || r.More {
@@ -60,11 +60,11 @@ func nothingNewIsNoCall(t *testing.T, s *suite) {
 	x := s.bench(t, adapters.ViewStream)
 	x.once(t, qos.Unchanged)
 	x.ready(t)
-	before := len(x.platform.Arrivals())
+	before := len(x.world.Arrivals())
 	x.once(t, qos.Unchanged)
 	x.print(t, Output{Lines: []string{"", ""}})
 	x.once(t, qos.Unchanged) // blank lines at the end show nothing
-	if n := len(x.platform.Arrivals()) - before; n != 0 {
+	if n := len(x.world.Arrivals()) - before; n != 0 {
 		t.Errorf("%d calls for nothing new", n)
 	}
 }
@@ -76,10 +76,10 @@ func backlogBecomesFile(t *testing.T, s *suite) {
 		t.Skip("the platform takes no files")
 	}
 	x.ready(t)
-	before := len(x.platform.Arrivals())
+	before := len(x.world.Arrivals())
 	x.print(t, Output{Lines: s.texts.lines(60, x.shape().MaxLen/10), Ends: true})
 	seen := x.check(t, Want{To: 61})
-	n, last := len(x.platform.Arrivals())-before, seen[len(seen)-1]
+	n, last := len(x.world.Arrivals())-before, seen[len(seen)-1]
 	if x.shape().MaxCaption > 0 {
 		if n != 1 || last.Data == nil || !last.Rang || strings.Count(last.Text, "\n") == 0 {
 			t.Errorf("a backlog of 6 messages took %d calls, want a file that rings, with its end beside it: %+v", n, seen)
@@ -109,7 +109,7 @@ func longLineIsAFile(t *testing.T, s *suite) {
 
 func droppedLinesStay(t *testing.T, s *suite) {
 	t.Helper()
-	x := s.benchOn(t, adapters.ViewStream, Options{}, 20)
+	x := s.benchOn(t, adapters.ViewStream, 0, 20)
 	x.ready(t)
 	for range 2 {
 		x.print(t, Output{Lines: s.texts.lines(12, 1)}) // few enough to be added to one message
@@ -119,7 +119,7 @@ func droppedLinesStay(t *testing.T, s *suite) {
 
 func droppedLinesAreTold(t *testing.T, s *suite) {
 	t.Helper()
-	x := s.benchOn(t, adapters.ViewStream, Options{}, 20)
+	x := s.benchOn(t, adapters.ViewStream, 0, 20)
 	x.ready(t)
 	for range 50 {
 		x.print(t, Output{Lines: s.texts.lines(1, 10)})
@@ -140,7 +140,7 @@ func deletedMessage(t *testing.T, s *suite) {
 	t.Helper()
 	x := s.bench(t, adapters.ViewStream)
 	x.ready(t)
-	x.platform.DeleteMessage(x.seen()[0].ID)
+	x.world.DeleteMessage(x.chat, x.seen()[0].ID)
 	x.print(t, Output{Lines: s.texts.lines(2, 10)})
 	x.check(t, Want{After: 1, To: 3})
 }
@@ -149,14 +149,14 @@ func frozenMessage(t *testing.T, s *suite) {
 	t.Helper()
 	x := s.bench(t, adapters.ViewStream)
 	x.ready(t)
-	x.platform.Freeze(x.seen()[0].ID)
+	x.world.FreezeMessage(x.chat, x.seen()[0].ID)
 	x.print(t, Output{Lines: s.texts.lines(2, 10)})
 	x.check(t, Want{To: 3})
 
 	// If an edit may have been done before, the rest is in doubt.
 	from := x.document().Shown
 	x.unanswered(t, Output{Lines: s.texts.lines(2, 10)})
-	x.platform.Freeze(x.seen()[1].ID)
+	x.world.FreezeMessage(x.chat, x.seen()[1].ID)
 	x.check(t, Want{To: 5, Doubts: []Doubt{{From: from, To: adapters.Position{Line: 6}}}})
 }
 
@@ -165,7 +165,7 @@ func deletedThread(t *testing.T, s *suite) {
 	x := s.bench(t, adapters.ViewStream)
 	own := x.shape().OwnThread
 	if !own {
-		x.binding.Target.Thread = x.platform.AddThread(theChat, "made by hand")
+		x.binding.Target.Thread = x.world.AddThread(x.chat, "made by hand")
 		x.deliverer.Rebind(x.binding)
 	}
 	x.print(t, Output{Lines: []string{"begins"}})
@@ -176,15 +176,15 @@ func deletedThread(t *testing.T, s *suite) {
 	if !own {
 		thread = x.binding.Target.Thread
 	}
-	if n := len(x.platform.Seen(theChat, thread)); n != 1 {
+	if n := len(x.world.Seen(x.chat, thread)); n != 1 {
 		t.Fatalf("the thread has %d messages, want 1", n)
 	}
-	x.platform.DeleteThread(theChat, thread)
-	before := len(x.platform.Arrivals())
+	x.world.DeleteThread(x.chat, thread)
+	before := len(x.world.Arrivals())
 	x.print(t, Output{Lines: s.texts.lines(2, 10)})
 	if own {
 		x.check(t, Want{After: 1, To: 3})
-		if n := len(x.platform.Arrivals()) - before; n != 3 && n != 4 {
+		if n := len(x.world.Arrivals()) - before; n != 3 && n != 4 {
 			t.Errorf("%d calls, want an edit that finds nothing (and a message, where edits name no thread), a thread, a message", n)
 		}
 		return
@@ -207,7 +207,7 @@ func endedThread(t *testing.T, s *suite) {
 		t.Fatal(err)
 	}
 	failed := false
-	x.platform.SetFault(func(c Call) Fault {
+	x.world.SetFault(func(c Call) Fault {
 		if failed || c.Method != CloseThread {
 			return Fault{}
 		}
@@ -218,7 +218,7 @@ func endedThread(t *testing.T, s *suite) {
 		x.once(t, qos.Uncertain)
 	}
 	x.check(t, Want{To: 2})
-	if got := x.platform.Closed(theChat, x.document().Thread); got != closes {
+	if got := x.world.Closed(x.chat, x.document().Thread); got != closes {
 		t.Errorf("the thread is closed: %v, want %v", got, closes)
 	}
 	x.once(t, qos.Unchanged)
@@ -228,7 +228,7 @@ func chatGone(t *testing.T, s *suite) {
 	t.Helper()
 	x := s.bench(t, adapters.ViewStream)
 	x.ready(t)
-	x.platform.DeleteChat(theChat)
+	x.world.DeleteChat(x.chat)
 	x.print(t, Output{Lines: s.texts.lines(1, 10)})
 	x.once(t, qos.ChatGone)
 	if in := x.document().Intent; in != nil {
@@ -238,17 +238,16 @@ func chatGone(t *testing.T, s *suite) {
 
 func chatMoved(t *testing.T, s *suite) {
 	t.Helper()
-	x := s.bench(t, adapters.ViewStream)
-	if stays, ok := x.new(x.conn).(Stays); ok && stays.ChatsStay() {
+	x := s.benchOn(t, adapters.ViewStream, 1, 0)
+	x.ready(t)
+	to := x.world.MoveChat(x.chat)
+	if to == "" {
 		t.Skip("on the platform, chats keep their ids")
 	}
-	x.ready(t)
-	const to = "-1009"
-	x.platform.Migrate(theChat, to)
 	x.print(t, Output{Lines: s.texts.lines(1, 10)})
 	r := x.once(t, qos.Migrated)
 	d := x.document()
-	if want := x.new(x.conn).Chat(adapters.Target{Adapter: x.name(), Chat: to, Thread: d.Thread}); r.Chat != want || d.Chat != to {
+	if want := x.adapter.Chat(adapters.Target{Adapter: x.adapter.Name(), Chat: to, Thread: d.Thread}); r.Chat != want || d.Chat != to {
 		t.Errorf("the chat has moved to %s: the scheduler is told %q, the document %q", to, r.Chat, d.Chat)
 	}
 	x.check(t, Want{To: 2})

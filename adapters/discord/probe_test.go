@@ -72,7 +72,9 @@ func TestTheListOfRightsIsComplete(t *testing.T) {
 
 func TestProbeTellsAWrongTokenFromAWrongAddress(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
-		_, err := w.probe(func(o *discord.Options) { o.Token = someToken }).Bot(w.Context())
+		_, err := w.probe(func(o *discord.Options) {
+			o.Token = "MTIzNDU2Nzg5MDEyMzQ1Njc4.GaBcDe.a-secret-that-nobody-may-see-anywhere"
+		}).Bot(w.Context())
 		if !exchange.IsUnauthorized(err) || strings.Contains(fmt.Sprintf("%+v", err), "a-secret") {
 			t.Errorf("a wrong token is %v", err)
 		}

@@ -52,15 +52,22 @@ func (w *world) fateOf(r *http.Request, body []byte) faults.Fate {
 // say when something was made.
 var begins = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
+// newWorld makes a world that nobody reaches yet.
+func newWorld(t *testing.T, opts discordtest.Options) *world {
+	t.Helper()
+	time.Sleep(time.Until(begins))
+	w := &world{T: t, Server: discordtest.New(opts)}
+	w.ada = w.Person("Ada")
+	w.house = w.Guild("house")
+	w.agents, w.posts, w.plain = w.house.TextChannel("agents").ID, w.house.ForumChannel("posts").ID, w.house.TextChannel("plain").ID
+	return w
+}
+
 // inBubble runs a test with a world.
 func inBubble(t *testing.T, opts discordtest.Options, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(begins))
-		w := &world{T: t, Server: discordtest.New(opts)}
-		w.ada = w.Person("Ada")
-		w.house = w.Guild("house")
-		w.agents, w.posts, w.plain = w.house.TextChannel("agents").ID, w.house.ForumChannel("posts").ID, w.house.TextChannel("plain").ID
+		w := newWorld(t, opts)
 		net, stop := memnet.Start(faults.NewProxy(w.Server, w.fateOf))
 		w.net, w.client = net, net.Transport()
 		defer func() {

@@ -64,7 +64,7 @@ type conforming struct{ *running }
 func (conforming) ChatsStay() bool { return true }
 
 func TestAdapterConforms(t *testing.T) {
-	adaptertest.Run(t, func(c *adaptertest.Conn) adapters.Adapter {
+	adaptertest.Run(t, adaptertest.InMemory(func(c *adaptertest.Conn) adapters.Adapter {
 		dir, err := os.MkdirTemp("", "folder") // one a process, which there are many of
 		if err != nil {
 			t.Fatal(err)
@@ -72,7 +72,7 @@ func TestAdapterConforms(t *testing.T) {
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })
 		b := &both{t: t, memory: adaptertest.Adapter{Conn: c}, files: files{path: dir}, ids: map[string]string{"": ""}}
 		return conforming{newRunning(&Config{}, platform.Host{Knows: func(adapters.Target) bool { return true }}, b)}
-	})
+	}))
 }
 
 // What's gone is said to be, so that it's made anew; what isn't text is refused, so that it comes as text.

@@ -45,14 +45,21 @@ func (w *world) fateOf(r *http.Request, body []byte) faults.Fate {
 	return faults.Fate{}
 }
 
+// newWorld makes a world that nobody reaches yet, in which nobody has written.
+func newWorld(t *testing.T, opts telegramtest.Options) *world {
+	t.Helper()
+	w := &world{T: t, Server: telegramtest.New(opts)}
+	w.ada = w.AddUser(telegramtest.User{FirstName: "Ada"})
+	w.forum = w.AddForum("agents", w.ada)
+	w.group = w.AddChat(telegramtest.ChatSpec{Title: "group", Kind: telegramtest.Group}, w.ada)
+	return w
+}
+
 // inBubble runs a test with a world.
 func inBubble(t *testing.T, opts telegramtest.Options, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t, Server: telegramtest.New(opts)}
-		w.ada = w.AddUser(telegramtest.User{FirstName: "Ada"})
-		w.forum = w.AddForum("agents", w.ada)
-		w.group = w.AddChat(telegramtest.ChatSpec{Title: "group", Kind: telegramtest.Group}, w.ada)
+		w := newWorld(t, opts)
 		if _, err := w.ada.Say(telegramtest.Place{Chat: w.ada.ID}, "/start"); err != nil {
 			t.Fatal(err)
 		}

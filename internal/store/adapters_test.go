@@ -56,9 +56,9 @@ func TestStoreConforms(t *testing.T) {
 
 // Documents live random lives on the database in a file.
 func TestDocumentsLiveOnTheDatabase(t *testing.T) {
-	reference := func(c *adaptertest.Conn) adapters.Adapter {
+	reference := adaptertest.InMemory(func(c *adaptertest.Conn) adapters.Adapter {
 		return &adaptertest.Adapter{Conn: c, Form: adapters.Shape{MaxLen: 500, MaxFile: 20000, LiveRows: 2}}
-	}
+	})
 	dir, n := t.TempDir(), 0
 	adaptertest.Histories(t, drawtest.Times(1000, 100, 20), reference, func(maxLines int64) (adaptertest.Backend, func()) {
 		n++
@@ -85,12 +85,12 @@ func TestDaemonsLiveOnTheDatabase(t *testing.T) {
 	dir, n := t.TempDir(), 0
 	var now backend
 	adaptertest.HubHistories(t, drawtest.Times(200, 15, 5), adaptertest.Daemon{
-		New: func(c *adaptertest.Conn) adapters.Adapter {
+		New: adaptertest.InMemory(func(c *adaptertest.Conn) adapters.Adapter {
 			return &adaptertest.Adapter{
 				Conn: c, Form: adapters.Shape{MaxLen: 1000, MaxFile: 1 << 20, OwnThread: true, LiveRows: 2},
 				QoS: qos.Options{FlushLimit: 24 * time.Hour, Seed: 1},
 			}
-		},
+		}),
 		Backend: func(maxLines int64) (adaptertest.Backend, func()) {
 			n++
 			now = open(t, filepath.Join(dir, fmt.Sprint(n)+".db"), maxLines)
