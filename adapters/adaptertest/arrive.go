@@ -72,9 +72,7 @@ func (p *Platform) limit(now time.Time, c *chat, call Call, f Fault) *Error {
 		wait = 0
 	}
 	if !p.opt.Unlimited {
-		for _, w := range p.windowsOf(c, call) {
-			wait = max(wait, p.full(now, w))
-		}
+		wait = max(wait, p.full(now, 20, time.Minute, func(x Call) bool { return x.Chat == call.Chat }), p.full(now, 30, time.Second, func(Call) bool { return true }))
 	}
 	if wait == 0 {
 		return nil
@@ -89,44 +87,16 @@ func roundedUp(d time.Duration) time.Duration {
 	return (d + time.Second - 1) / time.Second * time.Second
 }
 
-// counted is a window and the calls that count in it.
-type counted struct {
-	Window
-	counts func(Call) bool
-}
-
-func (p *Platform) windowsOf(c *chat, call Call) []counted {
-	here := func(x Call) bool {
-		return x.Chat == call.Chat && (x.Method == Typing) == (call.Method == Typing)
-	}
-	own := p.opt.Group
-	switch {
-	case call.Method == Typing:
-		own = p.opt.Typing
-	case c.private:
-		own = p.opt.Private
-	}
-	var out []counted
-	for _, w := range own {
-		out = append(out, counted{w, here})
-	}
-	for _, w := range p.opt.Bot {
-		out = append(out, counted{w, func(Call) bool { return true }})
-	}
-	return out
-}
-
-// full is for how long a window takes no further call; 0: it does.
-func (p *Platform) full(now time.Time, w counted) time.Duration {
+// full is for how long a window of so many calls, of those that count, takes no further one; 0: it does.
+func (p *Platform) full(now time.Time, calls int, per time.Duration, counts func(Call) bool) time.Duration {
 	n := 0
 	for _, a := range slices.Backward(p.arrivals) {
-
-		if now.Sub(a.At) >= w.Per {
+		if now.Sub(a.At) >= per {
 			break
 		}
-		if w.counts(a.Call) {
-			if n++; n == w.Calls {
-				return a.At.Add(w.Per).Sub(now)
+		if counts(a.Call) {
+			if n++; n == calls {
+				return a.At.Add(per).Sub(now)
 			}
 		}
 	}
@@ -162,7 +132,7 @@ func (p *Platform) do(now time.Time, c *chat, call Call) (Answer, *Error) {
 }
 
 func (p *Platform) send(now time.Time, call Call) (Answer, *Error) {
-	if err := p.checkText(call); err != nil {
+	if err := checkText(call); err != nil {
 		return Answer{}, err
 	}
 	if call.Nonce != "" && p.opt.NonceFor > 0 {
@@ -184,7 +154,7 @@ func (p *Platform) edit(call Call) *Error {
 		if m.ID != call.Message || m.Chat != call.Chat {
 			continue
 		}
-		if err := p.checkText(call); err != nil {
+		if err := checkText(call); err != nil {
 			return err
 		}
 		if m.frozen {
@@ -200,11 +170,11 @@ func (p *Platform) edit(call Call) *Error {
 	return &Error{Code: http.StatusBadRequest, Text: MessageNotFound}
 }
 
-func (p *Platform) checkText(call Call) *Error {
+func checkText(call Call) *Error {
 	switch {
-	case len(utf16.Encode([]rune(call.Text))) > p.opt.MaxText:
+	case len(utf16.Encode([]rune(call.Text))) > maxText:
 		return &Error{Code: http.StatusBadRequest, Text: TooLong}
-	case len(call.Data) > p.opt.MaxFile:
+	case len(call.Data) > maxFile:
 		return &Error{Code: http.StatusRequestEntityTooLarge, Text: FileTooLarge}
 	case call.Method != SendFile && strings.TrimSpace(call.Text) == "", call.Method == SendFile && len(call.Data) == 0:
 		return &Error{Code: http.StatusBadRequest, Text: Empty}

@@ -19,7 +19,6 @@ const (
 	CloseThread  Method = "close"
 	OpenThread   Method = "open"
 	RenameThread Method = "rename"
-	Typing       Method = "typing"
 )
 
 // Answer is what a call made.
@@ -67,33 +66,24 @@ type Message struct {
 	frozen bool
 }
 
-// Window is so many calls in any stretch of time of this length.
-type Window struct {
-	Calls int
-	Per   time.Duration
-}
+const (
+	maxText = 4096     // UTF-16 units
+	maxFile = 50 << 20 // bytes
+)
 
-// Options are a platform's rules. The zero value of a field means its default,
-// which is Telegram's (core.telegram.org/bots/faq, core.telegram.org/api/bots/ai).
+// Options are a platform's rules; by default they're Telegram's (core.telegram.org/bots/faq).
 type Options struct {
-	MaxText int // UTF-16 units; 4096
-	MaxFile int // bytes; 50 MB
 	// NonceFor is for how long a nonce isn't taken twice. 0: nonces mean nothing.
 	NonceFor time.Duration
-	Group    []Window // of a group, over all its threads; 20 per 60 s
-	Private  []Window // of a private chat; 3 per 3 s and 60 per 60 s
-	Bot      []Window // over all chats; 30 per 1 s
-	Typing   []Window // of a chat, for Typing; 20 per 5 s and 40 per 30 s
-	// Unlimited switches all windows off.
+	// Unlimited switches off that a chat, with all its threads, gets 20 calls in 60 s, and all
+	// together 30 in 1 s.
 	Unlimited bool
-	// Fault is asked before each call. Nil: all works at once.
-	Fault func(c Call) Fault
 	// Refuse says why the platform doesn't take what a message has in it; "": it does. Nil: it
 	// takes all.
 	Refuse func(c Call) string
 }
 
-// Platform is a chat platform in memory. It counts its windows by when calls
+// Platform is a chat platform in memory, with groups. It counts by when calls
 // arrive, punishes calls during a penalty with a longer one, refuses what it
 // can't show, and remembers everything. It's safe for concurrent use.
 type Platform struct {
@@ -107,7 +97,6 @@ type Platform struct {
 
 // chat is one chat.
 type chat struct {
-	private bool
 	threads map[string]string // titles by id; nil: it has none
 	closed  map[string]bool   // threads
 	movedTo string
@@ -121,22 +110,7 @@ const firstID = 100
 
 // NewPlatform returns a platform without chats.
 func NewPlatform(opt Options) *Platform {
-	if opt.MaxText == 0 {
-		opt.MaxText = 4096
-	}
-	if opt.MaxFile == 0 {
-		opt.MaxFile = 50 << 20
-	}
-	windows := func(w *[]Window, d ...Window) {
-		if len(*w) == 0 {
-			*w = d
-		}
-	}
-	windows(&opt.Group, Window{20, time.Minute})
-	windows(&opt.Private, Window{3, 3 * time.Second}, Window{60, time.Minute})
-	windows(&opt.Bot, Window{30, time.Second})
-	windows(&opt.Typing, Window{20, 5 * time.Second}, Window{40, 30 * time.Second})
-	return &Platform{Traffic: Traffic{fault: opt.Fault}, opt: opt, chats: map[string]*chat{}, last: firstID}
+	return &Platform{opt: opt, chats: map[string]*chat{}, last: firstID}
 }
 
 // AddGroup makes a group; with threads, it can have some.
@@ -148,13 +122,6 @@ func (p *Platform) AddGroup(id string, threads bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.chats[id] = c
-}
-
-// AddPrivate makes a private chat.
-func (p *Platform) AddPrivate(id string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.chats[id] = &chat{private: true}
 }
 
 // AddThread makes a thread in a group, as a person does, and returns its id.

@@ -12,12 +12,11 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 )
 
-// chatting is a platform with group -1 (with threads), group -2 and private chat 3.
+// chatting is a platform with group -1 (with threads) and group -2.
 func chatting(o adaptertest.Options) (*adaptertest.Platform, func(c adaptertest.Call) (adaptertest.Answer, error)) {
 	p := adaptertest.NewPlatform(o)
 	p.AddGroup("-1", true)
 	p.AddGroup("-2", false)
-	p.AddPrivate("3")
 	conn := p.Connect()
 	return p, func(c adaptertest.Call) (adaptertest.Answer, error) { return conn.Do(context.Background(), c) }
 }
@@ -37,38 +36,22 @@ func refused(t *testing.T, err error, text string) *adaptertest.Error {
 }
 
 func TestWindowsCountByArrival(t *testing.T) {
-	tests := map[string]struct {
-		chat   string
-		method adaptertest.Method
-		fit    int           // calls at once
-		wait   time.Duration // until one more fits
-	}{
-		"group":   {"-1", adaptertest.Send, 20, time.Minute},
-		"private": {"3", adaptertest.Send, 3, 3 * time.Second},
-		"typing":  {"-1", adaptertest.Typing, 20, 5 * time.Second},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				_, do := chatting(adaptertest.Options{})
-				c := hello(tt.chat)
-				c.Method = tt.method
-				for i := range tt.fit {
-					if _, err := do(c); err != nil {
-						t.Fatalf("call %d: %v", i+1, err)
-					}
-				}
-				_, err := do(c)
-				if e := refused(t, err, adaptertest.TooMany); e.RetryAfter != tt.wait {
-					t.Errorf("one too many has to wait %v, want %v", e.RetryAfter, tt.wait)
-				}
-				time.Sleep(tt.wait)
-				if _, err := do(c); err != nil {
-					t.Errorf("after %v: %v", tt.wait, err)
-				}
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		_, do := chatting(adaptertest.Options{})
+		for i := range 20 {
+			if _, err := do(hello("-1")); err != nil {
+				t.Fatalf("call %d: %v", i+1, err)
+			}
+		}
+		_, err := do(hello("-1"))
+		if e := refused(t, err, adaptertest.TooMany); e.RetryAfter != time.Minute {
+			t.Errorf("one too many has to wait %v, want a minute", e.RetryAfter)
+		}
+		time.Sleep(time.Minute)
+		if _, err := do(hello("-1")); err != nil {
+			t.Errorf("after a minute: %v", err)
+		}
+	})
 }
 
 func TestTheBotHasAWindowOfItsOwn(t *testing.T) {
@@ -88,8 +71,7 @@ func TestTheBotHasAWindowOfItsOwn(t *testing.T) {
 	})
 }
 
-// Edits, files and threads count like messages, typing doesn't; threads of a group
-// share its window.
+// Edits, files and threads count like messages; threads of a group share its window.
 func TestAllMethodsShareAGroupsWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, do := chatting(adaptertest.Options{})
@@ -110,7 +92,6 @@ func TestAllMethodsShareAGroupsWindow(t *testing.T) {
 			if _, err := do(c); err != nil {
 				t.Fatalf("%s: %v", c.Method, err)
 			}
-			_, _ = do(adaptertest.Call{Method: adaptertest.Typing, Chat: "-1"})
 			time.Sleep(time.Second)
 		}
 		_, err = do(hello("-1"))
@@ -119,7 +100,7 @@ func TestAllMethodsShareAGroupsWindow(t *testing.T) {
 		}
 		_, err = do(hello("-1"))
 		_ = refused(t, err, adaptertest.TooMany)
-		if n := adaptertest.Worst(p.Arrivals(), time.Minute, func(c adaptertest.Call) bool { return c.Method != adaptertest.Typing }); n != 21 {
+		if n := adaptertest.Worst(p.Arrivals(), time.Minute, func(adaptertest.Call) bool { return true }); n != 21 {
 			t.Errorf("the most that came within a minute is %d, want 21", n)
 		}
 	})
@@ -128,13 +109,14 @@ func TestAllMethodsShareAGroupsWindow(t *testing.T) {
 func TestAPenaltyGrowsWhenItIsNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		faults := 1
-		p, do := chatting(adaptertest.Options{Fault: func(adaptertest.Call) adaptertest.Fault {
+		p, do := chatting(adaptertest.Options{})
+		p.SetFault(func(adaptertest.Call) adaptertest.Fault {
 			faults--
 			if faults == 0 {
 				return adaptertest.Fault{Kind: adaptertest.Throttled, RetryAfter: 10 * time.Second}
 			}
 			return adaptertest.Fault{}
-		}})
+		})
 		wait := 10 * time.Second
 		for range 4 {
 			_, err := do(hello("-1"))
@@ -159,7 +141,7 @@ func TestAPenaltyGrowsWhenItIsNotKept(t *testing.T) {
 
 func TestWhatCannotBeShownIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, do := chatting(adaptertest.Options{MaxText: 10, MaxFile: 10})
+		p, do := chatting(adaptertest.Options{})
 		m, err := do(hello("-2"))
 		if err != nil {
 			t.Fatal(err)
@@ -174,8 +156,8 @@ func TestWhatCannotBeShownIsRefused(t *testing.T) {
 			call adaptertest.Call
 			want string
 		}{
-			{send("-2", "", strings.Repeat("x", 11)), adaptertest.TooLong},
-			{send("-2", "", strings.Repeat("👩", 6)), adaptertest.TooLong}, // 12 UTF-16 units
+			{send("-2", "", strings.Repeat("x", 4097)), adaptertest.TooLong},
+			{send("-2", "", strings.Repeat("👩", 2049)), adaptertest.TooLong}, // 4098 UTF-16 units
 			{send("-2", "", " \n\t"), adaptertest.Empty},
 			{send("-9", "", "x"), adaptertest.ChatNotFound},
 			{send("-1", "77", "x"), adaptertest.ThreadNotFound},
@@ -183,7 +165,7 @@ func TestWhatCannotBeShownIsRefused(t *testing.T) {
 			{edit("-2", m.ID, ""), adaptertest.Empty},
 			{edit("-2", "77", "x"), adaptertest.MessageNotFound},
 			{edit("-1", m.ID, "x"), adaptertest.MessageNotFound}, // another chat's
-			{adaptertest.Call{Method: adaptertest.SendFile, Chat: "-2", Data: make([]byte, 11)}, adaptertest.FileTooLarge},
+			{adaptertest.Call{Method: adaptertest.SendFile, Chat: "-2", Data: make([]byte, 50<<20+1)}, adaptertest.FileTooLarge},
 			{adaptertest.Call{Method: adaptertest.SendFile, Chat: "-2"}, adaptertest.Empty},
 			{adaptertest.Call{Method: adaptertest.CreateThread, Chat: "-2", Text: "x"}, adaptertest.ThreadNotFound},
 		} {
@@ -273,7 +255,8 @@ func TestCallsFailAsTheyAreTold(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p, _ := chatting(adaptertest.Options{Fault: func(adaptertest.Call) adaptertest.Fault { return tt.fault }})
+				p, _ := chatting(adaptertest.Options{})
+				p.SetFault(func(adaptertest.Call) adaptertest.Fault { return tt.fault })
 				ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 				defer cancel()
 				began := time.Now()
@@ -297,9 +280,8 @@ func TestADeadProcessMakesNoCalls(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		t.Run(fmt.Sprint("lost=", lost), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p, _ := chatting(adaptertest.Options{Fault: func(adaptertest.Call) adaptertest.Fault {
-					return adaptertest.Fault{Out: time.Second}
-				}})
+				p, _ := chatting(adaptertest.Options{})
+				p.SetFault(func(adaptertest.Call) adaptertest.Fault { return adaptertest.Fault{Out: time.Second} })
 				conn := p.Connect()
 				ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 				defer cancel()
