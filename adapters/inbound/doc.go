@@ -14,7 +14,7 @@
 // a pane carries the event's key, so that it's typed at most once.
 //
 // Inbound has a commands.Runner, which has a cards.Clerk, which has an access.Guard, and each
-// method of those is called as if it were its own: Admit and RoleOf are the Guard's, ReplyText
+// method of those is called as if it were its own: Admit and GiveRole are the Guard's, ReplyText
 // and MakeOffer the Clerk's, RunCommand and PressButton the Runner's.
 //
 // What's old is never done unasked (text.go): neither what was written while the
