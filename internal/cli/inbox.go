@@ -34,6 +34,8 @@ type agentInbox struct {
 	store *store.Inbox
 	dir   string // state folder
 	all   inbox.Parties
+	// silent is set when a daemon runs and hasn't answered: it isn't waited for as long again.
+	silent bool
 }
 
 // withMailbox opens the database for a command and closes it after.
@@ -113,6 +115,7 @@ func (m *agentInbox) allowed(ctx context.Context, ask func(ctx context.Context, 
 	if err := ask(call, c); client.Inside(err) {
 		return calling(err)
 	}
+	m.silent = call.Err() != nil
 	return ctx.Err()
 }
 
@@ -366,6 +369,7 @@ func (m *agentInbox) printNotices(ctx context.Context, notices []inbox.Notice) e
 const (
 	// announceTime bounds the daemon's answer: it types, which takes some seconds.
 	announceTime = 45 * time.Second
+	silentTime   = 2 * time.Second  // and that of one that hasn't answered just before
 	typistsTime  = 60 * time.Second // until others must have typed
 	typistsLook  = 50 * time.Millisecond
 	daemonLook   = 500 * time.Millisecond // between looks whether one has started
@@ -396,9 +400,17 @@ func (a announcer) Announce(ctx context.Context, to inbox.Address) error {
 func (a announcer) ask(ctx context.Context, daemon func(ctx context.Context, c *client.Client) error) error {
 	c := a.daemon()
 	defer c.Close()
-	call, cancel := context.WithTimeout(ctx, announceTime)
+	within := announceTime
+	if a.m.silent {
+		within = silentTime
+	}
+	call, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	return daemon(call, c)
+	err := daemon(call, c)
+	if err != nil && call.Err() != nil && ctx.Err() == nil {
+		return errors.New("the daemon doesn't answer; it tells them as soon as it goes on")
+	}
+	return err
 }
 
 // either has the daemon do it, or does it while none runs and nobody else types. One that
