@@ -351,6 +351,10 @@ func (m *Manager) New(ctx context.Context, req NewRequest) (Session, error) {
 
 // createSession is New. life is held.
 func (m *Manager) createSession(ctx context.Context, req NewRequest) (Session, error) {
+	program := ""
+	if len(req.Command) > 0 {
+		program = filepath.Base(req.Command[0])
+	}
 	pane, srv, err := m.planPane(&req)
 	if err != nil {
 		return Session{}, err
@@ -369,7 +373,7 @@ func (m *Manager) createSession(ctx context.Context, req NewRequest) (Session, e
 	}
 	identity, _ := srv.Identity()
 	s := Session{
-		ID: id, Name: req.Name, Agent: req.Agent, Cwd: pane.Cwd, State: StateStarting, Owned: true, CreatedAt: time.Now(),
+		ID: id, Name: req.Name, Agent: req.Agent, Program: program, Cwd: pane.Cwd, State: StateStarting, Owned: true, CreatedAt: time.Now(),
 		Pane: Pane{Server: srv.Name(), Identity: identity, ID: info.ID, Session: info.Session},
 	}
 	if err := m.beginSession(ctx, s); err != nil {

@@ -88,8 +88,9 @@ func (t Turn) Well() bool { return t.Failed == "" && (t.Status == nil || *t.Stat
 // handed out by Manager does not change afterwards.
 type Session struct {
 	ID           ID        `json:"id"`
-	Name         string    `json:"name"`  // the tmux session's name unless given
-	Agent        string    `json:"agent"` // key of the configuration's agents; "" for a plain shell or an adopted pane
+	Name         string    `json:"name"`              // the tmux session's name unless given
+	Agent        string    `json:"agent"`             // key of the configuration's agents; "" for a plain shell or an adopted pane
+	Program      string    `json:"program,omitempty"` // the name of the program that it was made with; "" for an agent of the configuration, the user's shell or an adopted pane
 	Cwd          string    `json:"cwd"`
 	State        State     `json:"state"`
 	Reason       string    `json:"reason,omitempty"` // why the state is what it is, as a sentence

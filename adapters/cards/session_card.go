@@ -123,6 +123,8 @@ func KindText(s sessions.Session) string {
 	switch {
 	case s.Agent != "":
 		return "the " + s.Agent + " agent"
+	case s.Owned && s.Program != "":
+		return s.Program
 	case s.Owned:
 		return "a shell"
 	default:
@@ -136,7 +138,7 @@ func HowToWrite(s sessions.Session) string {
 	switch {
 	case s.Agent != "":
 		does = "Write here what it should do."
-	case s.Owned:
+	case s.Owned && s.Program == "":
 		does = "Write a command here, and it's typed and run."
 	}
 	return does + " /help says what else you can do."

@@ -14,18 +14,18 @@ import (
 const (
 	sqlSessions = `SELECT s.id, s.name, s.agent, s.cwd, s.state, s.reason,
 	s.server, s.server_pid, s.server_start, s.pane, s.tmux_session, s.owned,
-	s.created_at, s.ended_at, s.exit_status, s.exit_signal, s.addressee,
+	s.created_at, s.ended_at, s.exit_status, s.exit_signal, s.addressee, s.program,
 	l.head, l.last_output_at, l.turn,
 	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0), t.status
 	FROM sessions s JOIN logs l ON l.session = s.seq LEFT JOIN turns t ON t.session = l.session AND t.number = l.turn
 	ORDER BY s.created_at, s.seq`
 	sqlPutSession = `INSERT INTO sessions (id, name, agent, cwd, state, reason,
-	server, server_pid, server_start, pane, tmux_session, owned, created_at, ended_at, exit_status, exit_signal, addressee, fresh)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+	server, server_pid, server_start, pane, tmux_session, owned, created_at, ended_at, exit_status, exit_signal, addressee, program, fresh)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
 	ON CONFLICT (id) DO UPDATE SET name = excluded.name, agent = excluded.agent, cwd = excluded.cwd,
 	state = excluded.state, reason = excluded.reason, server = excluded.server, server_pid = excluded.server_pid,
 	server_start = excluded.server_start, pane = excluded.pane, tmux_session = excluded.tmux_session, owned = excluded.owned,
-	created_at = excluded.created_at, ended_at = excluded.ended_at, exit_status = excluded.exit_status, exit_signal = excluded.exit_signal, addressee = excluded.addressee
+	created_at = excluded.created_at, ended_at = excluded.ended_at, exit_status = excluded.exit_status, exit_signal = excluded.exit_signal, addressee = excluded.addressee, program = excluded.program
 	RETURNING seq`
 	sqlPutLog = `INSERT INTO logs (session) VALUES (?) ON CONFLICT DO NOTHING`
 )
@@ -58,7 +58,7 @@ func scanSession(rows *sql.Rows) (x sessions.Session, err error) {
 	err = rows.Scan(
 		&x.ID, &x.Name, &x.Agent, &x.Cwd, &x.State, &x.Reason,
 		&p.Server, &p.Identity.PID, &p.Identity.Start, &p.ID, &p.Session, &x.Owned,
-		&created, &ended, &status, &signal, &x.Addressee,
+		&created, &ended, &status, &signal, &x.Addressee, &x.Program,
 		&x.Lines, &output, &t.Number,
 		&t.Open, &turnStarted, &turnEnded, &t.FirstLine, &t.LastLine, &t.Status,
 	)
@@ -86,7 +86,7 @@ func (s *Store) PutSession(ctx context.Context, x sessions.Session) error {
 			ctx,
 			clean(x.ID), clean(x.Name), clean(x.Agent), clean(x.Cwd), clean(x.State), clean(x.Reason),
 			clean(x.Pane.Server), x.Pane.Identity.PID, x.Pane.Identity.Start, clean(x.Pane.ID), clean(x.Pane.Session), x.Owned,
-			nanos(x.CreatedAt), nanos(x.EndedAt), status, clean(signal), clean(x.Addressee),
+			nanos(x.CreatedAt), nanos(x.EndedAt), status, clean(signal), clean(x.Addressee), clean(x.Program),
 		).Scan(&seq)
 		if err != nil {
 			return err

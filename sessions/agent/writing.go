@@ -29,7 +29,9 @@ type keptWriting struct {
 	Was   string                `json:"was,omitempty"`
 }
 
-func (w *writing) keep() keptWriting { return keptWriting{w.last, w.fail, start(w.asked), start(w.was)} }
+func (w *writing) keep() keptWriting {
+	return keptWriting{w.last, w.fail, start(w.asked), start(w.was)}
+}
 
 func (k keptWriting) writing() writing {
 	return writing{last: k.Last, fail: k.Fail, asked: k.Asked, was: k.Was}
