@@ -153,6 +153,7 @@ func (r *reconciler) runRound(ctx context.Context, now time.Time) time.Time {
 			next = at
 		}
 	}
+	named := map[Spot]bool{}
 	for _, kind := range r.kinds {
 		wanted, at, err := kind.wantedCards(ctx, now)
 		if by(at); err != nil && ctx.Err() == nil {
@@ -160,6 +161,7 @@ func (r *reconciler) runRound(ctx context.Context, now time.Time) time.Time {
 			by(now.Add(retrySoon))
 		}
 		for _, w := range wanted {
+			named[w.Spot] = true
 			c := r.cards[w.Spot]
 			if c == nil {
 				c = &card{StandingCard: StandingCard{Spot: w.Spot}}
@@ -169,7 +171,25 @@ func (r *reconciler) runRound(ctx context.Context, now time.Time) time.Time {
 			by(c.retry)
 		}
 	}
+	r.leaveUnwanted(named)
 	return next
+}
+
+// leaveUnwanted has cards that nobody wants any more hold no other's tries back, and forgets
+// those of sessions that are forgotten.
+func (r *reconciler) leaveUnwanted(named map[Spot]bool) {
+	for at, c := range r.cards {
+		if named[at] || c.waits {
+			continue
+		}
+		c.why = ""
+		if c.Session == "" {
+			continue
+		}
+		if _, err := r.clerk.Sessions.Get(string(c.Session)); errors.Is(err, sessions.ErrUnknown) {
+			delete(r.cards, at)
+		}
+	}
 }
 
 // reconcileCard makes the call that a card needs, if any does.
@@ -315,6 +335,10 @@ func (r *reconciler) keepStanding(ctx context.Context, c *card, s sentCard) erro
 		return r.clerk.Store.DropStandingCard(ctx, c.Spot)
 	}
 	c.Message, c.Shows, c.Begun, c.missing = s.message, s.wanted.Shows, false, false
+	if _, err := r.clerk.Sessions.Get(string(c.Session)); c.Session != "" && errors.Is(err, sessions.ErrUnknown) {
+		delete(r.cards, c.Spot) // it was forgotten meanwhile, and what's kept of it
+		return r.clerk.Store.DropStandingCard(ctx, c.Spot)
+	}
 	return r.clerk.Store.PutStandingCard(ctx, c.StandingCard)
 }
 
