@@ -315,7 +315,6 @@ func (e *SlotEngine) postAgain(now time.Time, q *pendingRequest, r Request) {
 		q.asked = min(q.asked, r.Class)
 		return
 	}
-	e.countCoalesced(1)
 	if r.Class < q.asked {
 		q.asked = r.Class
 		q.chat.dequeue(&q.slotWork)

@@ -465,12 +465,20 @@ hasn't been sent yet isn't sent any more. A rule doesn't bring it back.`,
 	}
 }
 
-func boundTo(all []api.Binding, to string) []api.Binding {
-	var out []api.Binding
+// boundTo are the bindings with an id, or to a place; to a chat they're also those to the
+// session's own threads in it, if none is to the chat itself.
+func boundTo(all []api.Binding, to string) (out []api.Binding) {
+	var threads []api.Binding
 	for _, b := range all {
-		if b.To == to || b.ID == to {
+		switch {
+		case b.To == to || b.ID == to:
 			out = append(out, b)
+		case strings.HasPrefix(b.To, to+"/"):
+			threads = append(threads, b)
 		}
+	}
+	if len(out) == 0 {
+		return threads
 	}
 	return out
 }
