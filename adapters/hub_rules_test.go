@@ -121,7 +121,7 @@ func TestAllThatIsWrongWithRulesIsSaidAtOnce(t *testing.T) {
 		if err == nil {
 			t.Fatal("no error")
 		}
-		for _, want := range []string{`"["`, `adapter "fax": what's enabled below `+"`adapters`"+` in the configuration is a, b`, `view "sideways"`, "chat -77 is not in the configuration"} {
+		for _, want := range []string{`"["`, `adapter "fax": what's enabled below ` + "`adapters`" + ` in the configuration is a, b`, `view "sideways"`, "chat -77 is not in the configuration"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%q isn't in: %v", want, err)
 			}

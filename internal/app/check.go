@@ -48,12 +48,12 @@ func CheckServers(cfg *config.Config, file string, env config.Env) error {
 		if len(path) > most {
 			found = append(found, config.Problem{Path: at, Message: fmt.Sprintf("its socket %s has a path of %d bytes, and the system takes %d: name a shorter one", path, len(path), most)})
 		}
-		real := resolvePath(path)
-		if j, seen := first[real]; seen {
-			found = append(found, config.Problem{Path: at, Message: fmt.Sprintf("must name another socket than servers[%d]: both are %s", j, real)})
+		whole := resolvePath(path)
+		if j, seen := first[whole]; seen {
+			found = append(found, config.Problem{Path: at, Message: fmt.Sprintf("must name another socket than servers[%d]: both are %s", j, whole)})
 			continue
 		}
-		first[real] = i
+		first[whole] = i
 	}
 	return locateProblems(found, file, env)
 }

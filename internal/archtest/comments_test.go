@@ -24,7 +24,7 @@ func TestCommentsNameWhatIsThere(t *testing.T) {
 }
 
 // elsewhere are words written like identifiers that are names of other things.
-var elsewhere = []string{ //nolint:gochecknoglobals // a constant table
+var elsewhere = []string{
 	"CommonMark", "DeepSeek", "GitHub", "InstruktAI", "JavaScript", "MySQL", "NousResearch", "OpenBSD", "OpenID", "OpenSSH", "OpenType", "PostgreSQL",
 	"TeleClaude", "TelegramBots", "WebCrypto", "pyTelegramBotAPI", // products, projects and standards
 	"DelimiterProcessor", "GoStringer", "HttpClient", "LogValuer", "ParagraphTransformer", "TextMarshaler", // interfaces and options of libraries
