@@ -140,6 +140,8 @@ type trackedInput struct {
 	words   bool         // a reaction was refused: what must be known is said in words
 	doubted bool         // it was told last that nobody saw the text taken
 	retry   time.Time
+	reacted bool      // the reaction says that it's answered
+	again   time.Time // when the reaction that says that it's answered is tried again
 	offered time.Time // when the button "Send anyway" was posted
 	stale   bool      // it was taken back because it waited for too long
 }
@@ -270,6 +272,7 @@ func (rs *receiptCards) confirmTold(ctx context.Context, t *trackedInput, s told
 	if t.posted == s.what || s.message != "" && t.Reply == "" {
 		t.posted = ToldNothing // what's said next goes into the message that's there now
 	}
+	t.reacted = t.reacted || s.err == nil && s.sign && s.what == ToldAnswered
 	if s.err == nil && s.sign {
 		delete(rs.plain, t.Place.WholeChat())
 	}
@@ -341,7 +344,9 @@ func (rs *receiptCards) advanceInput(ctx context.Context, t *trackedInput, now t
 		return rs.askAboutStale(ctx, t, now)
 	case want == ToldAnswered && t.Told != ToldQueued && t.Told != ToldFailed && (!t.doubted || t.Reply == "" || t.receipt.Unverified()), (want == ToldSubmitted || want == ToldQueued) && now.Sub(t.receipt.UpdatedAt) > answerFor:
 		if want == ToldAnswered && !t.receipt.Unverified() {
-			rs.postReaction(t, want)
+			if again := rs.reactAnswered(t, now); !again.IsZero() {
+				return again
+			}
 		}
 		return rs.finishOrigin(ctx, t)
 	case t.Told == want && (want == ToldFailed || want == ToldTakenBack || want == ToldPassed), t.Told == ToldAsked:
@@ -375,16 +380,42 @@ func (rs *receiptCards) finishOrigin(ctx context.Context, t *trackedInput) time.
 	return time.Time{}
 }
 
+const (
+	// answeredFor is for how long it's tried to put the reaction to a message that its text is
+	// answered: what the turn ended with goes first.
+	answeredFor   = time.Minute
+	answeredAgain = 5 * time.Second
+)
+
+// reactAnswered puts the reaction to the message that says that the text is answered. It returns
+// when that's tried again; zero: it's there, or isn't tried any more.
+func (rs *receiptCards) reactAnswered(t *trackedInput, now time.Time) time.Time {
+	until := t.receipt.UpdatedAt.Add(answeredFor)
+	if t.reacted || t.Message == "" || !now.Before(until) || rs.plain[t.Place.WholeChat()].areEnough(now) {
+		return time.Time{}
+	}
+	if !now.Before(t.again) {
+		t.again = now.Add(answeredAgain)
+		rs.postReaction(t, ToldAnswered)
+	}
+	return earlier(t.again, now, until)
+}
+
 // postReaction puts a reaction to the message, if that costs nobody anything.
 func (rs *receiptCards) postReaction(t *trackedInput, what ToldProgress) {
 	t.posted = what
 	if t.Message == "" || rs.plain[t.Place.WholeChat()].areEnough(time.Now()) {
 		return
 	}
-	// Nobody misses it.
-	_ = rs.clerk.Hub.Post(adapters.Post{
+	p := adapters.Post{
 		To: t.Place, Key: "receipt " + t.Key, Class: qos.Cosmetic, Session: t.Session, ReplyTo: t.Message, Reaction: reaction(what, false),
-	})
+	}
+	if key := t.Key; what == ToldAnswered {
+		p.Sent = func(_ string, err error) {
+			rs.leaveWord(func() { rs.told = append(rs.told, toldResult{key, what, "", true, err}) })
+		}
+	}
+	_ = rs.clerk.Hub.Post(p) // nobody misses it
 }
 
 // showsBehind is what a message shows that says that a text waits behind another.

@@ -34,6 +34,29 @@ func TestATextIsTypedAndItsWriterSeesIt(t *testing.T) {
 	})
 }
 
+// That a text is answered is said by a reaction as soon as the chat has room for it: what its turn
+// ended with goes first. After a minute nobody looks for it any more.
+func TestAReactionComesBehindWhatTheTurnEndedWith(t *testing.T) {
+	for busy, want := range map[time.Duration][]string{0: {"👌"}, 12 * time.Second: {"👌"}, 50 * time.Second: {"👌"}, 2 * time.Minute: {}} {
+		inWorld(t, func(w *world) {
+			w.say(ann, "hello")
+			w.pass(5 * time.Second)
+			w.wantPosts("👍")
+			w.hub.mu.Lock()
+			w.hub.busy = true
+			w.hub.mu.Unlock()
+			w.manager.Output(sessions.OutputEvent{Session: w.manager.List()[0].ID, Complete: true, Turn: sessions.Turn{Number: 1}})
+			w.pass(busy)
+			w.wantPosts()
+			w.hub.mu.Lock()
+			w.hub.busy = false
+			w.hub.mu.Unlock()
+			w.pass(time.Hour)
+			w.wantPosts(want...)
+		})
+	}
+}
+
 // Reasons are sentences; in another one they end without their stop.
 func TestWhyAPlaceMirrorsNothingIsSaidPlainly(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -26,6 +26,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/internal/store/storetest"
+	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/sessionstest"
 	"github.com/panebridge/panebridge/sessions/typing"
@@ -580,6 +581,7 @@ type hub struct {
 	faults    int // posts to come that panic
 
 	holds bool            // posts wait
+	busy  bool            // nothing cosmetic can be made
 	held  []adapters.Post // those that do, one for each key
 }
 
@@ -647,6 +649,10 @@ func (h *hub) Post(p adapters.Post) error {
 	if h.refuse != nil {
 		defer h.mu.Unlock()
 		return h.refuse
+	}
+	if h.busy && p.Class >= qos.Cosmetic { // it's made now or not at all
+		h.mu.Unlock()
+		return nil
 	}
 	if h.holds {
 		i := slices.IndexFunc(h.held, func(q adapters.Post) bool { return q.To == p.To && q.Key == p.Key })
