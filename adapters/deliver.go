@@ -27,9 +27,9 @@ type Deliverer struct {
 	opt  DelivererOptions
 	mask *maskedLog // it's opt.Log, too; nil: nothing is masked
 
-	mu   sync.Mutex
-	open map[qos.DocID]*openDoc
-	deaf unwritable
+	mu         sync.Mutex
+	open       map[qos.DocID]*openDoc
+	unwritable unwritable
 }
 
 // DelivererOptions are a Deliverer's parts.
@@ -139,7 +139,7 @@ func NewDeliverer(opt DelivererOptions) *Deliverer {
 	if opt.Nonce == nil {
 		opt.Nonce = func() string { return randomHex(8) }
 	}
-	d := &Deliverer{opt: opt, open: map[qos.DocID]*openDoc{}, deaf: unwritable{}}
+	d := &Deliverer{opt: opt, open: map[qos.DocID]*openDoc{}, unwritable: unwritable{}}
 	if opt.Masker != nil {
 		d.mask = &maskedLog{Log: opt.Log, masker: opt.Masker}
 		d.opt.Log = d.mask
@@ -156,7 +156,7 @@ func (d *Deliverer) Open(b Binding, doc Document) {
 	o.leaveTail()
 	d.open[b.ID.Doc()] = o
 	if doc.Lost != nil && time.Now().Before(doc.Lost.Again) {
-		d.deaf.learnLost(b.ID, doc.target(b).Chat, Document{}, doc)
+		d.unwritable.learnLost(b.ID, doc.target(b).Chat, Document{}, doc)
 	}
 }
 
@@ -210,7 +210,7 @@ func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result 
 	}
 	chat := doc.target(b).Chat
 	d.mu.Lock()
-	was, until := d.deaf.withDeafness(b.ID, chat, doc, time.Now()), d.deaf.lostUntil(chat)
+	was, until := d.unwritable.withUnwritable(b.ID, chat, doc, time.Now()), d.unwritable.lostUntil(chat)
 	d.mu.Unlock()
 	after, result := d.planAndCall(ctx, call, b, was, left, until)
 	d.mu.Lock()
@@ -223,7 +223,7 @@ func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result 
 		result.Chat = limitKeyOf(d.opt.Adapter, b, after)
 	}
 	d.mu.Lock()
-	if d.deaf.learnLost(b.ID, chat, was, after) {
+	if d.unwritable.learnLost(b.ID, chat, was, after) {
 		d.forgetLost(chat, func(Lost) bool { return true }) // they can be written to
 	}
 	o.doc, o.busy, o.panics, o.failing = after, false, 0, o.failing.afterResult(result, time.Now())
@@ -245,7 +245,7 @@ func (d *Deliverer) IsUnnamed(place Target) bool {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.deaf.isUnnamed(place.Chat)
+	return d.unwritable.isUnnamed(place.Chat)
 }
 
 // RetryThreads lets threads be made again in a chat where making them was refused: what's allowed
@@ -254,8 +254,8 @@ func (d *Deliverer) IsUnnamed(place Target) bool {
 func (d *Deliverer) RetryThreads(chat string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if known := d.deaf[chat]; known != nil && known.lost.Unmade {
-		delete(d.deaf, chat)
+	if known := d.unwritable[chat]; known != nil && known.lost.Unmade {
+		delete(d.unwritable, chat)
 	}
 	d.forgetLost(chat, Lost.isUnmade)
 }
@@ -323,9 +323,9 @@ func (d *Deliverer) beginCall(id qos.DocID) (_ *openDoc, _ Binding, _ Document, 
 }
 
 // planAndCall makes a document's call and returns the document after it.
-func (d *Deliverer) planAndCall(ctx context.Context, call qos.Call, b Binding, doc Document, left string, deafUntil time.Time) (Document, qos.CallResult) {
+func (d *Deliverer) planAndCall(ctx context.Context, call qos.Call, b Binding, doc Document, left string, unwritableUntil time.Time) (Document, qos.CallResult) {
 	s, err := d.gatherSituation(ctx, call, b, doc)
-	s.left, s.deafUntil = left, deafUntil
+	s.left, s.unwritableUntil = left, unwritableUntil
 	if errors.Is(err, sessions.ErrUnknown) {
 		return doc, qos.CallResult{Outcome: qos.Rejected, Err: fmt.Errorf("render %s: %w", b.Session, err)}
 	}
@@ -343,7 +343,7 @@ func (d *Deliverer) planAndCall(ctx context.Context, call qos.Call, b Binding, d
 	after, sent, result := settleCall(s, st, reply)
 	if k := st.op.Kind; reply.Outcome == qos.Delivered && (k == KindSend || k == KindFile) && st.op.Target.Thread != "" {
 		d.mu.Lock()
-		d.deaf.noteNamed(st.op.Target.Chat)
+		d.unwritable.noteNamed(st.op.Target.Chat)
 		d.mu.Unlock()
 	}
 	if key := limitKeyOf(d.opt.Adapter, b, after); key != limitKeyOf(d.opt.Adapter, b, doc) || call.Chat != "" && key != call.Chat {

@@ -274,7 +274,7 @@ func settleCall(s situation, st plannedCall, r Reply) (after Document, sent *Mes
 	case r.Outcome == qos.Rejected && in.Kind == KindThread && !s.shape.OnlyThreads:
 		after = s.doc.unresolved().losesThread(s.shape, s.now, r.Err)
 		after.Lost.Unmade, after.Lost.Again = true, s.now.Add(min(firstTry<<min(2*(after.Lost.Times-1), 10), lastTry))
-		after.Lost.Again = laterTime(after.Lost.Again, s.deafUntil)
+		after.Lost.Again = laterTime(after.Lost.Again, s.unwritableUntil)
 		result.Outcome, result.Err = qos.Delivered, nil
 		return after, nil, s.resultOf(result, after, true)
 	case r.Outcome == qos.Rejected && r.Missing == MissingThread && st.before.Thread != "":
@@ -295,8 +295,8 @@ func settleCall(s situation, st plannedCall, r Reply) (after Document, sent *Mes
 func (s *situation) settleLost(st plannedCall, r Reply, result qos.CallResult) (after Document, sent *Message, _ qos.CallResult) {
 	after = s.doc.unresolved() // a call before may have been done: who says that the thread is gone may be wrong
 	after = after.losesThread(s.shape, s.now, r.Err)
-	if !s.shape.OnlyThreads && s.now.Before(s.deafUntil) { // so is another's in the chat
-		after.Lost.Again = laterTime(after.Lost.Again, s.deafUntil)
+	if !s.shape.OnlyThreads && s.now.Before(s.unwritableUntil) { // so is another's in the chat
+		after.Lost.Again = laterTime(after.Lost.Again, s.unwritableUntil)
 	}
 	in := *st.before.Intent
 	switch {

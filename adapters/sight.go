@@ -13,21 +13,21 @@ import (
 // situation is what's known when a slot comes: all that a plan depends on.
 type situation struct {
 	now time.Time
-	// deafUntil is when threads are tried again in the chat, of which others can't be written to.
-	deafUntil time.Time
-	nonce     string // for a new message
-	call      qos.Call
-	binding   Binding
-	doc       Document
-	session   sessions.Session
-	progress  LogProgress
-	region            // the live region
-	log       backlog // from the first line that a message to edit shows
-	shape     Shape
-	quiet     bool     // nothing may ring
-	users     []string // who uses the place lately; see Inbound
-	spared    bool     // the end of the turn rings nobody: whoever it's for is looking
-	left      string   // id of the message to which nothing is added any more; "": none
+	// unwritableUntil is when threads are tried again in the chat, of which others can't be written to.
+	unwritableUntil time.Time
+	nonce           string // for a new message
+	call            qos.Call
+	binding         Binding
+	doc             Document
+	session         sessions.Session
+	progress        LogProgress
+	region                  // the live region
+	log             backlog // from the first line that a message to edit shows
+	shape           Shape
+	quiet           bool     // nothing may ring
+	users           []string // who uses the place lately; see Inbound
+	spared          bool     // the end of the turn rings nobody: whoever it's for is looking
+	left            string   // id of the message to which nothing is added any more; "": none
 	// held is the first line that isn't to be shown before until, since a secret may go on
 	// behind it; 0: all may be. progress.Head is before it.
 	held  int64

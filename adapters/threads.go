@@ -154,9 +154,9 @@ func (c unwritable) learnLost(id BindingID, chat string, before, after Document)
 	return false
 }
 
-// withDeafness is a document with what's known of its chat: while none can be written to there, it
+// withUnwritable is a document with what's known of its chat: while none can be written to there, it
 // gets no thread either, and one document tries for all when the time has come.
-func (c unwritable) withDeafness(id BindingID, chat string, doc Document, now time.Time) Document {
+func (c unwritable) withUnwritable(id BindingID, chat string, doc Document, now time.Time) Document {
 	known := c[chat]
 	if known == nil || doc.Thread != "" {
 		return doc

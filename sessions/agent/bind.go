@@ -292,7 +292,7 @@ func (o *Observer) turnTo(ref transcript.Ref) bool {
 	return true
 }
 
-// goOnWith reads a transcript from where it was left. A cursor that can't be used, for it's
+// goOnWith reads a transcript from where it was left. A cursor that can't be used, since it's
 // another version's, is done without: what was written until then is told already.
 func (o *Observer) goOnWith(ref transcript.Ref, cursor []byte, until time.Time) error {
 	err := o.openTranscript(ref, cursor)
