@@ -234,7 +234,13 @@ func (o *Observer) observeProgram(l sessions.Poll, hooks []Hook, records []trans
 		Lines: append(o.sayUntried(l.Now), o.linesOf(records, l.Now)...), Text: p.source(v, l.Now),
 		More: len(records) > 0, Again: v.Again,
 	}
-	s.Lines = append(s.Lines, o.followWriting(l, v, records)...)
+	if l.Screen != nil {
+		s.Status = p.profile.Status(l.Screen)
+		if p.reader == nil || v.State != sessions.StateIdle { // else the transcript has all of it
+			s.Writing = p.unsaidRows(l.Screen)
+		}
+	}
+	s.Lines = append(s.Lines, o.followWriting(l, v, records, s.Writing)...)
 	p.told = s.Text
 	if p.findAgain.After(l.Now) {
 		s.Again = sooner(s.Again, p.findAgain)
@@ -244,12 +250,6 @@ func (o *Observer) observeProgram(l sessions.Poll, hooks []Hook, records []trans
 	}
 	if s.Text == sessions.TextHeld && !p.owed.Since.IsZero() {
 		s.Again = sooner(s.Again, p.owed.Since.Add(holdFor+time.Millisecond))
-	}
-	if l.Screen != nil {
-		s.Status = p.profile.Status(l.Screen)
-		if p.reader == nil || v.State != sessions.StateIdle { // else the transcript has all of it
-			s.Writing = p.unsaidRows(l.Screen)
-		}
 	}
 	if p.ending && len(records) == 0 {
 		o.endProgram(&s)

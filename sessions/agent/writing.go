@@ -59,12 +59,6 @@ func (w *writing) noteRecords(records []transcript.Record) {
 // endTurn forgets what was written.
 func (w *writing) endTurn() { *w = writing{asked: w.asked} }
 
-// isBehind reports whether a screen that shows so much of a prompt is of before the person
-// wrote last: what stands there was said to what had been asked before.
-func (w *writing) isBehind(prompt string) bool {
-	return prompt != "" && strings.HasPrefix(w.was, prompt) && !strings.HasPrefix(w.asked, prompt)
-}
-
 // hasTool reports whether the transcript has a tool at work: what's new on the screen is its.
 func (w *writing) hasTool() bool { return w.last == transcript.Tool || w.last == transcript.Question }
 
@@ -106,9 +100,9 @@ func joinTexts(old, rows []string) []string {
 	return slices.Clone(rows) // so few are redrawn rather
 }
 
-// followWriting takes in what a look brought of what's being written. The lines are what was cut
-// off if the turn was stopped.
-func (o *Observer) followWriting(l sessions.Poll, v Verdict, records []transcript.Record) (cutOff []sessions.Line) {
+// followWriting takes in what a look brought of what's being written: rows, if its screen was
+// seen and it's at work. The lines are what was cut off if the turn was stopped.
+func (o *Observer) followWriting(l sessions.Poll, v Verdict, records []transcript.Record, rows []string) (cutOff []sessions.Line) {
 	p := o.program
 	if p.reader == nil {
 		p.writing = writing{}
@@ -120,8 +114,8 @@ func (o *Observer) followWriting(l sessions.Poll, v Verdict, records []transcrip
 		cutOff = o.cutOff(nil)
 	case v.Ended && v.Interrupted:
 		cutOff = o.cutOff(l.Screen)
-	case l.Screen != nil && v.State == sessions.StateWorking && !v.Ended && !p.writing.isBehind(p.profile.lastPrompt(l.Screen)):
-		p.writing.noteRows(p.unsaidRows(l.Screen), l.Screen.Width)
+	case l.Screen != nil && v.State == sessions.StateWorking && !v.Ended && !p.isBehind(l.Screen):
+		p.writing.noteRows(rows, l.Screen.Width)
 	}
 	if v.Ended {
 		p.writing.endTurn()
@@ -130,6 +124,17 @@ func (o *Observer) followWriting(l sessions.Poll, v Verdict, records []transcrip
 		cutOff[i].At = l.Now
 	}
 	return cutOff
+}
+
+// isBehind reports whether a screen is of before the person wrote last: what stands there was
+// said to what had been asked before.
+func (p *agentRun) isBehind(screen *sessions.Snapshot) bool {
+	w := &p.writing
+	if w.was == "" {
+		return false
+	}
+	prompt := p.profile.lastPrompt(screen)
+	return prompt != "" && strings.HasPrefix(w.was, prompt) && !strings.HasPrefix(w.asked, prompt)
 }
 
 // unsaidRows are a screen's rows of the conversation that the transcript doesn't have, above
