@@ -93,7 +93,9 @@ type reconciler struct {
 	sent  []sentCard
 	moves []adapters.Move
 
-	cards map[Spot]*card // owned by run's goroutine
+	// Owned by run's goroutine.
+	cards    map[Spot]*card
+	forgetAt time.Time // when those of forgotten sessions are looked for
 }
 
 // card is a card as the reconciler knows it.
@@ -111,6 +113,9 @@ type sentCard struct {
 	message string
 	err     error
 }
+
+// forgetEvery is how often it's looked for cards of sessions that are forgotten.
+const forgetEvery = time.Hour
 
 // triesOnce is how often a card is tried that's wanted once: for a day.
 const triesOnce = retriesSoon + 24*6
@@ -172,24 +177,38 @@ func (r *reconciler) runRound(ctx context.Context, now time.Time) time.Time {
 		}
 	}
 	r.leaveUnwanted(named)
+	if !now.Before(r.forgetAt) {
+		r.forgetAt = now.Add(forgetEvery)
+		r.forgetCards()
+	}
 	return next
 }
 
-// leaveUnwanted has cards that nobody wants any more hold no other's tries back, and forgets
-// those of sessions that are forgotten.
+// leaveUnwanted has cards that nobody wants any more hold no other's tries back.
 func (r *reconciler) leaveUnwanted(named map[Spot]bool) {
 	for at, c := range r.cards {
-		if named[at] || c.waits {
-			continue
+		if !named[at] && !c.waits {
+			c.why = ""
 		}
-		c.why = ""
-		if c.Session == "" {
-			continue
-		}
-		if _, err := r.clerk.Sessions.Get(string(c.Session)); errors.Is(err, sessions.ErrUnknown) {
+	}
+}
+
+// forgetCards forgets the cards of sessions that are forgotten, which the store has dropped.
+func (r *reconciler) forgetCards() {
+	for at, c := range r.cards {
+		if !c.waits && r.isForgotten(c) {
 			delete(r.cards, at)
 		}
 	}
+}
+
+// isForgotten reports whether a card's session is: what was kept of it is, too.
+func (r *reconciler) isForgotten(c *card) bool {
+	if c.Session == "" {
+		return false
+	}
+	_, err := r.clerk.Sessions.Get(string(c.Session))
+	return errors.Is(err, sessions.ErrUnknown)
 }
 
 // reconcileCard makes the call that a card needs, if any does.
@@ -335,8 +354,8 @@ func (r *reconciler) keepStanding(ctx context.Context, c *card, s sentCard) erro
 		return r.clerk.Store.DropStandingCard(ctx, c.Spot)
 	}
 	c.Message, c.Shows, c.Begun, c.missing = s.message, s.wanted.Shows, false, false
-	if _, err := r.clerk.Sessions.Get(string(c.Session)); c.Session != "" && errors.Is(err, sessions.ErrUnknown) {
-		delete(r.cards, c.Spot) // it was forgotten meanwhile, and what's kept of it
+	if r.isForgotten(c) { // meanwhile
+		delete(r.cards, c.Spot)
 		return r.clerk.Store.DropStandingCard(ctx, c.Spot)
 	}
 	return r.clerk.Store.PutStandingCard(ctx, c.StandingCard)
