@@ -102,6 +102,23 @@ func (a *acknowledged) write(t *testing.T, s *Store, mail *Inbox, over <-chan st
 	}
 }
 
+// refusals is how many inputs and mails were refused so far.
+func (a *acknowledged) refusals() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.refused
+}
+
+// await waits until something is so, a minute at most.
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for began := time.Now(); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatal(what)
+		}
+	}
+}
+
 // check looks for all of it.
 func (a *acknowledged) check(t *testing.T, s *Store, mail *Inbox) {
 	t.Helper()
@@ -163,8 +180,10 @@ func playTrouble(t *testing.T, random *rand.Rand) {
 	for range 12 {
 		time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond)
 		what := []string{"full", "read-only", "locked"}[random.IntN(3)]
+		before := beside.refusals()
 		end := all[what]()
-		time.Sleep(time.Duration(50+random.IntN(150)) * time.Millisecond)
+		time.Sleep(time.Duration(random.IntN(150)) * time.Millisecond)
+		await(t, "nothing is refused", func() bool { return beside.refusals() > before+1 })
 		if err := s.Health(ctx); !errors.Is(err, sessions.ErrUnavailable) {
 			t.Errorf("%s: health says %v", what, err)
 		}
@@ -239,18 +258,9 @@ func TestARealDiskThatIsFull(t *testing.T) {
 		if err := os.WriteFile(fill, make([]byte, 8<<20), 0o600); !errors.Is(err, unix.ENOSPC) {
 			t.Fatalf("it takes all: %v", err)
 		}
-		await := func(what string, is func() bool) {
-			t.Helper()
-			for began := time.Now(); !is(); time.Sleep(5 * time.Millisecond) {
-				if time.Since(began) > time.Minute {
-					t.Fatal(what)
-				}
-			}
-		}
-		refusals := func() int { all.mu.Lock(); defer all.mu.Unlock(); return all.refused }
 		taken := func() int { all.mu.Lock(); defer all.mu.Unlock(); return len(all.inputs) }
-		before := refusals()
-		await("nothing is refused", func() bool { return refusals() > before+2 })
+		before := all.refusals()
+		await(t, "nothing is refused", func() bool { return all.refusals() > before+2 })
 		if err := s.Health(ctx); !errors.Is(err, ErrFull) && !errors.Is(err, ErrLittleRoom) {
 			t.Errorf("its health is %v", err)
 		}
@@ -261,7 +271,7 @@ func TestARealDiskThatIsFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		more := taken() + 20
-		await("nothing is taken again", func() bool { return taken() > more })
+		await(t, "nothing is taken again", func() bool { return taken() > more })
 	}
 	close(over)
 	writers.Wait()
