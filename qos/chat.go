@@ -2,6 +2,7 @@ package qos
 
 import (
 	"container/heap"
+	"math"
 	"slices"
 	"time"
 )
@@ -21,9 +22,9 @@ type chat struct {
 	backoff  backoff
 	excuses  excuses
 	reserve  reserve // of interactive requests and finals
-	finals   reserve // of finals alone
 	emitters emitters
 
+	catchUp     int           // streams and finals that go faster after a penalty
 	behind      int           // grants to others in a row while a final waited
 	sinceStream int           // grants since the last one to a stream
 	lastCall    time.Time     // when the last call began
@@ -49,9 +50,10 @@ type lane struct {
 	waiting  [Cosmetic]fifo[*slotWork] // by class; of streams, those that aren't due yet
 	streams  fair                      // those that are due
 	flows    map[SessionKey]*flow
-	spent    []*flow // flows without work or documents whose finish tag still matters
-	pace     pacer   // of streams
-	supply   pacer   // of slots that come back, for all calls
+	charged  []*slotWork // finals that wait as streams do, since their flows are too far ahead
+	spent    []*flow     // flows without work or documents whose finish tag still matters
+	pace     pacer       // of streams
+	supply   pacer       // of slots that come back, for all calls
 	throttle throttle
 	hints    [2]hint // of the budget: for work that needs one free slot, and for streams, which must leave some
 }
@@ -74,6 +76,9 @@ type slotWork struct {
 	place fifoNode[*slotWork]
 	since time.Time // for how long it waits
 	due   time.Time // for a stream: since when it could go
+	// charged says that it's a final which waits as a stream does; it's in lane.charged then.
+	charged bool
+	counted bool // the chat's reserve has counted it
 }
 
 // queued says whether w is in a queue.
@@ -100,7 +105,16 @@ func (c *chat) dequeue(w *slotWork) {
 	default:
 		w.place.remove()
 	}
+	w.endCharge()
 	c.waiting--
+}
+
+// endCharge says that w doesn't wait as a charged final any more.
+func (w *slotWork) endCharge() {
+	if w.charged {
+		w.charged = false
+		w.lane.charged = slices.DeleteFunc(w.lane.charged, func(x *slotWork) bool { return x == w })
+	}
 }
 
 // laneOf returns the lane of a family.
@@ -150,6 +164,18 @@ func (l *lane) sweepFlows() {
 			l.leaveFlow(f)
 		}
 	}
+}
+
+// restingTag is the lowest start tag that a document will have which rests now, of other flows than f; infinite: none does.
+// One that waits for more than its turn has none.
+func (l *lane) restingTag(now time.Time, f *flow) float64 {
+	least := math.Inf(1)
+	for w := range l.waiting[Stream].all {
+		if w.flow != f && !w.doc.onlyLive() && !w.doc.asleep.After(now) {
+			least = min(least, max(l.streams.virtual, w.flow.finish))
+		}
+	}
+	return least
 }
 
 // openAt is when the budget may say yes to a call that leaves so many slots
@@ -283,13 +309,57 @@ func (q *fair) dropWork(w *slotWork) {
 // serveWork takes w out, and has its flow pay for one call. It isn't given back if no
 // call comes of it: a document that's found unchanged again and again would keep
 // its place at the front.
-func (q *fair) serveWork(w *slotWork, weight float64) {
+//
+// The virtual time doesn't pass the tags of those who wait, nor ceiling, that of whoever rests before its turn: they'd
+// lose that.
+func (q *fair) serveWork(w *slotWork, price, ceiling float64) {
 	f := w.flow
-	q.virtual = f.start
-	f.finish = f.start + 1/weight
+	for _, other := range q.heap[:min(3, len(q.heap))] { // the lowest of a heap, and those below it
+		if other != f {
+			ceiling = min(ceiling, other.start)
+		}
+	}
+	q.virtual = max(q.virtual, min(f.start, ceiling))
+	f.finish = f.start + price
 	f.start = f.finish
 	q.dropWork(w)
 }
+
+// finalBurst is how many calls a session of weight 1 may be ahead of its turn for one more final
+// to be told at once.
+const finalBurst = 2
+
+// streamLead is how many calls a session of weight 1 may be ahead for a stream to go before its turn.
+const streamLead = 1
+
+// mayLead says whether a flow may have a final now though it isn't its turn.
+func (q *fair) mayLead(f *flow, weight float64) bool {
+	return f.finish <= q.virtual+finalBurst/weight
+}
+
+// charge has a flow pay for a call that it got out of turn.
+func (q *fair) charge(f *flow, price float64) {
+	if f.index < 0 {
+		f.finish = max(q.virtual, f.finish) + price
+		return
+	}
+	f.finish = f.start + price
+	f.start = f.finish
+	q.heap.fix(f)
+}
+
+// refund gives a flow back what it paid for a call that the platform refused for the chat's sake.
+func (q *fair) refund(f *flow, paid float64) {
+	f.finish -= paid
+	if f.index >= 0 {
+		f.start = max(q.virtual, f.finish)
+		q.heap.fix(f)
+	}
+}
+
+// endBusyPeriod says that nothing waits but what's served now: nobody who comes later is
+// behind it.
+func (q *fair) endBusyPeriod(f *flow) { q.virtual = max(q.virtual, f.finish) }
 
 // byTag orders the flows that wait: lowest start tag first, then the one whose work has
 // waited longest.

@@ -76,7 +76,7 @@ func (e *SlotEngine) considerClass(now time.Time, c *chat, l *lane, class Class,
 			return
 		}
 		e.queueDue(now, c, l)
-		if w = l.streams.nextWork(); w == nil {
+		if w = e.nextStream(now, c, l); w == nil {
 			return
 		}
 		spare = e.spareSlots(now, c, l)
@@ -103,7 +103,7 @@ func (e *SlotEngine) starvingStream(now time.Time, c *chat) (slotChoice, bool) {
 		return slotChoice{}, false
 	}
 	for _, l := range c.lanes {
-		w := l.streams.nextWork()
+		w := e.nextStream(now, c, l)
 		if w == nil {
 			continue
 		}
@@ -122,17 +122,56 @@ func (e *SlotEngine) starvingStream(now time.Time, c *chat) (slotChoice, bool) {
 	return slotChoice{}, false
 }
 
-// firstFinal is the final whose turn it is. Without a pace, a document keeps
-// Options.Rounding between its calls.
-func (e *SlotEngine) firstFinal(now time.Time, c *chat, l *lane) *slotWork {
+// nextStream is the due stream whose turn it is: the one with the lowest start tag. One that's no more than
+// streamLead ahead of all others, resting ones included, goes before it if it has waited much longer than a turn of
+// all takes. Nil: none is due, or only such as are further ahead than those that rest.
+func (e *SlotEngine) nextStream(now time.Time, c *chat, l *lane) *slotWork {
+	next := l.streams.nextWork()
+	if next == nil || e.opt.Mode != Strict {
+		return next
+	}
+	resting := l.restingTag(now, next.flow)
+	least := min(next.flow.start, resting)
+	if next.flow.start > resting+streamLead/e.flowWeight(now, next.flow) {
+		next = nil
+	}
+	turn := time.Duration(c.emitters.active(now, e.opt.ActiveEmitterWindow) * float64(e.streamTick(now, c, l)))
+	stale := now.Add(-max(e.opt.MaxStale, turn*5/4))
+	for _, f := range l.streams.heap {
+		if w := f.waiting.first.value; w.since.Before(stale) && f.start <= least+streamLead/e.flowWeight(now, f) {
+			next, stale = w, w.since
+		}
+	}
+	return next
+}
+
+// firstFinal is the final whose turn it is: of what has waited longest. A question, or what else is no document,
+// goes before the ends of turns whose lines haven't waited Options.MaxStale longer.
+// Without a pace, a document keeps Options.Rounding between its calls.
+func (e *SlotEngine) firstFinal(now time.Time, c *chat, l *lane) (best *slotWork) {
 	for w := range l.waiting[Final].all {
 		if due := e.finalDue(w.doc); due.After(now) {
 			c.lookBy(due)
 			continue
 		}
-		return w
+		if !e.mayLead(now, w) { // another final of its session went meanwhile
+			c.dequeue(w)
+			e.enqueueWork(now, w, Stream, true)
+			continue
+		}
+		if best == nil || e.finalSince(w).Before(e.finalSince(best)) {
+			best = w
+		}
 	}
-	return nil
+	return best
+}
+
+// finalSince orders the finals of a chat.
+func (e *SlotEngine) finalSince(w *slotWork) time.Time {
+	if w.doc == nil {
+		return w.since.Add(-e.opt.MaxStale)
+	}
+	return w.since
 }
 
 // finalDue is when a document's final may go at the earliest; zero: at any time.
@@ -230,15 +269,10 @@ func (e *SlotEngine) lookForChange(now time.Time, c *chat) {
 	if e.opt.Mode != Strict {
 		return
 	}
-	for _, r := range []*reserve{&c.reserve, &c.finals} {
-		if at := r.changes(now); at.After(now) {
-			c.lookBy(at)
-		}
-	}
-	if at := c.emitters.changes(e.opt.ActiveEmitterWindow); at.After(now) {
+	if at := c.reserve.changes(now); at.After(now) {
 		c.lookBy(at)
 	}
-	if at := c.throttle.slow; at.After(now) {
+	if at := c.emitters.changes(e.opt.ActiveEmitterWindow); at.After(now) {
 		c.lookBy(at)
 	}
 }

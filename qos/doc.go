@@ -53,57 +53,74 @@
 //   - If a stream has waited for 45 s, at least one grant in eight goes to
 //     streams. It takes an interactive request's place if one waits, and never that
 //     of a final whose turn it is.
-//   - Interactive requests and finals are first come, first served. What failed, and
+//   - Interactive requests are first come, first served; of finals goes first what has waited longest,
+//     from its oldest line on. So p counts the documents that have waited longer, and the final itself:
+//     each of them can go before it once at most, since what it has afterwards is younger. A question
+//     goes before finals whose lines haven't waited Options.MaxStale longer. What failed, and
 //     what takes several calls, goes to the end of its class, so one document that
 //     the platform chokes on holds up no other.
 //
 // Cosmetic calls aren't queued: they're made if a slot is free right now and
 // nothing else waits.
 //
-// Between sessions, streams share by start-time fair queuing (Goyal, Vin, Cheng
-// 1996; chat.go). The chat has a virtual time V. A session that gets something to
-// send receives the start tag S = max(V, F), where F is its last finish tag. The
-// lowest S is served (ties: the oldest), V becomes that S, and F = S + 1/w. Being
-// idle earns nothing, since S is at least V. The weight w is 1, and 2 for a session
-// somebody spoke to within two minutes. For two sessions that always have something
-// to send, served/w differs by at most 1/w of the one plus 1/w of the other.
+// # What a session gets (chat.go)
+//
+// Between sessions, all calls but answers to people are shared by start-time fair queuing (Goyal, Vin,
+// Cheng 1996). The chat has a virtual time V. A session that gets something to send receives the start
+// tag S = max(V, F), where F is its last finish tag. Of streams the lowest S is served (ties: the oldest),
+// and F = S + 1/w; V is the lowest S of all who wait, those who rest included. Being idle earns nothing,
+// since S is at least V. The weight w is 1, and 2 for a session somebody spoke to within two minutes.
+// For two sessions that always have something to print, served/w differs by at most 1/w of the one plus
+// 1/w of the other.
+//
+// A final goes ahead of its turn, and its session pays for it all the same: F = max(V, F) + 1/w. It
+// does so only while F <= V + B/w, where B is 2 (finalBurst). Beyond that it's charged: it waits as a stream
+// does, with all ends of its session that come meanwhile, for which one call is enough, until the others
+// have caught up. So do questions of a session. A stream may go before its turn if nothing else is
+// due, or if it has waited much longer than a turn of all takes, while S <= V + 1/w (streamLead).
+//
+// The bound: between any two moments, what a session i got, divided by its weight, is at most
+// (B + 1)(1/wi + 1/wj) more than what a session j got that always had something to send, whatever the
+// classes. For F <= V + (B + 1)/w holds always: each grant asks for F <= V + B/w, and adds 1/w. Each
+// grant of i raises Fi by 1/wi from V or more, so i got, by weight, at most the rise of V and (B + 1)/wi. While j waits, V
+// is at most its tag, so V rose by at most what j got, by weight, and the (B + 1)/wj that j was ahead
+// at first. What's flushed, because its document is being closed, isn't held back: that's over
+// soon. A penalty's call is paid back, since it was refused for the chat's sake.
 //
 // # Reserve and pace (pace.go)
 //
-// Streams must leave room for what matters more. In the chat's first window one
-// slot is always free: a command never waits for a window that streams have
-// filled. Turns end several at a time, so those that a usual minute still has to
-// bring have their slots too: ceil(1.5 f) less what finals have used, at most
-// reserve_mpm, where f is a moving average of finals per minute. What isn't kept is
-// lent. With lend_reserve: false, all of reserve_mpm is always kept, less what was
-// used.
-//
-// The guard alone would let streams use a minute's slots at once and be silent for
-// the rest. So they're paced: window/rate apart, rounded up to rounding_ms. The rate
-// is N - R, where R = 1 + ceil(1.5 x), at most reserve_mpm, and x is a moving average
-// of interactive and final arrivals per minute; it's at most N * output_budget_ratio
-// while anything interactive or final is about. The first call after a rest goes at
-// once, and no burst comes after. Where a command or a call in flight held a stream
-// up, the next one comes earlier by as much.
+// Streams leave one slot of the chat's first window free, so a command never waits for a window
+// that streams have filled. They could use the others at once, and be silent for the rest of a window. So
+// they're paced: (window + latency)/(N - u - s) apart, rounded up to rounding_ms. u is the usual number of
+// commands and finals a window, a moving average, at most reserve_mpm; s is slack, 5/8 of that
+// average and N/8 at most. While anything interactive or final is about, it's at least
+// window/(N * output_budget_ratio). All calls together are held to 0.95 of the window on average, of
+// which a tenth of a window is saved for commands: after more commands than that, streams give way
+// one by one. The first call after a rest goes at once, and no burst comes after. Where a command or a
+// call in flight held a stream up, the next one comes earlier by as much. pbbench qos --trade shows
+// what other values do. With lend_reserve: false, all of reserve_mpm is always kept, less what was used.
 //
 // A document that got a stream call rests: for min_session_tick_s if its session is
 // in focus, else for max(min_session_tick_s, (active sessions - 1/2) * pace). During
 // that time its updates only coalesce. (The half is so that a document isn't late
 // for its own turn.)
 //
-// # Penalties (pace.go)
+// # Penalties (penalty.go)
 //
 // "Too many requests" silences its chat until the response plus retry_after plus up
 // to a second. That time is never shortened, is kept over restarts, and holds in
 // every mode. Up to 5 s are for the method family only; longer ones for the whole
 // chat, because field reports have bans from methods nobody counted. Three chats
-// within 2 s silence the bot. The pace is multiplied by 0.7, and gets 0.05 back per clean
-// minute with traffic; a probe that's refused cuts nothing. When a penalty lifts, one call goes
-// as a probe, of the best class that waits, or the next cosmetic message where nothing does,
-// and nothing more until it's answered.
-// Until a minute after it lifted, finals and streams go at half the reduced pace. It's never less
-// than three tenths of the full one: in a group four such calls a minute, so that the little
-// that waited is there a minute after the penalty.
+// within 2 s silence the bot. When a penalty lifts, one call goes as a probe, of the best class that
+// waits, or the next cosmetic message where nothing does, and nothing more until it's answered.
+//
+// A penalty halves the pace, and each accepted call after the probe brings a tenth of the full one back:
+// after the first penalty it's whole again five calls later. Each further one that isn't worked off (20
+// accepted calls do that) halves that step. A probe that's refused cuts nothing. Until the pace is
+// whole, finals keep to it, too. It's never less than three tenths of the full one: in a group
+// about five calls a minute. Meanwhile streams and finals make up for the silence: they go at twice the
+// pace until as many have gone as it cost them, half a window at most. The silence has left that many
+// slots, and the window guards.
 //
 // Other failures back off per chat, 1 s to 30 s with full jitter (pace.go). Two of them in
 // ten seconds count for no pace and have no document rest: what failed once is made again as

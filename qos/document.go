@@ -177,10 +177,6 @@ func (e *SlotEngine) takeNews(now time.Time, d *document, n docNews) {
 		d.chat.emitters.printed(d.flow, now)
 	}
 	if n.final > d.final {
-		if n.final > d.announced {
-			d.chat.reserve.arrived(now)
-			d.chat.finals.arrived(now)
-		}
 		d.final = n.final
 		d.wanted = max(d.wanted, d.final)
 	}
@@ -207,12 +203,53 @@ func (e *SlotEngine) fileDocument(now time.Time, d *document) {
 		e.moved(d)
 	}
 	d.since = d.dirty
-	if d.inFlight || d.queued() && d.class == class {
+	charged := class == Final && !e.mayLead(now, &d.slotWork)
+	if charged {
+		class = Stream
+	}
+	if d.inFlight || d.queued() && d.class == class && d.charged == charged {
 		return
 	}
 	d.chat.dequeue(&d.slotWork)
-	d.chat.enqueue(&d.slotWork, class)
-	e.touchChat(d.chat)
+	e.enqueueWork(now, &d.slotWork, class, charged)
+}
+
+// enqueueWork queues work, and counts what's to be told at once.
+func (e *SlotEngine) enqueueWork(now time.Time, w *slotWork, class Class, charged bool) {
+	if class < Stream && !w.counted {
+		w.counted = true
+		w.chat.reserve.arrived(now)
+	}
+	w.chat.enqueue(w, class)
+	if charged {
+		w.charged = true
+		w.lane.charged = append(w.lane.charged, w)
+	}
+	e.touchChat(w.chat)
+}
+
+// mayLead says whether a final may go at once: its session isn't too far ahead of its fair share. Else it
+// waits as a stream does. What's being flushed will be over soon, and isn't held back.
+func (e *SlotEngine) mayLead(now time.Time, w *slotWork) bool {
+	if e.opt.Mode != Strict || e.draining || w.flow.session == "" || w.doc != nil && w.doc.flushing {
+		return true
+	}
+	return w.lane.streams.mayLead(w.flow, e.flowWeight(now, w.flow))
+}
+
+// promoteFinals has those finals go first again whose sessions the others have caught up with.
+func (e *SlotEngine) promoteFinals(now time.Time, c *chat, l *lane) {
+	if len(l.charged) == 0 {
+		return
+	}
+	promoted := map[*flow]bool{} // the next one of the flow would be charged again
+	for _, w := range slices.Clone(l.charged) {
+		if !promoted[w.flow] && e.mayLead(now, w) {
+			promoted[w.flow] = e.opt.Mode == Strict && !e.draining
+			c.dequeue(w)
+			e.enqueueWork(now, w, Final, false)
+		}
+	}
 }
 
 func (e *SlotEngine) countCoalesced(n int) {
@@ -296,11 +333,11 @@ func (e *SlotEngine) PostRequest(now time.Time, r Request) error {
 }
 
 func (e *SlotEngine) queueRequest(now time.Time, q *pendingRequest) {
-	if q.asked < Stream {
-		q.chat.reserve.arrived(now)
+	if q.asked == Final && !e.mayLead(now, &q.slotWork) {
+		e.enqueueWork(now, &q.slotWork, Stream, true)
+		return
 	}
-	q.chat.enqueue(&q.slotWork, q.asked)
-	e.touchChat(q.chat)
+	e.enqueueWork(now, &q.slotWork, q.asked, false)
 }
 
 // postAgain merges a request with one of the same key: it's rendered when its

@@ -77,6 +77,7 @@ type undo struct {
 	lastPaced           time.Time
 	docCall             time.Time
 	paced, supplied     bool
+	paid                float64 // by the flow
 }
 
 // NewSlotEngine returns an engine that takes slots from budget. What hand is given must
@@ -296,11 +297,14 @@ func (e *SlotEngine) Reconfigure(now time.Time, opt Options) error {
 	if err := opt.Validate(); err != nil {
 		return err
 	}
-	e.advanceClock(now)
+	now = e.advanceClock(now)
 	e.opt = opt.withDefaults()
 	e.terms++
 	e.budget.Configure(e.opt.Limits)
 	for _, c := range e.chats {
+		for _, l := range c.lanes {
+			e.promoteFinals(now, c, l)
+		}
 		c.restAgain()
 		e.forgetHints(c)
 	}
@@ -416,8 +420,13 @@ func ahead(now, t time.Time) time.Time {
 
 // beginDraining rests streams and refuses requests from now on.
 func (e *SlotEngine) beginDraining(now time.Time) {
-	e.advanceClock(now)
+	now = e.advanceClock(now)
 	e.draining = true
+	for _, c := range e.chats {
+		for _, l := range c.lanes {
+			e.promoteFinals(now, c, l)
+		}
+	}
 	e.touchAll()
 }
 

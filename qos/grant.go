@@ -85,7 +85,7 @@ func (e *SlotEngine) botFrom(now time.Time) time.Time {
 		return now
 	}
 	gap := float64(e.opt.Limits.Bot.Gap)
-	e.bot.pace.set(now, time.Duration(gap/e.bot.throttle.paceNow(now)), 1)
+	e.bot.pace.set(now, time.Duration(gap/e.bot.throttle.multiplier()), 1)
 	return e.bot.pace.next(now)
 }
 
@@ -207,6 +207,16 @@ func (e *SlotEngine) startCall(now time.Time, c *chat, ch slotChoice, permit Per
 	if ch.class != Stream {
 		c.dequeue(w)
 	}
+	if c.waiting == 0 {
+		c.catchUp = 0
+	}
+	if c.waiting == 0 && w.flow != nil {
+		ch.lane.streams.endBusyPeriod(w.flow)
+	}
+	if ch.class == Stream {
+		e.promoteFinals(now, c, ch.lane)
+		ch.lane.sweepFlows()
+	}
 	if w.doc != nil {
 		e.startDocument(now, w.doc, s)
 	} else {
@@ -234,6 +244,7 @@ func (e *SlotEngine) chargeGrant(now time.Time, c *chat, ch slotChoice, s *Start
 	c.sinceStream++
 	if ch.class == Final || ch.class == Stream {
 		c.lastPaced = now
+		c.catchUp = max(0, c.catchUp-1)
 	}
 	if ch.class == Stream || ch.class == Cosmetic && ch.lane.family != FamilyMessage {
 		c.lastShown = now
@@ -242,13 +253,18 @@ func (e *SlotEngine) chargeGrant(now time.Time, c *chat, ch slotChoice, s *Start
 		l.supply.take(now, now)
 		s.undo.supplied = true
 	}
+	if f := ch.work.flow; ch.class == Final && f.session != "" {
+		s.undo.paid = 1 / e.flowWeight(now, f)
+		ch.lane.streams.charge(f, s.undo.paid)
+	}
 	if ch.class == Stream {
 		c.sinceStream = 0
 		ch.lane.pace.take(now, ch.work.due)
 		s.undo.paced = true
-		ch.lane.streams.serveWork(ch.work, e.flowWeight(now, ch.work.flow))
+		s.undo.paid = 1 / e.flowWeight(now, ch.work.flow)
+		ch.lane.streams.serveWork(ch.work, s.undo.paid, ch.lane.restingTag(now, ch.work.flow))
+		ch.work.endCharge()
 		c.waiting--
-		ch.lane.sweepFlows()
 		c.emitters.sample(now, e.opt.ActiveEmitterWindow, e.opt.ActiveEmitterEMAAlpha)
 	}
 }
@@ -315,11 +331,14 @@ func (e *SlotEngine) Finish(now time.Time, s *Started, r CallResult, answered ti
 		}
 		c.backoff.failed(now, e.random)
 	case Throttled:
+		if s.undo.paid > 0 {
+			w.lane.streams.refund(w.flow, s.undo.paid)
+		}
 		e.penalizeChat(now, c, w.lane, r)
 	default:
 	}
 	if r.Outcome == Delivered || r.Outcome == Rejected {
-		e.noteSuccess(now, c, w.lane, s.began)
+		e.noteSuccess(now, c, s)
 	}
 	if w.doc != nil {
 		e.finishDocument(now, w.doc, s, r)
@@ -354,11 +373,7 @@ func (e *SlotEngine) settlePermit(now time.Time, c *chat, s *Started, r CallResu
 	e.totals.Calls[s.Call.Class]++
 	c.took += (answered.Sub(s.began) - c.took) / 5
 	if s.Call.Class < Stream && s.work.lane.family == FamilyMessage {
-		window := e.mainWindow(c).Per
-		c.reserve.answered(answered, window)
-		if s.Call.Class == Final {
-			c.finals.answered(answered, window)
-		}
+		c.reserve.answered(answered, e.mainWindow(c).Per)
 	}
 }
 
@@ -388,15 +403,18 @@ func (s *Started) undoPace() {
 func (r CallResult) failed() bool { return r.Outcome == Failed || r.Outcome == Uncertain && r.Over }
 
 // noteSuccess takes in that the platform accepted a call.
-func (e *SlotEngine) noteSuccess(now time.Time, c *chat, l *lane, began time.Time) {
-	if l.throttle.probing {
-		l.throttle.succeeded(now, began)
-		if l.family == FamilyMessage {
-			c.throttle.slow = later(c.throttle.slow, l.throttle.slow)
-		}
+func (e *SlotEngine) noteSuccess(now time.Time, c *chat, s *Started) {
+	since := c.lastPaced
+	if since.Equal(s.began) {
+		since = s.undo.lastPaced
 	}
-	c.throttle.succeeded(now, began)
-	e.bot.throttle.succeeded(now, began)
+	if s.work.lane.throttle.probing {
+		s.work.lane.throttle.succeeded(now, s.began)
+	}
+	lifted := c.throttle.succeeded(now, s.began)
+	if e.bot.throttle.succeeded(now, s.began) || lifted {
+		e.beginCatchUp(now, c, since)
+	}
 }
 
 func (e *SlotEngine) finishDocument(now time.Time, d *document, s *Started, r CallResult) {
@@ -424,6 +442,9 @@ func (e *SlotEngine) finishDocument(now time.Time, d *document, s *Started, r Ca
 		d.live = max(d.live, s.live)
 	default:
 		d.live = max(d.live, s.live)
+	}
+	if d.final <= d.announced {
+		d.counted = false
 	}
 	if d.delivered >= s.Call.Wanted && !d.more && !d.dirty.IsZero() {
 		d.dirty = d.changed // what came since the call began
@@ -473,8 +494,7 @@ func (e *SlotEngine) finishRequest(now time.Time, q *pendingRequest, r CallResul
 		q.since = now
 	}
 	q.due = now
-	q.chat.enqueue(&q.slotWork, q.asked)
-	e.touchChat(q.chat)
+	e.queueRequest(now, q)
 }
 
 // dropChat gives up all that waits in a chat.
@@ -558,6 +578,6 @@ func (t *throttle) merge(o throttle) {
 	t.until = later(t.until, o.until)
 	t.cut = min(t.cut, o.cut)
 	t.probing = t.probing || o.probing
-	t.slow = later(t.slow, o.slow)
-	t.clean = later(t.clean, o.clean)
+	t.strikes = max(t.strikes, o.strikes)
+	t.heardAt = later(t.heardAt, o.heardAt)
 }

@@ -107,24 +107,31 @@ func TestFocusEnds(t *testing.T) {
 	})
 }
 
-// TestReducedPace: after a penalty and its slow start, streams go at the pace that's
-// left, in either mode that guards.
+// TestReducedPace: after three penalties of which none was worked off, streams go at the pace that's
+// left, in either mode that guards, and it comes back by a fortieth a call.
 func TestReducedPace(t *testing.T) {
-	for mode, least := range map[qos.Mode]time.Duration{
-		qos.Strict:       4200 * time.Millisecond, // 60 s / 19 / 0.75: it has begun to recover
-		qos.CoalesceOnly: 3900 * time.Millisecond, // 60 s / 20 / 0.75
-	} {
+	for _, mode := range []qos.Mode{qos.Strict, qos.CoalesceOnly} {
 		inArena(t, qos.Options{Mode: mode}, nil, func(a *arena) {
-			a.outcome = func(qos.Call) *qos.CallResult {
-				a.outcome = nil
-				return throttled(10 * time.Second)
+			calls, last := 0, time.Duration(0)
+			a.outcome = func(qos.Call) *qos.CallResult { // arena.mu is held
+				if calls++; calls <= 5 && calls%2 == 1 { // each probe is accepted
+					last = a.now()
+					return throttled(10 * time.Second)
+				}
+				return nil
 			}
 			for i := range 8 {
 				a.feed(docID(i), group)
 			}
-			a.pass(130 * time.Second)
-			for i, d := range gaps(between(a.made(streams), 80*time.Second, 130*time.Second)) {
-				if d < least {
+			a.pass(3 * time.Minute)
+			slow := a.made(func(g grant) bool { return streams(g) && g.at > last })
+			for i, d := range gaps(slow)[:20] {
+				pace := min(1, 0.3+0.025*float64(i))
+				least := 3000 * time.Millisecond // 60 s / 20
+				if mode == qos.Strict && i < 10 {
+					least = 1500 * time.Millisecond // it catches up
+				}
+				if least = time.Duration(float64(least) / pace); d < least-time.Millisecond {
 					t.Errorf("%v: call %d came %v after the one before, want %v", mode, i+1, d, least)
 				}
 			}

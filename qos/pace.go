@@ -146,12 +146,6 @@ func (r *reserve) roll(now time.Time) {
 	}
 }
 
-// expected is R_eff of the package comment, per minute.
-func (r *reserve) expected(now time.Time, atMost int) int {
-	r.roll(now)
-	return min(1+int(math.Ceil(1.5*max(r.average, float64(r.count)))), atMost) // a busy minute counts at once
-}
-
 // usual is the number of arrivals per minute on average; in the first minute, that
 // of it so far.
 func (r *reserve) usual(now time.Time) float64 {
@@ -192,26 +186,31 @@ func (e *SlotEngine) spareSlots(now time.Time, c *chat, l *lane) int {
 	}
 	window := e.mainWindow(c)
 	if !e.opt.HardReserve {
-		// Turns end several at a time: those of a usual window that are still to come
-		// have their slots. For commands the one that's always free is enough.
-		usual := 1.5 * c.finals.usual(now) * float64(window.Per) / float64(time.Minute)
-		toCome := int(math.Ceil(usual)) - c.finals.usedWithin(now, window.Per)
-		return min(max(1, toCome), perWindow(e.opt.ReserveMPM, window))
+		return 1
 	}
 	return max(1, e.keptSlots(now, c, window)-c.reserve.usedWithin(now, window.Per))
 }
 
 // keptSlots is how many slots of a window streams may not count on.
 func (e *SlotEngine) keptSlots(now time.Time, c *chat, window Window) int {
-	perMinute := e.opt.ReserveMPM
 	if !e.opt.HardReserve {
-		perMinute = c.reserve.expected(now, e.opt.ReserveMPM)
+		return window.Calls - int(e.evenRate(now, c, window))
 	}
-	kept := perWindow(perMinute, window)
-	if e.opt.HardReserve { // output_budget_ratio is part of the original's formula
-		kept = max(kept, window.Calls-share(window, e.opt.OutputBudgetRatio))
-	}
+	kept := perWindow(e.opt.ReserveMPM, window)
+	kept = max(kept, window.Calls-share(window, e.opt.OutputBudgetRatio)) // which is part of the original's formula
 	return min(kept, window.Calls-1)
+}
+
+// evenRate is how many streams a window has at an even pace. An even pace is worth more than the last
+// slots: if streams used all that the others leave on average, each command would cost the streams after it
+// a turn. So there's slack, five eighths of a slot for each usual one and an eighth of the window at most,
+// which keeps the worst gap within 1.25 of the best possible (TestEqualDocumentsShareEqually). With less,
+// finals come later and lines no sooner (pbbench qos --trade).
+func (e *SlotEngine) evenRate(now time.Time, c *chat, window Window) float64 {
+	usual := c.reserve.usual(now) * float64(window.Per) / float64(time.Minute)
+	slack := min(usual*5/8, float64(window.Calls)/8)
+	even := float64(window.Calls) - min(usual, float64(perWindow(e.opt.ReserveMPM, window))) - slack
+	return max(1, min(even, supplyShare*float64(window.Calls)))
 }
 
 // perWindow is a number of slots a minute for another window: rounded up, since a
@@ -239,29 +238,23 @@ func (e *SlotEngine) fullTick(now time.Time, c *chat) time.Duration {
 	if e.opt.Mode != Strict {
 		return window.Per / time.Duration(window.Calls)
 	}
-	rate := window.Calls - e.keptSlots(now, c, window)
-	if e.opt.HardReserve || c.important() || c.reserve.active(now) {
-		rate = min(rate, share(window, e.opt.OutputBudgetRatio))
-	}
-	tick := window.Per / time.Duration(max(1, rate))
 	if e.opt.HardReserve {
-		return tick
+		return window.Per / time.Duration(window.Calls-e.keptSlots(now, c, window))
 	}
-	// An even pace is worth more than the last slots. If streams used all that the
-	// others leave on average, each command would cost the streams after it a turn. So
-	// there's slack, five eighths of a slot for each usual one and an eighth of the
-	// window at most, which keeps the worst gap within 1.25 of the best possible
-	// (TestEqualDocumentsShareEqually).
-	usual := min(c.reserve.usual(now), float64(e.opt.ReserveMPM)) * float64(window.Per) / float64(time.Minute)
-	slack := min(usual*5/8, float64(window.Calls)/8)
-	even := float64(window.Calls) - usual - slack
-	return max(tick, time.Duration(float64(window.Per+c.took)/max(1, even)))
+	tick := time.Duration(float64(window.Per+c.took) / e.evenRate(now, c, window))
+	if c.important() || c.reserve.active(now) {
+		tick = max(tick, window.Per/time.Duration(share(window, e.opt.OutputBudgetRatio)))
+	}
+	if c.catchUp > 0 {
+		tick /= catchUpPace
+	}
+	return tick
 }
 
 // streamTick is the time between two streams now; zero means no pace. Without strict
 // there's one only while a penalty has reduced it.
 func (e *SlotEngine) streamTick(now time.Time, c *chat, l *lane) time.Duration {
-	multiplier := c.throttle.paceNow(now)
+	multiplier := c.throttle.multiplier()
 	if l.family != FamilyMessage || e.opt.Mode == Off || e.opt.Mode == CoalesceOnly && multiplier == 1 {
 		return 0
 	}
@@ -276,243 +269,20 @@ func (e *SlotEngine) streamFrom(now time.Time, c *chat, l *lane) time.Time {
 	return later(later(l.pace.next(now), l.supply.next(now)), e.slowUntil(now, c))
 }
 
+// supplyShare is the share of a chat's slots that all calls together use at most on average. With less,
+// lines wait longer; with all, a command finds the window full more often (pbbench qos --trade).
+const supplyShare = 0.95
+
 // supplyTick is the time in which a slot comes back to the chat, on average, and how
 // many that streams leave over are saved for commands. All calls of a chat are held
 // against it, so that after more commands than were saved for, streams give way one
 // by one. Without, they'd find the window full some time later, and all wait for it.
 func (e *SlotEngine) supplyTick(c *chat, l *lane) (tick time.Duration, saved int) {
-	if e.opt.Mode != Strict || l.family != FamilyMessage {
+	if e.opt.Mode != Strict || l.family != FamilyMessage || c.catchUp > 0 {
 		return 0, 1
 	}
 	window := e.mainWindow(c)
-	return (window.Per + c.took) / time.Duration(max(1, window.Calls-1)), max(1, window.Calls*3/20)
-}
-
-// slowUntil is when the next final or stream may go in the slow start after a
-// penalty; zero when there's none.
-func (e *SlotEngine) slowUntil(now time.Time, c *chat) time.Time {
-	if e.opt.Mode == Off || !now.Before(c.throttle.slow) || c.lastPaced.IsZero() {
-		return time.Time{}
-	}
-	tick := time.Duration(float64(e.fullTick(now, c)) / c.throttle.paceNow(now))
-	at := c.lastPaced.Add(roundUp(tick, e.opt.Rounding))
-	if c.throttle.slow.Before(at) { // afterwards the pace decides
-		return c.throttle.slow
-	}
-	return at
-}
-
-const (
-	// paceCut is what a penalty multiplies the pace by, and pacePerMinute what a
-	// clean minute with traffic adds: decrease fast, recover slowly.
-	paceCut       = 0.7
-	pacePerMinute = 0.05
-
-	// paceLeast is the least part of the pace, slow start included: of 20 calls a minute four or
-	// five, so that what waited out a penalty is there a minute after it. Bans were reported from
-	// eight a minute on.
-	paceLeast = 0.3
-
-	// slowStart is for how long half the reduced pace holds after a penalty has lifted.
-	slowStart = time.Minute
-
-	// From penaltyMarginLeast to penaltyMarginMost, at random, is added to the platform's
-	// time, so that a clock that runs differently there doesn't make us too early.
-	penaltyMarginLeast = 100 * time.Millisecond
-	penaltyMarginMost  = time.Second
-
-	// A penalty of up to familyPenalty is for one method family; a longer one for
-	// the whole chat, unless the platform says otherwise: field reports have bans from
-	// hidden calls of another family.
-	familyPenalty = 5 * time.Second
-
-	// So many chats that are told off within so long mean the bot as a whole.
-	botPenaltyChats  = 3
-	botPenaltyWithin = 2 * time.Second
-
-	// penaltyMemory is for how long a reduced pace is remembered after its penalty
-	// has lifted, when nothing more is sent.
-	penaltyMemory = time.Hour
-)
-
-// throttle is what penalties do to a scope: a time of silence, then one probe,
-// then a slower pace that recovers.
-type throttle struct {
-	until   time.Time // silence; zero: never any
-	cut     float64   // what the pace is multiplied by, less 1: 0 is full pace
-	probing bool      // the first call since until hasn't succeeded yet
-	slow    time.Time // half the pace until then
-	clean   time.Time // since when no penalty came, or the last recovery
-}
-
-// multiplier is what the pace is multiplied by, from paceLeast to 1, slow start
-// left aside.
-func (t *throttle) multiplier() float64 { return 1 + t.cut }
-
-// paceNow is the multiplier with slow start.
-func (t *throttle) paceNow(now time.Time) float64 {
-	if now.Before(t.slow) {
-		return max(paceLeast, t.multiplier()/2)
-	}
-	return t.multiplier()
-}
-
-// silence keeps quiet until a time. An earlier time than that in force changes
-// nothing.
-func (t *throttle) silence(until time.Time) {
-	if until.After(t.until) {
-		t.until = until
-	}
-	t.clean = t.until
-	t.probing = true
-	t.slow = time.Time{}
-}
-
-// reduce cuts the pace for a penalty that lifts at until. Where no call was accepted since the
-// last one (probe), it's the same trouble: that a probe is refused tells that the silence was too
-// short, and nothing about a pace.
-func (t *throttle) reduce(until time.Time, probe bool) {
-	if !probe {
-		t.cut = max(paceLeast, t.multiplier()*paceCut) - 1
-	}
-	t.clean = later(t.clean, until)
-}
-
-// heard takes in a penalty from before a restart, or from another process.
-func (t *throttle) heard(p Penalty, now time.Time) {
-	if p.Multiplier > 0 && p.Multiplier < t.multiplier() {
-		t.cut = max(paceLeast, p.Multiplier) - 1
-	}
-	if p.Until.After(now) {
-		t.silence(p.Until)
-		return
-	}
-	t.until = later(t.until, p.Until)
-	t.clean = later(t.clean, p.Until)
-	t.slow = later(t.slow, p.Until.Add(slowStart))
-}
-
-// succeeded says that a call which had begun at a time was accepted. It ends the
-// probe, which leaves what's left of the slow start: where calls failed for another reason
-// since the penalty, or none was made, it has been slow for so long already. It recovers some
-// of the pace after each clean minute.
-func (t *throttle) succeeded(now, began time.Time) {
-	if began.Before(t.until) {
-		return // it was under way already when the penalty came
-	}
-	if t.probing {
-		t.probing = false
-		t.slow = t.until.Add(slowStart)
-		t.clean = now
-		return
-	}
-	if t.cut < 0 && now.Sub(t.clean) >= time.Minute {
-		t.cut = min(0, t.cut+pacePerMinute)
-		t.clean = now
-	}
-}
-
-// forgettable is when nothing of a throttle matters any more; zero: now.
-func (t *throttle) forgettable() time.Time {
-	if t.cut == 0 && !t.probing {
-		return t.until
-	}
-	return later(t.until, t.clean).Add(penaltyMemory)
-}
-
-// penalizeChat takes in a "too many requests" for a call in chat c that was
-// answered now.
-func (e *SlotEngine) penalizeChat(now time.Time, c *chat, l *lane, r CallResult) {
-	asked := max(r.RetryAfter, time.Second)
-	margin := penaltyMarginLeast + time.Duration(e.random.Int64N(int64(penaltyMarginMost-penaltyMarginLeast)))
-	until := now.Add(asked + margin)
-	e.totals.Penalties++
-	e.opt.Meter.CountPenalty(l.family, asked)
-
-	wide := asked > familyPenalty && !r.Narrow
-	if l.family == FamilyMessage || wide {
-		c.throttle.reduce(until, c.throttle.probing || l.throttle.probing)
-	}
-	if wide {
-		e.silenceScope(now, &c.throttle, Scope{Chat: c.key, AllFamilies: true}, until)
-	} else {
-		e.silenceScope(now, &l.throttle, Scope{Chat: c.key, Family: l.family}, until)
-	}
-	if r.Narrow {
-		return
-	}
-	e.toldOff = append(e.toldOff, toldOff{c, now, until})
-	if latest, many := e.manyToldOff(now); r.Global || many {
-		e.bot.throttle.reduce(until, e.bot.throttle.probing)
-		e.silenceScope(now, &e.bot.throttle, Scope{}, later(until, latest))
-	}
-}
-
-// silenceScope begins a penalty and has it kept.
-func (e *SlotEngine) silenceScope(now time.Time, t *throttle, scope Scope, until time.Time) {
-	t.silence(until)
-	multiplier := e.bot.throttle.multiplier()
-	if c := e.chats[scope.Chat]; c != nil {
-		multiplier = c.throttle.multiplier()
-	}
-	e.budget.Penalize(now, Penalty{Scope: scope, Until: t.until, Multiplier: multiplier})
-	e.opt.Logger.Warn("penalty", "target", string(scope.Chat), "family", string(scope.Family), "until", t.until)
-	e.emitEvent(SchedulerEvent{Kind: ChatSilenced, Chat: scope.Chat, Until: t.until})
-}
-
-// toldOff is a chat that got a penalty lately.
-type toldOff struct {
-	chat      *chat
-	at, until time.Time
-}
-
-// manyToldOff says whether so many chats got penalties at about the same time
-// that the bot as a whole is meant, and when the last of these lifts.
-func (e *SlotEngine) manyToldOff(now time.Time) (latest time.Time, many bool) {
-	kept := e.toldOff[:0]
-	chats := map[*chat]bool{}
-	for _, t := range e.toldOff {
-		if now.Sub(t.at) > botPenaltyWithin {
-			continue
-		}
-		kept = append(kept, t)
-		chats[t.chat] = true
-		latest = later(latest, t.until)
-	}
-	clear(e.toldOff[len(kept):])
-	e.toldOff = kept
-	return latest, len(chats) >= botPenaltyChats
-}
-
-// TakePenalty takes in a penalty that the budget reported.
-func (e *SlotEngine) TakePenalty(now time.Time, p Penalty) {
-	now = e.advanceClock(now)
-	if p.Scope.Chat == "" {
-		e.bot.throttle.heard(p, now)
-		e.touchAll()
-	} else {
-		c := e.chatOf(p.Scope.Chat)
-		if p.Scope.AllFamilies {
-			c.throttle.heard(p, now)
-		} else {
-			c.laneOf(p.Scope.Family).throttle.heard(p, now)
-			c.throttle.heard(Penalty{Multiplier: p.Multiplier}, now)
-		}
-		e.touchChat(c)
-	}
-	if p.Until.After(now) {
-		e.emitEvent(SchedulerEvent{Kind: ChatSilenced, Chat: p.Scope.Chat, Until: p.Until})
-	}
-}
-
-// silentUntil is until when nothing may go to a chat: penalties and back-off.
-func (e *SlotEngine) silentUntil(c *chat) time.Time {
-	return later(e.penaltyUntil(c), c.backoff.until)
-}
-
-// penaltyUntil is until when penalties silence a chat; zero if none ever did.
-func (e *SlotEngine) penaltyUntil(c *chat) time.Time {
-	return later(c.throttle.until, e.bot.throttle.until)
+	return time.Duration(float64(window.Per+c.took) / (supplyShare * float64(window.Calls))), max(1, window.Calls/10)
 }
 
 // Back-off after failures that aren't "too many requests": exponential with full

@@ -13,18 +13,18 @@ func after(d time.Duration) time.Time { return noon.Add(d) }
 
 func TestReserveEstimates(t *testing.T) {
 	var r reserve
-	if n := r.expected(noon, 4); n != 1 {
-		t.Errorf("with nothing seen, %d slots are kept, want 1", n)
+	if x := r.usual(noon); x != 0 {
+		t.Errorf("with nothing seen, %v are usual", x)
 	}
 	r.arrived(noon)
-	if n := r.expected(noon, 4); n != 3 { // 1 + ceil(1.5)
-		t.Errorf("after one arrival, %d slots are kept, want 3", n)
+	if x := r.usual(noon); x != 1 {
+		t.Errorf("after one arrival, %v are usual", x)
 	}
 	for range 10 {
 		r.arrived(after(time.Second))
 	}
-	if n := r.expected(after(time.Second), 4); n != 4 {
-		t.Errorf("after many arrivals, %d slots are kept, want the limit", n)
+	if x := r.usual(after(time.Second)); x != 11 {
+		t.Errorf("after eleven arrivals in the first minute, %v are usual", x)
 	}
 	if !r.active(after(60*time.Second)) || r.active(after(62*time.Second)) {
 		t.Error("active for another time than a minute")
@@ -32,8 +32,8 @@ func TestReserveEstimates(t *testing.T) {
 	if x := r.usual(after(150 * time.Second)); x != 2.75 { // 11, halved twice
 		t.Errorf("after two minutes the average is %v, want 2.75", x)
 	}
-	if n := r.expected(after(time.Hour), 4); n != 1 || !r.changes(after(time.Hour)).IsZero() {
-		t.Errorf("after an hour, %d slots are kept, want 1 for good", n)
+	if x := r.usual(after(time.Hour)); x != 0 || !r.changes(after(time.Hour)).IsZero() {
+		t.Errorf("after an hour, %v are usual, want none for good", x)
 	}
 }
 
@@ -227,18 +227,10 @@ func TestStreamsLeaveSlots(t *testing.T) {
 	}
 	want(1, "with commands about")
 	e.Open(noon, Doc{ID: "x", Chat: "-1", Session: "x"})
-	e.Want(noon, "x", 1, true)
-	want(2, "with one final in this minute") // ceil(1.5)
-	e.Want(noon, "x", 2, true)
-	want(3, "with two finals in this minute")
-	c.finals.answered(noon, time.Minute)
-	want(2, "when one of them was sent")
 	for line := range int64(10) {
-		e.Want(noon, "x", 3+line, true)
+		e.Want(noon, "x", 1+line, true)
 	}
-	want(4, "with many finals")
-	options(Options{ReserveMPM: 2})
-	want(2, "with many finals and reserve_mpm 2")
+	want(1, "with many finals")
 	options(Options{Mode: CoalesceOnly})
 	want(0, "with coalesce_only")
 	options(Options{HardReserve: true, OutputBudgetRatio: 1})
