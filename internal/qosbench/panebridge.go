@@ -29,8 +29,12 @@ type panebridge struct {
 type session struct {
 	lines, turns int // as of now
 	ends         []int
-	told         int // turns that are announced
-	made         int // calls of the final that's being delivered
+	printed      []time.Duration // when each line was
+	sent         int             // lines that a call has taken up, or that the chat shows
+	shown        int             // lines that the chat shows
+	promoted     int             // grants of the chat when it last got one for a final
+	told         int             // turns that are announced
+	made         int             // calls of the final that's being delivered
 	inFlight     bool
 }
 
@@ -83,6 +87,7 @@ func (p *panebridge) take(now time.Duration, ev event) {
 	}
 	s := &p.sessions[ev.session]
 	s.lines, s.turns = ev.lines, ev.turns
+	s.printed = append(s.printed, ev.at)
 	if ev.kind == turnEvent {
 		s.ends = append(s.ends, ev.lines)
 		if !s.inFlight {
@@ -92,14 +97,32 @@ func (p *panebridge) take(now time.Duration, ev event) {
 	p.engine.Want(clock(now), docOf(ev.session), int64(ev.lines), ev.kind == turnEvent)
 }
 
-// wait notes a final's place, unless it has one.
+// wait notes a final's place, unless it has one: what has waited longer goes first, if it's a final before
+// this one is told. One of a session that had another within three turns of all has none: it may wait as streams do.
 func (p *panebridge) wait(session int) {
 	for _, w := range p.waiting {
 		if w.session == session {
 			return
 		}
 	}
-	p.waiting = append(p.waiting, &finalPlace{session, len(p.waiting) + 1, p.grants})
+	if s := &p.sessions[session]; s.promoted > 0 && p.grants < s.promoted+3*len(p.sessions) {
+		return // it may be charged
+	}
+	position := 1
+	for other := range p.sessions {
+		if other != session && p.sessions[other].oldest() <= p.sessions[session].oldest() {
+			position++
+		}
+	}
+	p.waiting = append(p.waiting, &finalPlace{session, position, p.grants})
+}
+
+// oldest is when the first line was printed that isn't on its way.
+func (s *session) oldest() time.Duration {
+	if s.sent == len(s.printed) {
+		return never
+	}
+	return s.printed[s.sent]
 }
 
 // granted notes that a session's final got a grant.
@@ -108,9 +131,10 @@ func (p *panebridge) granted(session int) {
 		if w.session == session {
 			p.worst = max(p.worst, float64(p.grants-w.grants)/float64(w.position))
 			p.waiting = append(p.waiting[:i], p.waiting[i+1:]...)
-			return
+			break
 		}
 	}
+	p.sessions[session].promoted = p.grants
 }
 
 func (p *panebridge) step(now time.Duration) []*call {
@@ -133,6 +157,7 @@ func (p *panebridge) render(started *qos.Started) *call {
 	}
 	s := &p.sessions[i]
 	s.inFlight = true
+	s.sent = s.lines
 	c := &call{session: i, lines: s.lines}
 	made := &sent{started: started, lines: s.lines}
 	if started.Call.Final > 0 {
@@ -167,6 +192,9 @@ func (p *panebridge) done(now time.Duration, c *call, a answer) {
 	}
 	if !c.command {
 		p.sessions[c.session].inFlight = false
+		if a.verdict != accepted {
+			p.sessions[c.session].sent = p.sessions[c.session].shown
+		}
 	}
 	p.engine.Finish(clock(now), made.started, r, clock(now))
 	if s := &p.sessions[c.session]; !c.command && s.told < s.turns {
@@ -177,6 +205,7 @@ func (p *panebridge) done(now time.Duration, c *call, a answer) {
 // delivered takes in that a document's call was accepted.
 func (p *panebridge) delivered(c *call, made *sent, r *qos.CallResult) {
 	s := &p.sessions[c.session]
+	s.shown = made.lines
 	switch {
 	case made.turns > 0:
 		s.told, s.made = made.turns, 0

@@ -71,7 +71,7 @@ func TestAFinalOfTwoCallsIsAnnouncedByTheSecond(t *testing.T) {
 
 // The grants are counted from when a final begins to wait, its own included.
 func TestGrantsPerPosition(t *testing.T) {
-	p := &panebridge{}
+	p := &panebridge{sessions: []session{{printed: []time.Duration{1}}, {printed: []time.Duration{2}}, {printed: []time.Duration{3}}}}
 	p.wait(0)
 	p.wait(1)
 	p.wait(0) // waits already

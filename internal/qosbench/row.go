@@ -88,6 +88,9 @@ type Result struct {
 	// position among the waiting finals. Panebridge only.
 	GrantsPerPosition float64
 
+	// fairGap is how often each session's turn comes if all are always dirty and get all that commands
+	// leave.
+	fairGap  Seconds
 	silences []float64 // s, sorted
 	scenario Scenario
 	light    bool // see lightLoad

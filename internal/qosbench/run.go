@@ -52,6 +52,7 @@ func (s Scenario) Run(opt Options) ([]Result, error) {
 		r := &results[i]
 		r.scenario, r.light = s, average <= lightLoad*limitCalls && most <= limitCalls
 		r.Scenario, r.Seed, r.Limit, r.OptimumGap = s.Name, opt.Seed, limitCalls, s.optimumGap(average)
+		r.fairGap = s.optimumGap(t.commandsAWindow())
 	}
 	return results, nil
 }

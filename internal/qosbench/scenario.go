@@ -16,6 +16,9 @@ type Scenario struct {
 	fill func(t *trace, seed uint64)
 
 	always   bool          // all sessions always have something to send, and no turn ends
+	noisy    bool          // one session ends turns without end
+	ordinary bool          // that session is like the others; what they'd have then
+	together bool          // turns end together
 	penalty  time.Duration // one "too many requests" without reason
 	failures float64       // share of calls that fail
 	breaks   float64       // share of calls that break
@@ -32,13 +35,15 @@ func Scenarios() []Scenario {
 	for _, n := range []int{4, 8, 12, 30} {
 		kinds = append(kinds,
 			Scenario{Name: fmt.Sprintf("%d random", n), Sessions: n, fill: talkAll},
-			Scenario{Name: fmt.Sprintf("%d locked", n), Sessions: n, fill: lockAll},
+			Scenario{Name: fmt.Sprintf("%d locked", n), Sessions: n, fill: lockAll, together: true},
 			Scenario{Name: fmt.Sprintf("%d always dirty", n), Sessions: n, fill: chatterAll, always: true},
 		)
 	}
 	kinds = append(kinds,
-		Scenario{Name: "8, one ends turns every 3s", Sessions: 8, fill: hurryOne},
-		Scenario{Name: "30, one ends turns every 3s", Sessions: 30, fill: hurryOne},
+		Scenario{Name: "8, one ends turns every 3s", Sessions: 8, fill: hurryOne, noisy: true},
+		Scenario{Name: "8, none ends turns", Sessions: 8, fill: hurryNone, ordinary: true},
+		Scenario{Name: "30, one ends turns every 3s", Sessions: 30, fill: hurryOne, noisy: true},
+		Scenario{Name: "30, none ends turns", Sessions: 30, fill: hurryNone, ordinary: true},
 		Scenario{Name: "30 finals at once", Sessions: 30, fill: finalsAtOnce},
 		Scenario{Name: "8 random, a 429 of 30s", Sessions: 8, fill: talkAll, penalty: 30 * time.Second},
 		Scenario{Name: "8 random, 1% fail", Sessions: 8, fill: talkAll, failures: 0.01},
@@ -107,6 +112,14 @@ func hurryOne(t *trace, seed uint64) {
 	t.commands(source(seed, forCommands))
 }
 
+// hurryNone is the same with that session like the others.
+func hurryNone(t *trace, seed uint64) {
+	for s := range t.sessions {
+		t.chatter(source(seed, forSessions+uint64(s)), s)
+	}
+	t.commands(source(seed, forCommands))
+}
+
 // finalsAtOnce has sessions that print little end their turns at the same moment,
 // every ten minutes.
 func finalsAtOnce(t *trace, seed uint64) {
@@ -138,6 +151,17 @@ func (s Scenario) optimumGap(others float64) Seconds {
 		return Seconds(math.Inf(1))
 	}
 	return Seconds(float64(s.Sessions) * (limitWindow + s.Latency).Seconds() / left)
+}
+
+// commandsAWindow is how many commands come in a window, on average.
+func (t trace) commandsAWindow() float64 {
+	n := 0
+	for _, ev := range t.events {
+		if ev.kind == commandEvent {
+			n++
+		}
+	}
+	return float64(n) * limitWindow.Seconds() / t.horizon.Seconds()
 }
 
 // essential is how many calls a window has to be made, whatever is coalesced:
