@@ -394,23 +394,9 @@ func (d *Deliverer) gatherSituation(ctx context.Context, call qos.Call, b Bindin
 		return s, err
 	}
 	if linker, ok := d.opt.Adapter.(Linker); ok {
-		s.link, err = d.linkTo(ctx, linker, s)
+		err = d.linkTurns(ctx, linker, &s)
 	}
 	return s, err
-}
-
-// linkTo is the address of the message in which a turn begins whose end is to be
-// announced; "": it's in none yet, or that's not known.
-func (d *Deliverer) linkTo(ctx context.Context, l Linker, s situation) (string, error) {
-	p := s.progress
-	if !s.announcesEnd() || p.TurnFirst == 0 || !(Position{Line: p.TurnFirst}).Before(s.doc.Shown) {
-		return "", nil
-	}
-	id, err := d.opt.Store.MessageAt(ctx, s.binding.ID, p.TurnFirst)
-	if err != nil || id == "" {
-		return "", err
-	}
-	return l.Link(s.doc.target(s.binding), id), nil
 }
 
 // loadBacklog reads what a message more than those that aren't attached can hold; if

@@ -390,9 +390,9 @@ func (s *situation) settleContent(st plannedCall, r Reply, result qos.CallResult
 func (s *situation) nextForm(op Op, in Intent) WithheldForm {
 	p := op.Page
 	switch {
-	case in.Kind == KindFile && s.doc.Withheld == nil && (len(p.Pieces) > 0 || p.Ending != nil && p.Ending.Words != ""):
+	case in.Kind == KindFile && s.doc.Withheld == nil && (len(p.Pieces) > 0 || p.Ending != nil && (p.Ending.Words != "" || len(p.Ending.Begun) > 0)):
 		return FormFile
-	case in.Message.Writing, in.Message.From == in.Message.To && s.words != "" && s.doc.Withheld == nil:
+	case in.Message.Writing, in.Message.From == in.Message.To && (s.words != "" || len(s.begun) > 0) && s.doc.Withheld == nil:
 		return FormLines
 	case in.Kind == KindFile || s.shape.MaxFile < minFile || in.Message.From == in.Message.To:
 		return FormNotice

@@ -36,6 +36,10 @@ type Ending struct {
 	// Link is the address of the message in which the last turn begins; "": it has none,
 	// or it isn't known. It's no part of the text.
 	Link string
+	// Begun says where several turns begin; nil: Link says all. Those that begin in the Ending's own
+	// message aren't among them. Unlisted is how many of the first ones aren't, since they'd be too many.
+	Begun    []BegunTurns
+	Unlisted int64
 }
 
 // Linker is an Adapter whose messages have addresses.
@@ -44,8 +48,11 @@ type Linker interface {
 	Link(t Target, message string) string
 }
 
-// String is one line.
-func (e Ending) String() string {
+// String is one line, and one for each of Begun below it.
+func (e Ending) String() string { return strings.Join(e.lines(), "\n") }
+
+// summary is the first line.
+func (e Ending) summary() string {
 	var parts []string
 	switch {
 	case e.Failed != nil && e.Failed.Signal != "":
@@ -92,15 +99,15 @@ func behindColon(words string) string {
 	return ": " + words
 }
 
-// Bare is the ending without words.
+// Bare is the ending without words, in one line.
 func (e Ending) Bare() *Ending {
-	e.Words, e.Why = "", ""
+	e.Words, e.Why, e.Begun, e.Unlisted = "", "", nil, 0
 	return &e
 }
 
-// Linked is what Link is put to: the ending as far as it has no words.
-func (e Ending) Linked() string {
-	bare, whole := e.Bare().String(), e.String()
+// linkedText is what Link is put to: the first line as far as it has no words.
+func (e Ending) linkedText() string {
+	bare, whole := e.Bare().summary(), e.summary()
 	n := 0
 	for n < len(bare) && n < len(whole) && bare[n] == whole[n] {
 		n++
@@ -149,7 +156,7 @@ func (s *situation) concludesTail() bool {
 
 func (s *situation) concludedTail() Page {
 	t := s.doc.Tail
-	return s.concluded(t.page().plus(withoutBlankEnd(s.log.between(t.From, Position{Line: s.limit() + 1}))))
+	return s.withoutBegunIn(t.ID).concluded(t.page().plus(withoutBlankEnd(s.log.between(t.From, Position{Line: s.limit() + 1}))))
 }
 
 // planConclusion edits the tail to show the end of the turn. Nothing is added to it later.
@@ -162,17 +169,27 @@ func (s *situation) planConclusion() plannedCall {
 }
 
 // withEnding is a page that ends so. Words aren't said that it shows already, or has no room for,
-// nor where what they're of was refused.
+// nor where what they're of was refused. Of where turns begin it says as much as there's room for.
 func (s *situation) withEnding(p Page, e *Ending) Page {
 	p.Ending = e
 	if e == nil {
 		return p
 	}
+	shape := s.shape
+	if p.Attached > 0 && shape.MaxCaption > 0 {
+		shape.MaxLen = shape.MaxCaption
+	}
 	if !e.Broken && e.Words != "" && p.showsLine(s.wordsAt) {
 		bare := *e
 		bare.Words, p.Ending = "", &bare
 	}
-	if s.withheld() != "" || !s.shape.fits(p) {
+	if s.withheld() != "" {
+		p.Ending = e.Bare()
+	}
+	for n := len(p.Ending.Begun) - 1; n >= 0 && !shape.fits(p); n-- {
+		p.Ending = p.Ending.listingLast(n)
+	}
+	if !shape.fits(p) {
 		p.Ending = e.Bare()
 	}
 	return p
@@ -196,6 +213,9 @@ func (s *situation) endingOf(in Intent, last bool) *Ending {
 			if s.progress.Failed != "" {
 				e.Broken, e.Words = true, firstWords(s.progress.Failed)
 			}
+			if e.Turns > 1 && in.Turn == s.progress.Turn {
+				e = s.listing(e)
+			}
 		}
 	}
 	if x := s.session.Exit; last && s.hasEnded() && x != nil && (x.Status > 0 || x.Signal != "") {
@@ -209,11 +229,13 @@ func (s *situation) endingOf(in Intent, last bool) *Ending {
 
 // took is how long the newest turn took that has ended; 0: nobody knows. Turns that end
 // within a look take no time, and clocks may be set back.
-func (p LogProgress) took() time.Duration {
-	if p.TurnBegan.IsZero() || p.TurnEnded.IsZero() {
+func (p LogProgress) took() time.Duration { return tookOf(p.TurnBegan, p.TurnEnded) }
+
+func tookOf(began, ended time.Time) time.Duration {
+	if began.IsZero() || ended.IsZero() {
 		return 0
 	}
-	return max(p.TurnEnded.Sub(p.TurnBegan), 1)
+	return max(ended.Sub(began), 1)
 }
 
 const (

@@ -195,7 +195,9 @@ func (p Page) each(notice func(string), line func(Piece), rows func(render.PartK
 		notice(p.attachedText())
 	}
 	if p.Ending != nil {
-		notice(p.Ending.String())
+		for _, l := range p.Ending.lines() {
+			notice(l)
+		}
 	}
 }
 
@@ -470,7 +472,7 @@ func (p Piece) goesOn() bool {
 }
 
 // Rendered is what a page shows, for a platform's formatter: its notices, and its lines
-// by their kinds. An Ending is its last line, as a notice.
+// by their kinds. An Ending is its last lines, as notices.
 func Rendered(p Page) render.Page {
 	var b renderedLines
 	p.each(func(text string) { b.add(render.Whole(render.Notice, text)) }, func(piece Piece) {

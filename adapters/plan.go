@@ -218,6 +218,7 @@ func (s *situation) planFile() plannedCall {
 func (s *situation) attachFile(content, beside Page, complete bool) Op {
 	first, last := content.Pieces[0].Line.N, content.Pieces[len(content.Pieces)-1].Line.N
 	beside.Attached, beside.When = last-first+1, s.printedWhen(content.Pieces)
+	beside = s.withEnding(beside, beside.Ending)
 	if complete && s.shape.MaxCaption > 0 && s.withheld() == "" {
 		beside = s.shape.beside(beside, content.Pieces)
 	}

@@ -37,6 +37,12 @@ type situation struct {
 	// wordsAt; "": there are none.
 	words   string
 	wordsAt int64
+	// begun are Ending.Begun, but for those that begin in a message that's yet to be sent. omitsTurns says
+	// that turns before them aren't among them.
+	begun      []BegunTurns
+	omitsTurns bool
+	// before are the turns of which the chat wasn't told before the newest, the last ones.
+	before []sessions.Turn
 	// earlier is Ending.Earlier, and earlierWhy its Why.
 	earlier    int
 	earlierWhy string
@@ -459,13 +465,16 @@ func (s *situation) lookBack(ctx context.Context, log Log, after time.Duration) 
 // lookForFailures finds which turns before the one whose end is to be announced failed, of which the
 // chat wasn't told.
 func (s *situation) lookForFailures(ctx context.Context, log Log) error {
-	s.earlier, s.earlierWhy = 0, ""
+	s.earlier, s.earlierWhy, s.before = 0, "", nil
 	if s.progress.Turn-s.doc.Turn < 2 {
 		return nil
 	}
 	turns, err := log.Turns(ctx, s.binding.Session, max(s.doc.Turn+1, s.progress.Turn-mostTurns), mostTurns)
 	for _, t := range turns {
-		if t.Failed != "" && t.Number < s.progress.Turn {
+		if t.Number >= s.progress.Turn {
+			break
+		}
+		if s.before = append(s.before, t); t.Failed != "" {
 			s.earlier++
 			s.earlierWhy = firstWords(t.Failed)
 		}

@@ -408,7 +408,7 @@ func Letters(texts ...string) int {
 	n := 0
 	for _, text := range texts {
 		for line := range strings.SplitSeq(text, "\n") {
-			if line == Status || ending.MatchString(line) {
+			if line == Status || isEnding(line) {
 				continue
 			}
 			for _, r := range line {
@@ -426,7 +426,7 @@ func WithoutEndings(texts []string) string {
 	var out strings.Builder
 	for _, text := range texts {
 		for line := range strings.SplitSeq(text, "\n") {
-			if !ending.MatchString(line) {
+			if !isEnding(line) {
 				out.WriteString(line + "\n")
 			}
 		}

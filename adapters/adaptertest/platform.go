@@ -57,6 +57,7 @@ type Message struct {
 	Chat   string
 	Thread string
 	Text   string
+	Links  []Link // those within the text, from its beginning
 	Data   []byte // of the attached file
 	Rang   bool   // people were notified
 	Edits  int
@@ -65,6 +66,9 @@ type Message struct {
 	nonce  string
 	frozen bool
 }
+
+// Link is text that leads to an address.
+type Link struct{ Text, Address string }
 
 const (
 	maxText = 4096     // UTF-16 units

@@ -21,8 +21,13 @@ const (
 	goesOn     = "[what was being written here goes on below]"
 )
 
-// ending finds the lines with which messages end that ring.
-var ending = regexp.MustCompile(`^(done|failed · .*|\d+ turns done)( · .*)?$`)
+// ending finds the lines with which the ends of messages begin that ring.
+var ending = regexp.MustCompile(`^(?:(?:done|failed|\d+ turns done)(?: · .*)?|failed: .*|\d+ turns, (?:\d+|the last) of which failed.*)$`)
+
+// isEnding says whether a line is of the end of a message that rings.
+func isEnding(l string) bool {
+	return ending.MatchString(l) || begunTurns.MatchString(l) || unlisted.MatchString(l)
+}
 
 // notice finds gap notices: how many are missing, and why.
 func notice(line string) (atLeast int64, reason string, ok bool) {
@@ -107,7 +112,7 @@ type item struct {
 // attached are the lines of an attached file. What stands beside it are its last ones.
 func (r *reading) attached(m Message, beside []string) []string {
 	last := strings.Join(slices.DeleteFunc(slices.Clone(beside), func(l string) bool {
-		return strings.HasSuffix(l, " in the attached file]") || ending.MatchString(l)
+		return strings.HasSuffix(l, " in the attached file]") || isEnding(l)
 	}), "\n")
 	if file := strings.TrimSpace(string(m.Data)); !strings.HasSuffix(file, strings.TrimSpace(last)) {
 		r.fail(m, "what stands beside the file isn't its end: %q", short(file))
@@ -134,7 +139,7 @@ func (r *reading) items(m Message, newest bool) (items []item, double bool) {
 			if kept := r.at.Line >= r.want.Oldest; (kept && !newest || m.Rang) && !r.unknown(lines) { // without its lines, it can't be written anew
 				r.fail(m, "it still shows a live region: %q", l)
 			}
-		case ending.MatchString(l):
+		case isEnding(l):
 			if !m.Rang {
 				r.fail(m, "it says that a turn has ended, and didn't ring")
 			}

@@ -27,6 +27,7 @@ func Run(t *testing.T, n New) {
 	t.Run("random lives", func(t *testing.T) {
 		Histories(t, drawtest.Times(2000, 100, 100), n, nil)
 	})
+	t.Run("random ends of turns", func(t *testing.T) { endsHistories(t, drawtest.Times(1000, 50, 20), n) })
 }
 
 // part is one thing that an adapter must do.

@@ -410,16 +410,30 @@ func pageSize(p adapters.Page) int { return adapters.UTF16Len(styled(p)) }
 // styled is a page with all its formatting; "" if nothing of it can be seen.
 func styled(p adapters.Page) string {
 	s := discord.Markdown(adapters.Rendered(p).Text())
-	if p.Ending == nil || p.Ending.Link == "" {
+	if p.Ending == nil {
 		return s
 	}
-	linked, whole := p.Ending.Linked(), p.Ending.String()
+	whole := p.Ending.String()
 	above, ok := strings.CutSuffix(s, noticeText(whole))
 	if !ok {
 		return s
 	}
-	s = above + "[" + noticeText(linked) + "](<" + p.Ending.Link + ">)"
-	rest := strings.TrimPrefix(whole, linked) // a link whose text holds another is none
+	lines := strings.Split(whole, "\n")
+	links := p.Ending.Links()
+	for i, line := range lines {
+		if len(links) > 0 && links[0].Line == i {
+			lines[i], links = linkedLine(line, links[0]), links[1:]
+		} else {
+			lines[i] = noticeText(line)
+		}
+	}
+	return above + strings.Join(lines, "\n")
+}
+
+// linkedLine is a line of what panebridge says itself whose beginning leads somewhere.
+func linkedLine(line string, l adapters.TextLink) string {
+	s := "[" + noticeText(l.Text) + "](<" + l.Address + ">)"
+	rest := strings.TrimPrefix(line, l.Text) // a link whose text holds another is none
 	if words, apart := strings.CutPrefix(rest, " "); apart {
 		return s + " " + noticeText(words)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/internal/render/rendertest"
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // last is the newest message in a channel.
@@ -309,6 +310,28 @@ func TestAnEndingSaysWhyATurnFailed(t *testing.T) {
 		want := "[*failed*](<" + p.Ending.Link + ">)*: @\u200bhere \\*x\\* · 1 min*"
 		if m := last(w, w.plain); m.Content != want || len(m.Pings) > 0 {
 			w.Errorf("it says %q and pings %v, want %q", m.Content, m.Pings, want)
+		}
+		w.noRefusals()
+	})
+}
+
+// Where several turns begin stands below their end, each line with its link.
+func TestAnEndingLinksItsTurns(t *testing.T) {
+	inBubble(t, discordtest.Options{}, func(w *world) {
+		a := w.adapter(nil)
+		end := &adapters.Ending{Turns: 3, Took: time.Minute, Words: "*x*", Link: "https://example.com", Unlisted: 1}
+		want := "*3 turns done · the last took 1 min · “\\*x\\*”*\n*the first turn isn't listed*"
+		for n := range int64(2) {
+			link := a.Link(target(w.agents, "12"), fmt.Sprint(34+n))
+			end.Begun = append(end.Begun, adapters.BegunTurns{First: n + 2, Last: n + 2, Took: time.Second, Link: link})
+			want += fmt.Sprintf("\n[*turn %d · 1 s*](<%s>)", n+2, link)
+		}
+		p := adapters.Page{Pieces: []adapters.Piece{{Line: sessions.Line{N: 1, Kind: sessions.KindNotice, Text: "turn 2 · 1 s"}, To: len("turn 2 · 1 s")}}, Ending: end}
+		if r := a.Call(w.Context(), adapters.Op{Kind: adapters.KindSend, Target: target(w.plain, ""), Page: p, Nonce: "0123456789abcdef"}); r.Outcome != qos.Delivered {
+			w.Fatalf("the call: %+v", r)
+		}
+		if m := last(w, w.plain); m.Content != "*turn 2 · 1 s*\n"+want {
+			w.Errorf("it says %q, want %q", m.Content, want)
 		}
 		w.noRefusals()
 	})

@@ -2,6 +2,7 @@ package discord_test
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -161,6 +162,10 @@ func (w *world) seen(channel string) []adaptertest.Message {
 		for _, f := range m.Files {
 			x.Data = f.Content
 		}
+		for _, link := range markedLink.FindAllStringSubmatch(m.Content, -1) {
+			text, _ := rendertest.ReadDiscord(link[1])
+			x.Links = append(x.Links, adaptertest.Link{Text: text, Address: link[2]})
+		}
 		out = append(out, x)
 	}
 	return out
@@ -169,11 +174,14 @@ func (w *world) seen(channel string) []adaptertest.Message {
 // plain is a text without what nobody sees, and without the addresses that endings
 // lead to.
 func plain(text string) string {
-	lines := strings.Split(strings.ReplaceAll(text, "\u200b", ""), "\n")
-	last := &lines[len(lines)-1]
-	*last, _, _ = strings.Cut(*last, "https://discord.com/channels/")
-	return strings.Join(lines, "\n")
+	return addresses.ReplaceAllString(strings.ReplaceAll(text, "\u200b", ""), "")
 }
+
+// Within messages, the text and address of a link with which a line begins; within what's seen of them, the addresses of messages.
+var (
+	markedLink = regexp.MustCompile(`(?m)^\[((?:\\.|[^\]\\])*)\]\(<([^>]*)>\)`)
+	addresses  = regexp.MustCompile(`https://discord\.com/channels/[0-9/]+`)
+)
 
 // compare holds a channel against all that a session has printed.
 func (b *bridge) compare(channel string, id sessions.ID) {

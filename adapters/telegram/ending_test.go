@@ -1,6 +1,7 @@
 package telegram_test
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // The end of a turn whose text is there already is a short message, which leads to where
@@ -121,6 +123,35 @@ func TestAPenaltyEndsWithOneDigest(t *testing.T) {
 			w.Errorf("the digest is %q", digest.Text)
 		}
 		b.compare(telegramtest.Place{Chat: w.group}, first)
+		w.noRefusals()
+	})
+}
+
+// Where several turns begin stands below their end, each line with its link.
+func TestAnEndingLinksItsTurns(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		a := w.adapter(nil)
+		p := adapters.Page{Ending: &adapters.Ending{Turns: 12, Took: time.Minute, Words: "Ask @ada, 👍.", Link: "https://t.me/c/1800000001/1", Unlisted: 2}}
+		for n := range int64(10) {
+			p.Ending.Begun = append(p.Ending.Begun, adapters.BegunTurns{First: n + 3, Last: n + 3, Took: time.Second, Link: a.Link(target(w.forum, 2), strconv.Itoa(int(100+n)))})
+		}
+		for i := range 3 {
+			p.Pieces = append(p.Pieces, adapters.Piece{Line: sessions.Line{N: int64(i + 1), Kind: sessions.KindPane, Text: "👍 turn 3 · 1 s"}, To: len("👍 turn 3 · 1 s")})
+		}
+		if r := a.Call(w.Context(), adapters.Op{Kind: adapters.KindSend, Target: target(w.forum, 0), Page: p}); r.Outcome != qos.Delivered {
+			w.Fatalf("the call: %+v", r)
+		}
+		all := w.seen(telegramtest.Place{Chat: w.forum})
+		m := all[len(all)-1]
+		lines := strings.Split(m.Text, "\n")
+		if len(lines) != 15 || lines[3] != "12 turns done · the last took 1 min · “Ask @ada, 👍.”" || lines[4] != "the first 2 turns aren't listed" || len(m.Links) != 10 {
+			w.Fatalf("it says %q, with the links %+v", m.Text, m.Links)
+		}
+		for i, l := range m.Links {
+			if l.Text != lines[5+i] || l.Text != fmt.Sprintf("turn %d · 1 s", i+3) || l.Address != p.Ending.Begun[i].Link {
+				w.Errorf("link %d is %+v", i, l)
+			}
+		}
 		w.noRefusals()
 	})
 }

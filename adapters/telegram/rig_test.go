@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf16"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
@@ -149,6 +150,12 @@ func (w *world) seen(at telegramtest.Place) []adaptertest.Message {
 		}
 		if m.File != nil {
 			x.Data = m.File.Content
+		}
+		units := utf16.Encode([]rune(m.Text))
+		for _, e := range m.Entities {
+			if e.Type == "text_link" {
+				x.Links = append(x.Links, adaptertest.Link{Text: string(utf16.Decode(units[e.Offset : e.Offset+e.Length])), Address: e.URL})
+			}
 		}
 		out = append(out, x)
 	}

@@ -56,14 +56,20 @@ func tooMany(m entities.FormattedText) bool { return m.Size() > entities.Units(m
 // styled is a page with all its formatting.
 func styled(p adapters.Page) entities.FormattedText {
 	m := entities.From(adapters.Rendered(p).Text())
-	if p.Ending == nil || p.Ending.Link == "" {
+	if p.Ending == nil {
 		return m
 	}
-	last := strings.LastIndexByte(m.Text, '\n') + 1
-	if text := p.Ending.Linked(); strings.HasPrefix(m.Text[last:], text) {
-		m.Entities = append(m.Entities, entities.Entity{
-			Type: entities.TextLink, Offset: entities.Units(m.Text[:last]), Length: entities.Units(text), URL: p.Ending.Link,
-		})
+	ending := strings.Count(m.Text, "\n") - strings.Count(p.Ending.String(), "\n") // the line in which it begins
+	line, at := 0, 0
+	for _, l := range p.Ending.Links() {
+		for ; line < ending+l.Line; line++ {
+			at += strings.IndexByte(m.Text[at:], '\n') + 1
+		}
+		if strings.HasPrefix(m.Text[at:], l.Text) {
+			m.Entities = append(m.Entities, entities.Entity{
+				Type: entities.TextLink, Offset: entities.Units(m.Text[:at]), Length: entities.Units(l.Text), URL: l.Address,
+			})
+		}
 	}
 	return m
 }

@@ -9,8 +9,12 @@ import (
 	"time"
 )
 
-// endings are the lines with which messages end that ring.
-var endings = regexp.MustCompile(`^(?:done|(\d+) turns done)(?: · .*)?$`)
+// endings are the lines with which messages end that ring, and beginnings those below them that say where
+// turns begin.
+var (
+	endings    = regexp.MustCompile(`^(?:done|(\d+) turns done)(?: · .*)?$`)
+	beginnings = regexp.MustCompile(`^(?:turns? \d+(?: (?:and|to) \d+)?(?:(?: · |https://).*)?|the first .* listed)$`)
+)
 
 // found is what's in chats.
 type found struct{ lines, messages, files, rings, marked, twice int }
@@ -170,7 +174,7 @@ func (m message) contents() (lines []string, marked bool, ends int) {
 			ends += n
 		case e != nil:
 			ends++
-		case line == "", strings.HasSuffix(line, " in the attached file]"):
+		case line == "", beginnings.MatchString(line), strings.HasSuffix(line, " in the attached file]"):
 		default:
 			lines = append(lines, line)
 		}

@@ -234,7 +234,7 @@ func bare(text string) (of string, marked bool) {
 		switch line = strings.TrimSpace(address.ReplaceAllString(line, "")); {
 		case line == "[sent once more: this may be here already]":
 			marked = true
-		case endings.MatchString(line), asking.MatchString(line), strings.HasSuffix(line, " in the attached file]"), strings.HasPrefix(line, "[what was being written here "):
+		case endings.MatchString(line), beginnings.MatchString(line), asking.MatchString(line), strings.HasSuffix(line, " in the attached file]"), strings.HasPrefix(line, "[what was being written here "):
 		default:
 			b.WriteString(line + "\n")
 		}
