@@ -136,56 +136,6 @@ func (e *SlotEngine) touchAll() {
 	}
 }
 
-// Advance returns the calls to make now.
-func (e *SlotEngine) Advance(now time.Time) []*Started {
-	now = e.advanceClock(now)
-	e.abandonFlushes(now)
-	for {
-		for len(e.agenda) > 0 && !e.agenda[0].look.After(now) {
-			c := e.agenda[0]
-			c.look = time.Time{}
-			setLook(&e.agenda, c)
-			e.touchChat(c)
-		}
-		if len(e.touched) == 0 && !e.grantNext(now) {
-			break
-		}
-		for len(e.touched) > 0 {
-			last := len(e.touched) - 1
-			c := e.touched[last]
-			e.touched = e.touched[:last]
-			c.touched = false
-			e.lookAtChat(now, c)
-		}
-	}
-	e.shrinkQueues()
-	started := e.started
-	e.started = nil
-	return started
-}
-
-// lookAtChat decides what a chat waits for: the bot's turn, a time, or nothing.
-func (e *SlotEngine) lookAtChat(now time.Time, c *chat) {
-	switch {
-	case c.forgotten:
-		return
-	case c.asking != nil:
-		e.giveUpAsking(now, c)
-	case c.call != nil:
-		c.look = time.Time{}
-	default:
-		if ch, ok := e.choose(now, c); ok {
-			e.enterTurns(c, ch.class)
-		} else {
-			e.leaveTurns(c)
-		}
-		e.retireChat(now, c)
-	}
-	if !c.forgotten {
-		setLook(&e.agenda, c)
-	}
-}
-
 // retireChat forgets a chat that has nothing left, as soon as its past doesn't matter
 // any more.
 func (e *SlotEngine) retireChat(now time.Time, c *chat) {
