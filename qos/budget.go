@@ -115,9 +115,9 @@ type SlotQuestion struct {
 	// Class is what the slot is for. Of several processes that want the same slot,
 	// the one with the better class gets it.
 	Class Class
-	// Weight is what streams of this process should get of a chat's slots, relative
-	// to those of others: the sum of the weights of its sessions that have something
-	// to send. 0 counts as 1.
+	// Weight is what streams and finals of this process should get of a chat's slots, relative
+	// to those of others: the sum of the weights of its sessions that have such to
+	// send. 0 counts as 1.
 	Weight float64
 }
 

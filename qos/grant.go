@@ -150,18 +150,29 @@ func (e *SlotEngine) askBudget(now time.Time, c *chat, ch slotChoice) {
 	a := e.budget.AskSlot(now, SlotQuestion{
 		Chat: c.key, Family: ch.lane.family, Spare: ch.spare,
 		Deadline: token.deadline, Unguarded: e.opt.Mode == Off,
-		Class: ch.class, Weight: e.streamWeight(now, ch.lane),
+		Class: ch.class, Weight: e.waitingWeight(now, ch.lane),
 	}, reply)
 	if a.State != Pending {
 		e.takeAnswer(now, c, token, a)
 	}
 }
 
-// streamWeight is the sum of the weights of the flows that have something to send.
-func (e *SlotEngine) streamWeight(now time.Time, l *lane) float64 {
-	sum := 0.0
+// waitingWeight is the sum of the weights of the sessions that have something to send, other than answers.
+func (e *SlotEngine) waitingWeight(now time.Time, l *lane) float64 {
+	sum, counted := 0.0, map[*flow]bool{}
+	count := func(f *flow) {
+		if !counted[f] {
+			counted[f] = true
+			sum += e.flowWeight(now, f)
+		}
+	}
 	for _, f := range l.streams.heap {
-		sum += e.flowWeight(now, f)
+		count(f)
+	}
+	for _, class := range []Class{Final, Stream} {
+		for w := range l.waiting[class].all {
+			count(w.flow)
+		}
 	}
 	return sum
 }
