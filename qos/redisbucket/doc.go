@@ -16,6 +16,16 @@
 // processes, with weights). The process with r better claims before it is told to come
 // back when r+1 slots are free, so a slot costs about one question, not one per process.
 //
+// Finals are charged to their process's tag as streams are, and go first only while its start tag S is
+// at most V + B/w, where V is the chat's virtual time, w the process's weight and B = 2; beyond that a final
+// waits as a stream. V rises only with what's served in the order of tags, and passes no waiting claim's
+// start tag. So a grant leaves the finish tag F at most at V + (B+1)/w, and a claim has S at least at V. In a
+// stretch in which V rises by D, a process j thus gets at most w(D + (B+1)/w) calls, and a process i that always has a
+// claim at least w(D - (B+1)/w): per weight, j gets at most (B+1)/w of the one plus (B+1)/w of the other
+// more. With nobody else's claim nothing is held back, since the order of one is no order.
+// The bound is about those who have a claim: who has all slots of a window itself, or has just called where
+// the chat has a gap, claims none until its own budget lets it.
+//
 // # Epochs
 //
 // What Redis holds can't be trusted after a restart, a fail-over, a pause, or when its

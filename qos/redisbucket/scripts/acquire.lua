@@ -146,7 +146,11 @@ clamp(botRings)
 -- Who else wants this slot. A claim is good until a little after the time its
 -- process was told to come back, and while the process is there.
 local SLACK = 300000
-local function readClaims(key, id)
+-- How many calls of weight 1 a process may be ahead of its turn for one more final to go before
+-- streams; beyond that it counts as a stream. The same as qos.finalBurst.
+local BURST = 2
+local weight = tonumber(ARGV[11])
+local function readClaims(key, id, class)
 	local c = { virtual = 0, others = {}, finish = 0 }
 	local all = redis.call('HGETALL', key)
 	for i = 1, #all, 2 do
@@ -156,8 +160,8 @@ local function readClaims(key, id)
 		elseif kind == 'f' then
 			if who == id then c.finish = tonumber(all[i + 1]) end
 		else
-			local class, start, since, due = string.match(all[i + 1], '^(%S+) (%S+) (%S+) (%S+)$')
-			local claim = { class = tonumber(class), start = tonumber(start), since = tonumber(since), due = tonumber(due), id = who }
+			local class, start, since, due, w = string.match(all[i + 1], '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
+			local claim = { class = tonumber(class), start = tonumber(start), since = tonumber(since), due = tonumber(due), weight = tonumber(w), id = who }
 			local m = members[string.match(who, '^[^|]+')]
 			if m and not gone(m) and now <= claim.due + SLACK and claim.since <= now then
 				if who == id then c.own = claim else c.others[#c.others + 1] = claim end
@@ -166,23 +170,30 @@ local function readClaims(key, id)
 	end
 	if not c.own then c.own = { class = class, start = math.max(c.virtual, c.finish), since = now, id = id } end
 	if c.own.class ~= class then c.own.class, c.own.since = class, now end
+	c.own.weight = weight
+	local function order(claim)
+		claim.order = claim.class
+		if claim.class == 1 and claim.start > c.virtual + BURST / claim.weight + 0.0001 then claim.order = 2 end
+	end
+	order(c.own)
+	for _, o in ipairs(c.others) do order(o) end
 	return c
 end
 
 local function before(a, b)
-	if a.class ~= b.class then return a.class < b.class end
-	if a.class == 2 and a.start ~= b.start then return a.start < b.start end
+	if a.order ~= b.order then return a.order < b.order end
+	if a.order == 2 and a.start ~= b.start then return a.start < b.start end
 	if a.since ~= b.since then return a.since < b.since end
 	return a.id < b.id
 end
 
--- rank is how many claims are before one's own, and whether one of a better class is
+-- rank is how many claims are before one's own, and whether one of a better order is
 -- due now: it goes first, even where there's room for both.
 local function rank(c)
 	local n, yields = 0, false
 	for _, o in ipairs(c.others) do
 		if before(o, c.own) then n = n + 1 end
-		yields = yields or o.class < class and o.due <= now
+		yields = yields or o.order < c.own.order and o.due <= now
 	end
 	return n, yields
 end
@@ -194,7 +205,7 @@ local function learned(key)
 	if known == state.epoch then return tonumber(left), tonumber(reset) end
 end
 
-local chatClaims = readClaims(KEYS[4], me)
+local chatClaims = readClaims(KEYS[4], me, class)
 local function grant()
 	for _, key in ipairs({ ring, KEYS[8] }) do
 		redis.call('ZADD', key, int(now + hold), permit)
@@ -212,10 +223,16 @@ local function grant()
 		local left, reset = learned(KEYS[i])
 		if left then redis.call('SET', KEYS[i], int(left - 1) .. ' ' .. int(reset) .. ' ' .. state.epoch, 'KEEPTTL') end
 	end
-	if class == 2 then
-		local finish = chatClaims.own.start + 1 / tonumber(ARGV[11])
-		redis.call('HSET', KEYS[4], 'v', string.format('%.6f', math.max(chatClaims.virtual, chatClaims.own.start)),
-			'f' .. me, string.format('%.6f', finish))
+	if class == 1 or class == 2 then
+		local own, virtual = chatClaims.own, chatClaims.virtual
+		if own.order == 2 then -- it passes no claim that waits: with two slots free, the second best may come first
+			local least = own.start
+			for _, o in ipairs(chatClaims.others) do
+				if o.class > 0 then least = math.min(least, o.start) end
+			end
+			virtual = math.max(virtual, least)
+		end
+		redis.call('HSET', KEYS[4], 'v', string.format('%.6f', virtual), 'f' .. me, string.format('%.6f', own.start + 1 / weight))
 		redis.call('PEXPIRE', KEYS[4], int(settle / 1000))
 	end
 	redis.call('HDEL', KEYS[4], 'c' .. me)
@@ -235,7 +252,8 @@ for i = 9 + rings, 11 + rings do
 	if left and left <= 0 then at = math.max(at, reset) end
 end
 
-local botClaims = readClaims(KEYS[5], me .. '|' .. ARGV[9])
+-- The bot's claims are of several chats, whose tags can't be compared.
+local botClaims = readClaims(KEYS[5], me .. '|' .. ARGV[9], chatClaims.own.order)
 local chatFree, chatAt = room(chatRings, chatWindows, tonumber(ARGV[14]), chatGap, chatBegan, lost)
 local botFree, botAt = room(botRings, botWindows, 0, botGap, botBegan, 0)
 local chatRank, yields = rank(chatClaims)
@@ -249,7 +267,7 @@ end
 if class < 3 then
 	local function claim(key, c)
 		redis.call('HSET', key, 'c' .. c.own.id,
-			string.format('%d %.6f %.0f %.0f', class, c.own.start, c.own.since, at))
+			string.format('%d %.6f %.0f %.0f %.6f', c.own.class, c.own.start, c.own.since, at, weight))
 		redis.call('PEXPIRE', key, int(math.max(settle, at - now) / 1000 + 1000))
 	end
 	claim(KEYS[4], chatClaims)
