@@ -109,7 +109,9 @@ type Options struct {
 	// of the scheduler. Nil: nobody is told.
 	OnEvent func(SchedulerEvent)
 	// Meter is told what the scheduler does, for metrics. Nil: nobody is.
-	Meter  Meter
+	Meter Meter
+	// Trace is told all that's needed to replay what the scheduler does. Nil: nobody is.
+	Trace  TraceSink
 	Logger *slog.Logger
 }
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,6 +46,10 @@ type OutputQoSScheduler struct {
 
 	drainsUntil time.Time // the deadline of the last Drain; zero: none
 
+	trace  TraceSink // nil: nobody is told
+	chosen bool      // calls were chosen since the last step of the trace
+	made   uint64    // calls
+
 	left     atomic.Int64 // what waits, while somebody drains
 	draining atomic.Bool  // requests are refused
 }
@@ -56,6 +60,10 @@ type OutputQoSScheduler struct {
 func New(opt Options, deliverer Deliverer, budget Budget) (*OutputQoSScheduler, error) {
 	s := &OutputQoSScheduler{
 		deliverer: deliverer, budget: budget, box: newLetterbox(), done: make(chan struct{}),
+	}
+	s.trace = opt.Trace
+	if opt.Seed == 0 {
+		opt.Seed = rand.Uint64()
 	}
 	tell := opt.OnEvent
 	opt.OnEvent = func(ev SchedulerEvent) {
@@ -85,14 +93,21 @@ func (s *OutputQoSScheduler) Run(ctx context.Context) error {
 	defer s.box.endBox()
 	rest := context.WithoutCancel(ctx)
 	ctx, stop := context.WithCancel(ctx)
+	s.record(time.Now(), TraceStep{Kind: TraceStarted, Options: s.engine.opt})
 	budgetCtx, stopBudget := context.WithCancel(rest)
 	budgetErr := make(chan error, 1)
 	go func() {
 		defer stop()
 		budgetErr <- s.budget.Run(budgetCtx, func(p Penalty) {
-			s.box.sendTask(func(now time.Time) { s.engine.TakePenalty(now, p) })
+			s.box.sendTask(func(now time.Time) {
+				s.record(now, TraceStep{Kind: TracePenalized, Penalty: p})
+				s.engine.TakePenalty(now, p)
+			})
 		}, func(c ChatKey) {
-			s.box.sendTask(func(now time.Time) { s.engine.ReaskBudget(now, c) })
+			s.box.sendTask(func(now time.Time) {
+				s.record(now, TraceStep{Kind: TraceFreed, Scope: Scope{Chat: c}})
+				s.engine.ReaskBudget(now, c)
+			})
 		})
 	}()
 	callCtx, stopCalls := context.WithCancel(rest)
@@ -118,6 +133,7 @@ func (s *OutputQoSScheduler) loop(ctx, callCtx context.Context, stopCalls func()
 	for {
 		more := s.readLetters()
 		now := time.Now()
+		s.chosen = true
 		for _, c := range s.engine.Advance(now) {
 			s.makeCall(callCtx, c)
 		}
@@ -135,6 +151,7 @@ func (s *OutputQoSScheduler) loop(ctx, callCtx context.Context, stopCalls func()
 		case <-timer.C:
 		case <-stop:
 			stop, grace = nil, time.After(s.graceTime())
+			s.record(time.Now(), TraceStep{Kind: TraceStopped})
 			s.engine.stopCalls()
 		case <-grace:
 			grace = nil
@@ -170,6 +187,7 @@ func (s *OutputQoSScheduler) readLetters() bool {
 		if m.do != nil {
 			m.do(now)
 		} else {
+			s.recordNews(now, m.id, m.news)
 			s.engine.updateDocument(now, m.id, m.news)
 		}
 	}
@@ -180,12 +198,18 @@ func (s *OutputQoSScheduler) readLetters() bool {
 
 // makeCall makes one call in its own goroutine.
 func (s *OutputQoSScheduler) makeCall(ctx context.Context, c *Started) {
+	s.made++
+	number := s.made
+	s.record(c.began, TraceStep{Kind: TraceCalled, Number: number, Call: c.Call})
 	s.calls.Go(func() {
 		ctx, cancel := context.WithDeadline(ctx, c.Deadline)
 		defer cancel()
 		r := s.deliverer.Deliver(ctx, c.Call)
 		answered := time.Now()
-		s.box.sendTask(func(now time.Time) { s.engine.Finish(now, c, r, answered) })
+		s.box.sendTask(func(now time.Time) {
+			s.record(now, TraceStep{Kind: TraceAnswered, Number: number, Result: r, Answered: answered})
+			s.engine.Finish(now, c, r, answered)
+		})
 	})
 }
 
@@ -197,6 +221,7 @@ func (s *OutputQoSScheduler) Open(doc Doc) error {
 		return fmt.Errorf("open document %q in chat %q: neither may be empty", doc.ID, doc.Chat)
 	}
 	s.box.openDocument(doc, func(now time.Time) {
+		s.record(now, TraceStep{Kind: TraceOpened, Doc: doc})
 		s.engine.Open(now, doc)
 		s.box.noteOpened(doc.ID)
 	})
@@ -237,18 +262,27 @@ func (s *OutputQoSScheduler) Pressure(doc DocID) (Pressure, bool) {
 // FocusSession says that somebody just spoke to a session: it counts double for two
 // minutes.
 func (s *OutputQoSScheduler) FocusSession(session SessionKey) {
-	s.box.sendTask(func(now time.Time) { s.engine.FocusSession(now, session) })
+	s.box.sendTask(func(now time.Time) {
+		s.record(now, TraceStep{Kind: TraceFocused, Doc: Doc{Session: session}})
+		s.engine.FocusSession(now, session)
+	})
 }
 
 // Close closes one document; see CloseMode. DocClosed (or another event) follows
 // when it's gone.
 func (s *OutputQoSScheduler) Close(doc DocID, mode CloseMode) {
-	s.box.sendTask(func(now time.Time) { s.engine.Close(now, doc, mode) })
+	s.box.sendTask(func(now time.Time) {
+		s.record(now, TraceStep{Kind: TraceClosed, Doc: Doc{ID: doc}, Mode: mode})
+		s.engine.Close(now, doc, mode)
+	})
 }
 
 // CloseSession closes all documents of a session. Cancel also drops its requests.
 func (s *OutputQoSScheduler) CloseSession(session SessionKey, mode CloseMode) {
-	s.box.sendTask(func(now time.Time) { s.engine.CloseSession(now, session, mode) })
+	s.box.sendTask(func(now time.Time) {
+		s.record(now, TraceStep{Kind: TraceSessionClosed, Doc: Doc{Session: session}, Mode: mode})
+		s.engine.CloseSession(now, session, mode)
+	})
 }
 
 // PostRequest queues a request of class Interactive, Final or Stream. It's kept until
@@ -262,7 +296,10 @@ func (s *OutputQoSScheduler) PostRequest(r Request) error {
 		return ErrDraining
 	}
 	// What comes after draining has begun isn't sent; the caller knew it was late.
-	if !s.box.sendTask(func(now time.Time) { _ = s.engine.PostRequest(now, r) }) {
+	if !s.box.sendTask(func(now time.Time) {
+		s.record(now, TraceStep{Kind: TracePosted, Request: r})
+		_ = s.engine.PostRequest(now, r)
+	}) {
 		return ErrStopped
 	}
 	return nil
@@ -273,23 +310,32 @@ func (s *OutputQoSScheduler) PostRequest(r Request) error {
 // after any stream, draft or typing call in its chat. The class of the request is
 // ignored.
 func (s *OutputQoSScheduler) TryRequest(r Request) {
-	s.box.sendTask(func(now time.Time) { s.engine.TryRequest(now, r) })
+	s.box.sendTask(func(now time.Time) {
+		s.record(now, TraceStep{Kind: TraceTried, Request: r})
+		s.engine.TryRequest(now, r)
+	})
 }
 
 // Learn narrows a scope by what a response said about it; see Budget.Learn.
 func (s *OutputQoSScheduler) Learn(scope Scope, learned Learned) {
-	s.box.sendTask(func(now time.Time) { s.engine.Learn(now, scope, learned) })
+	s.box.sendTask(func(now time.Time) {
+		s.record(now, TraceStep{Kind: TraceLearned, Scope: scope, Learned: learned})
+		s.engine.Learn(now, scope, learned)
+	})
 }
 
 // Reconfigure changes the options while running. Slots that are taken stay taken,
 // penalties stay, nothing that waits is lost. With an error nothing is changed.
-// Seed, OnEvent, Meter and Logger stay as they were.
+// Seed, OnEvent, Meter, Trace and Logger stay as they were.
 func (s *OutputQoSScheduler) Reconfigure(opt Options) error {
 	if err := opt.Validate(); err != nil {
 		return fmt.Errorf("reconfigure the scheduler: %w", err)
 	}
 	// Validated, so it can't fail.
-	if !s.box.sendTask(func(now time.Time) { _ = s.engine.Reconfigure(now, opt) }) {
+	if !s.box.sendTask(func(now time.Time) {
+		_ = s.engine.Reconfigure(now, opt)
+		s.record(now, TraceStep{Kind: TraceTuned, Options: s.engine.opt})
+	}) {
 		return ErrStopped
 	}
 	return nil
@@ -495,54 +541,6 @@ func (m *letterbox) endBox() {
 	m.ended = true
 	m.first, m.last = nil, nil
 	m.docs = map[DocID]*boxDocument{}
-}
-
-// drain is somebody who waits for the scheduler to be done.
-type drain struct {
-	deadline time.Time // zero: none
-	done     chan struct{}
-}
-
-// Drain prepares the end: from now on nothing new is taken, streams rest, and
-// what's interactive or final is sent, until all is sent that can go before
-// ctx ends. It returns how many documents and requests still wait. What remains
-// of documents goes on after a restart, from their delivered numbers. Run must
-// still be running; it's ended by its own ctx afterwards.
-func (s *OutputQoSScheduler) Drain(ctx context.Context) (left int) {
-	s.draining.Store(true)
-	d := &drain{done: make(chan struct{})}
-	d.deadline, _ = ctx.Deadline()
-	if !s.box.sendTask(func(now time.Time) {
-		s.engine.beginDraining(now)
-		s.drains = append(s.drains, d)
-		s.drainsUntil = d.deadline
-	}) {
-		return 0
-	}
-	select {
-	case <-d.done:
-	case <-s.done:
-	case <-ctx.Done():
-		s.box.sendTask(func(time.Time) {
-			s.drains = slices.DeleteFunc(s.drains, func(x *drain) bool { return x == d })
-		})
-	}
-	return int(s.left.Load())
-}
-
-// answerDrains tells those who wait that nothing more can go in their time.
-func (s *OutputQoSScheduler) answerDrains() {
-	if len(s.drains) == 0 {
-		return
-	}
-	s.left.Store(int64(s.engine.countWaiting()))
-	s.drains = slices.DeleteFunc(s.drains, func(d *drain) bool {
-		if !s.engine.isDrained(d.deadline) {
-			return false
-		}
-		close(d.done)
-		return true
-	})
 }
 
 // summaryEvery is how often a line in the log sums up the traffic, if there was

@@ -21,7 +21,7 @@ const everything = "*"
 var rules = map[string][]string{
 	// The way in.
 	"cmd/panebridge": {"internal/cli"},
-	"cmd/pbbench":    {"config", "adapters/all", "sessions", "sessions/tmux", "polling", "internal/store", "internal/inbox", "internal/app", "internal/api", "internal/api/client", "internal/qosbench", "internal/redistest", "internal/statedir", "internal/storebench"},
+	"cmd/pbbench":    {"config", "adapters/all", "sessions", "sessions/tmux", "polling", "internal/store", "internal/inbox", "internal/app", "internal/api", "internal/api/client", "internal/qosbench", "internal/qostrace", "internal/redistest", "internal/statedir", "internal/storebench"},
 
 	"cmd/chatdemo": {"adapters/discord/discordtest", "adapters/telegram/telegramtest", "internal/memnet"}, // the stand-ins are what it shows
 
@@ -102,7 +102,8 @@ var rules = map[string][]string{
 	"internal/render/screenshot": {"sessions", "internal/render/sgr"},
 
 	// The scheduler against others, in virtual time.
-	"internal/qosbench": {"qos", "qos/redisbucket"},
+	"internal/qosbench": {"qos", "qos/redisbucket", "internal/qostrace"},
+	"internal/qostrace": {"qos", "internal/regular"}, // what a scheduler was told and did
 
 	// Databases as they are after years.
 	"internal/storebench": {"sessions", "polling", "internal/store"},
