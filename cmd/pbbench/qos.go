@@ -54,6 +54,7 @@ func (o qosOptions) run(ctx context.Context, out io.Writer) error {
 		o.seeds, horizon = max(o.seeds, 10), 2*time.Hour
 	}
 	var results []qosbench.Result
+	optima := qosbench.NewOptima()
 	for _, s := range qosbench.Scenarios() {
 		if !strings.Contains(s.Name, o.only) {
 			continue
@@ -63,7 +64,7 @@ func (o qosOptions) run(ctx context.Context, out io.Writer) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			got, err := s.Run(qosbench.Options{Seed: uint64(seed) + 1, Horizon: horizon, FinalCalls: o.finalCalls})
+			got, err := s.Run(qosbench.Options{Seed: uint64(seed) + 1, Horizon: horizon, FinalCalls: o.finalCalls, Optima: optima})
 			if err != nil {
 				return err
 			}

@@ -13,6 +13,8 @@ type Options struct {
 	// FinalCalls is how many calls a final takes panebridge. The original takes two
 	// for every payload.
 	FinalCalls int
+	// Optima keeps bounds for scenarios that have the same arrivals. Nil: they're worked out each time.
+	Optima *Optima
 }
 
 // Run runs a scenario with all policies. Panebridge's result comes first, then the
@@ -46,7 +48,7 @@ func (s Scenario) Run(opt Options) ([]Result, error) {
 		results = append(results, r)
 	}
 	results[0].GrantsPerPosition = ours.worst
-	results = append(results, Result{Row: optimum(t), CallsPerFinal: 1})
+	results = append(results, Result{Row: opt.Optima.optimumOf(t), CallsPerFinal: 1})
 	average, most := t.essential(opt.FinalCalls)
 	for i := range results {
 		r := &results[i]
