@@ -76,7 +76,8 @@ func (noInbound) FollowMoves()                                {}
 type Outlet struct {
 	Adapter Adapter
 	Budget  qos.Budget
-	Meter   qos.Meter // of its scheduler, if the adapter's options have none
+	Meter   qos.Meter     // of its scheduler, if the adapter's options have none
+	Trace   qos.TraceSink // the same
 }
 
 // Hub is the outbound half of the adapters: it keeps the bindings, hears what
@@ -203,6 +204,9 @@ func (h *Hub) addOutlet(o Outlet) error {
 	}
 	if options.Meter == nil {
 		options.Meter = o.Meter
+	}
+	if options.Trace == nil {
+		options.Trace = o.Trace
 	}
 	options.OnEvent = func(ev qos.SchedulerEvent) { h.handleSchedulerEvent(out, ev) }
 	var err error

@@ -13,6 +13,7 @@ type QoS struct {
 	MinSessionTick        Seconds `yaml:"min_session_tick_s" min:"0.1" max:"600" doc:"Least seconds between two stream calls for one session and chat (strict)."`
 	ActiveEmitterWindow   Seconds `yaml:"active_emitter_window_s" min:"1" max:"3600" doc:"Seconds for which a session counts as active after it printed; the more are, the longer each waits for its next stream call (strict)."`
 	ActiveEmitterEMAAlpha float64 `yaml:"active_emitter_ema_alpha" min:"0.01" max:"1" doc:"Weight of the newest count of active sessions in its moving average (strict)."`
+	RecordDays            int     `yaml:"record_days" min:"0" max:"365" doc:"Days of recordings to keep of what the scheduler is told and does, as times and numbers without text, for pbbench qos --trace (docs/limits-and-qos.md); 0 records nothing."`
 }
 
 // DefaultQoS is for a platform that counts messages by the minute.

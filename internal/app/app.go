@@ -163,7 +163,7 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	g.Go(func() error { return d.coord.Run(ctx, d.manager) })
 	g.Go(func() error { return d.watchers.Run(ctx) })
 	g.Go(func() error { return d.runClients(ctx, typed) })
-	g.Go(func() error { return d.hub.Run(ctx) })
+	g.Go(func() error { return d.runHub(ctx) })
 	g.Go(func() error { return d.noteDisabled(ctx) })
 	g.Go(func() error { return d.inbound.Run(ctx) })
 	g.Go(func() error { return d.mail.Run(ctx, d.inbound) })

@@ -178,6 +178,7 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 		return done, d.locate(err)
 	}
 	d.store.SetLogMaxLines(int64(next.Sessions.LogMaxLines))
+	d.setRecordDays(next)
 	d.coord.Tune(tuning)
 	d.manager.SetAdopt(next.Sessions.Adopt)
 	d.manager.SetAgents(agents(next, d.profiles))

@@ -24,6 +24,7 @@ import (
 	"github.com/panebridge/panebridge/internal/mailroom"
 	"github.com/panebridge/panebridge/internal/masked"
 	"github.com/panebridge/panebridge/internal/metrics"
+	"github.com/panebridge/panebridge/internal/qostrace"
 	"github.com/panebridge/panebridge/internal/recorder"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/redisbots"
@@ -58,14 +59,15 @@ type daemon struct {
 	health    *healthWatch
 	folder    *statedir.Watch
 
-	forgetter *forgetting.Forgetter
-	hub       *adapters.Hub
-	platforms []chats               // those that are on
-	shared    []*redisbots.Budget   // with other processes
-	outlets   []string              // names of the hub's adapters
-	disabled  chan adapters.Binding // to be noted in their sessions' logs
-	inbound   *inbound.Inbound
-	mail      *mailroom.Mailroom
+	forgetter  *forgetting.Forgetter
+	hub        *adapters.Hub
+	recordings map[string]*qostrace.Writer // by adapter
+	platforms  []chats                     // those that are on
+	shared     []*redisbots.Budget         // with other processes
+	outlets    []string                    // names of the hub's adapters
+	disabled   chan adapters.Binding       // to be noted in their sessions' logs
+	inbound    *inbound.Inbound
+	mail       *mailroom.Mailroom
 
 	masker    *redact.Masker // for what leaves the host
 	logMasker *redact.Masker // for the log: only what's known to be secret
@@ -323,7 +325,7 @@ func (d *daemon) buildHub() error {
 		if err != nil {
 			return err
 		}
-		outlets = append(outlets, adapters.Outlet{Adapter: a, Budget: budget, Meter: d.metrics.Observe(a.Name())})
+		outlets = append(outlets, adapters.Outlet{Adapter: a, Budget: budget, Meter: d.metrics.Observe(a.Name()), Trace: d.recording(a.Name())})
 	}
 	d.hub, err = adapters.NewHub(adapters.HubOptions{
 		Outlets: outlets, Store: d.store, Log: d.store, Sessions: d.manager, Screens: d.broker,

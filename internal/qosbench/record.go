@@ -18,6 +18,20 @@ type record struct {
 	gap      time.Duration
 
 	finalCalls int // made for finals
+	series     Series
+}
+
+// Series is what plots show of a run. Times are since its beginning.
+type Series struct {
+	Gaps     []SeriesPoint   // between two calls of a session that had something to send, when the second arrives
+	Finals   []SeriesPoint   // how long the end of a turn took, when it's told
+	Arrivals []time.Duration // calls at the platform, refused ones included
+}
+
+// SeriesPoint is one value.
+type SeriesPoint struct {
+	Session   int
+	At, Value time.Duration
 }
 
 // sessionRecord is one session's part.
@@ -49,6 +63,7 @@ func (r *record) happened(ev event) {
 
 // arrived takes in a call at the platform.
 func (r *record) arrived(now time.Duration, c *call, a answer) {
+	r.series.Arrivals = append(r.series.Arrivals, now)
 	if c.forFinal {
 		r.finalCalls++
 	}
@@ -60,6 +75,7 @@ func (r *record) arrived(now time.Duration, c *call, a answer) {
 		if i > 0 && !s.announced[i-1] {
 			s.announced[i-1] = true
 			r.finals = append(r.finals, (now - s.turns[i-1]).Seconds())
+			r.series.Finals = append(r.series.Finals, SeriesPoint{c.session, now, now - s.turns[i-1]})
 		}
 	}
 	s.shown = c.lines
@@ -74,6 +90,7 @@ func (r *record) arrived(now time.Duration, c *call, a answer) {
 		r.stale = append(r.stale, (now - at).Seconds())
 	}
 	r.gap = max(r.gap, now-since)
+	r.series.Gaps = append(r.series.Gaps, SeriesPoint{c.session, now, now - since})
 	s.delivered, s.last, s.called = c.lines, now, true
 	s.calls++
 }

@@ -88,6 +88,9 @@ type Result struct {
 	// position among the waiting finals. Panebridge only.
 	GrantsPerPosition float64
 
+	// Series is for plots. The optimum has none.
+	Series Series
+
 	// fairGap is how often each session's turn comes if all are always dirty and get all that commands
 	// leave.
 	fairGap  Seconds

@@ -72,7 +72,7 @@ func (s Scenario) simulate(t trace, p policy, opt Options) (Result, error) {
 	if err := sim.run(); err != nil {
 		return Result{}, err
 	}
-	r := Result{Inside: chat.inside}
+	r := Result{Inside: chat.inside, Series: sim.record.series}
 	r.CallsWorstWindow = chat.worstWindow()
 	sim.record.fill(&r.Row)
 	sim.silences.fill(&r.Row)

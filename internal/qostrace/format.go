@@ -30,7 +30,7 @@ type line struct {
 	Day     string `json:"day,omitempty"`     // file
 	Lost    int    `json:"lost,omitempty"`    // lost
 
-	Settings *settings `json:"o,omitempty"`
+	Settings *recordedOptions `json:"o,omitempty"`
 
 	Chat    uint64 `json:"c,omitempty"`
 	Private bool   `json:"p,omitempty"` // of the chat
@@ -64,8 +64,8 @@ type line struct {
 	Remained int     `json:"left,omitempty"`
 }
 
-// settings are qos.Options without what isn't a number.
-type settings struct {
+// recordedOptions are qos.Options without what isn't a number.
+type recordedOptions struct {
 	Seed                uint64           `json:"seed"`
 	Mode                string           `json:"mode"`
 	GroupMPM            int              `json:"group_mpm"`
@@ -109,8 +109,8 @@ func (l limit) read() qos.Limit {
 	return out
 }
 
-func settingsOf(o qos.Options) *settings {
-	s := &settings{
+func settingsOf(o qos.Options) *recordedOptions {
+	s := &recordedOptions{
 		Seed: o.Seed, Mode: o.Mode.String(), GroupMPM: o.GroupMPM, OutputBudgetRatio: o.OutputBudgetRatio,
 		ReserveMPM: o.ReserveMPM, HardReserve: o.HardReserve, Rounding: o.Rounding, MinSessionTick: o.MinSessionTick,
 		ActiveEmitterWindow: o.ActiveEmitterWindow, ActiveEmitterAlpha: o.ActiveEmitterEMAAlpha,
@@ -126,7 +126,7 @@ func settingsOf(o qos.Options) *settings {
 	return s
 }
 
-func (s *settings) read() (qos.Options, error) {
+func (s *recordedOptions) read() (qos.Options, error) {
 	mode, err := qos.ParseMode(s.Mode)
 	if err != nil {
 		return qos.Options{}, fmt.Errorf("read the settings: %w", err)

@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -42,7 +42,7 @@ func ReadFiles(paths ...string) (*Recording, error) {
 }
 
 func (r *Recording) addFile(path string) error {
-	f, err := os.Open(path) //nolint:gosec // whoever replays a recording names it
+	f, _, err := regular.Open(path)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (r *Recording) addFile(path string) error {
 // add reads one file's lines. A line that can't be read is a kill's if the next one begins a run, or
 // there's none.
 func (r *Recording) add(in *bufio.Reader) error {
-	d := decoder{recording: r}
+	d := stepReader{recording: r}
 	var bad error
 	for n := 1; ; n++ {
 		text, err := in.ReadBytes('\n')
@@ -101,13 +101,13 @@ func (r *Recording) add(in *bufio.Reader) error {
 	return nil
 }
 
-// decoder makes steps of lines.
-type decoder struct {
+// stepReader makes steps of lines.
+type stepReader struct {
 	recording *Recording
 	base      time.Time
 }
 
-func (d *decoder) take(l line) error {
+func (d *stepReader) take(l line) error {
 	r := d.recording
 	switch l.Kind {
 	case kindFile:
@@ -140,7 +140,7 @@ func (d *decoder) take(l line) error {
 	return nil
 }
 
-func (d *decoder) at(ns int64) time.Time {
+func (d *stepReader) at(ns int64) time.Time {
 	if ns == 0 {
 		return time.Time{}
 	}
@@ -154,7 +154,7 @@ func name(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-func (d *decoder) chat(n uint64, private bool) qos.ChatKey {
+func (d *stepReader) chat(n uint64, private bool) qos.ChatKey {
 	key := qos.ChatKey(name(n))
 	if private {
 		d.recording.Private[key] = true
@@ -162,7 +162,7 @@ func (d *decoder) chat(n uint64, private bool) qos.ChatKey {
 	return key
 }
 
-func (d *decoder) decode(l line) (qos.TraceStep, error) {
+func (d *stepReader) decode(l line) (qos.TraceStep, error) {
 	kind, known := qos.ParseTraceKind(l.Kind)
 	if !known {
 		return qos.TraceStep{}, nil // of a later version that's compatible

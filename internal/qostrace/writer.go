@@ -28,7 +28,7 @@ const (
 type Writer struct {
 	opt  Options
 	keep atomic.Int64
-	in   chan qos.TraceStep
+	in   chan *qos.TraceStep
 	lost atomic.Int64
 
 	// Owned by Run's goroutine.
@@ -63,7 +63,7 @@ func NewWriter(opt Options) *Writer {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
-	w := &Writer{opt: opt, in: make(chan qos.TraceStep, waiting), docs: map[qos.DocID]qos.Doc{}, number: map[uint64]qos.DocID{}}
+	w := &Writer{opt: opt, in: make(chan *qos.TraceStep, waiting), docs: map[qos.DocID]qos.Doc{}, number: map[uint64]qos.DocID{}}
 	w.keep.Store(int64(opt.Days))
 	return w
 }
@@ -74,7 +74,7 @@ func (w *Writer) SetDays(days int) { w.keep.Store(int64(days)) }
 // RecordStep implements qos.TraceSink. It never blocks.
 func (w *Writer) RecordStep(step qos.TraceStep) {
 	select {
-	case w.in <- step:
+	case w.in <- &step:
 	default:
 		w.lost.Add(1)
 	}
@@ -89,14 +89,14 @@ func (w *Writer) Run(ctx context.Context) error {
 	for {
 		select {
 		case step := <-w.in:
-			w.takeStep(step)
+			w.takeStep(*step)
 		case <-tick.C:
 			w.flush()
 		case <-ctx.Done():
 			for {
 				select {
 				case step := <-w.in:
-					w.takeStep(step)
+					w.takeStep(*step)
 					continue
 				default:
 				}

@@ -1,6 +1,7 @@
 package qostrace
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,8 +10,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"context"
 
 	"github.com/panebridge/panebridge/qos"
 )

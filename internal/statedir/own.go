@@ -40,7 +40,7 @@ func Check(dir string) error {
 // isOurs reports whether panebridge keeps something under a name in its state folder.
 func isOurs(name string) bool {
 	return strings.HasPrefix(name, "panebridge.") || strings.HasPrefix(name, "redis-") ||
-		slices.Contains([]string{ShellFolder, inbox.BellFolder, "files", "typing.lock"}, name)
+		slices.Contains([]string{ShellFolder, "qos", inbox.BellFolder, "files", "typing.lock"}, name)
 }
 
 // checkOne looks at the folder itself, which a link may lead to, or at what's in it.
