@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,6 +21,11 @@ type qosOptions struct {
 	finalCalls int
 	full       bool
 	json       bool
+
+	trace []string
+	set   []string
+	plots string
+	trade bool
 }
 
 func qosCommand() *cobra.Command {
@@ -33,6 +39,11 @@ With --json, one object a row goes to standard output, and the bars to standard
 error. Times are seconds. What never arrives takes 1.7976931348623157e308 s, the
 largest double, since JSON has no infinity.
 
+With --trace, it replays a day that a daemon recorded (record_days below
+adapters.<name>.qos), under the settings recorded and what --set changes of them.
+Give the files of several days in their order. With --trade, it runs panebridge
+under several settings, and shows what finals cost streams.
+
 It fails if a bar isn't met.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return opt.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
@@ -41,6 +52,10 @@ It fails if a bar isn't met.`,
 	f.StringVar(&opt.only, "only", "", "only scenarios whose name contains this")
 	f.IntVar(&opt.finalCalls, "calls-per-final", 1, "calls that a final takes panebridge")
 	f.BoolVar(&opt.full, "full", false, "at least ten seeds, and two hours of arrivals instead of one")
+	f.StringArrayVar(&opt.trace, "trace", nil, "replay this recording; may be given again")
+	f.StringArrayVar(&opt.set, "set", nil, "with --trace: a setting in place of the one recorded, as reserve_mpm=2; may be given again")
+	f.StringVar(&opt.plots, "plots", "", "also make plots, as PNG and SVG, in this folder")
+	f.BoolVar(&opt.trade, "trade", false, "how finals and streams fare under several settings")
 	f.BoolVar(&opt.json, "json", false, "print one JSON object a row")
 	return cmd
 }
@@ -49,9 +64,18 @@ func (o qosOptions) run(ctx context.Context, out io.Writer) error {
 	if o.seeds < 1 || o.finalCalls < 1 {
 		return fmt.Errorf("--seeds %d, --calls-per-final %d: at least 1 each", o.seeds, o.finalCalls)
 	}
+	if len(o.set) > 0 && len(o.trace) == 0 {
+		return errors.New("--set needs --trace")
+	}
+	if len(o.trace) > 0 {
+		return o.runTrace(out)
+	}
 	horizon := time.Hour
 	if o.full {
 		o.seeds, horizon = max(o.seeds, 10), 2*time.Hour
+	}
+	if o.trade {
+		return o.runTrade(ctx, out, horizon)
 	}
 	var results []qosbench.Result
 	optima := qosbench.NewOptima()
@@ -73,6 +97,11 @@ func (o qosOptions) run(ctx context.Context, out io.Writer) error {
 	}
 	if len(results) == 0 {
 		return fmt.Errorf("--only %q: no scenario's name contains that", o.only)
+	}
+	if o.plots != "" {
+		if err := plotResults(o.plots, results); err != nil {
+			return err
+		}
 	}
 	if !o.json {
 		if err := printQoS(out, results, o.seeds, horizon); err != nil {

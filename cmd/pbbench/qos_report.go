@@ -13,6 +13,11 @@ import (
 // each column by itself.
 func printQoS(w io.Writer, results []qosbench.Result, seeds int, horizon time.Duration) error {
 	_, _ = fmt.Fprintf(w, "A chat that allows %d calls a minute; arrivals of %v, the worst of %d seeds in each column; times in s\n", results[0].Limit, horizon, seeds)
+	return printQoSRows(w, results)
+}
+
+// printQoSRows prints the table, and the silences.
+func printQoSRows(w io.Writer, results []qosbench.Result) error {
 	t := newTable(w, "scenario", "policy", "calls/60 s", "final p50", "p99", "max", "stale p50", "p99", "max", "gap", "optimum", "jain", "stale at the end", "lines lost", "calls/final")
 	rows, order := map[[2]string]*qosbench.Result{}, [][2]string{}
 	for _, r := range results {

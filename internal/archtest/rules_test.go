@@ -21,7 +21,7 @@ const everything = "*"
 var rules = map[string][]string{
 	// The way in.
 	"cmd/panebridge": {"internal/cli"},
-	"cmd/pbbench":    {"config", "adapters/all", "sessions", "sessions/tmux", "polling", "internal/store", "internal/inbox", "internal/app", "internal/api", "internal/api/client", "internal/qosbench", "internal/qostrace", "internal/redistest", "internal/statedir", "internal/storebench"},
+	"cmd/pbbench":    {"config", "adapters/all", "qos", "sessions", "sessions/tmux", "polling", "internal/store", "internal/inbox", "internal/app", "internal/api", "internal/api/client", "internal/qosbench", "internal/qostrace", "internal/redistest", "internal/statedir", "internal/storebench"},
 
 	"cmd/chatdemo": {"adapters/discord/discordtest", "adapters/telegram/telegramtest", "internal/memnet"}, // the stand-ins are what it shows
 
@@ -124,6 +124,7 @@ var outside = map[string][]string{
 	"modernc.org/sqlite":            databases,
 	"github.com/bwmarrin/discordgo": {"adapters/discord"},
 	"github.com/gorilla/websocket":  {"adapters/discord", "sessions/agent"}, // Codex' app server speaks it
+	"gonum.org/v1/plot":             {"cmd/pbbench"},                        // the program itself has no use for it
 	"github.com/tidwall/gjson":      {"sessions/transcript"},                // what isn't read at speed is decoded by encoding/json
 }
 

@@ -68,7 +68,13 @@ func limits() qos.Limits {
 }
 
 func newPanebridge(sessions, finalCalls int, seed uint64) (*panebridge, error) {
-	engine, err := qos.NewSlotEngine(qos.Options{GroupMPM: limitCalls, Limits: limits(), Seed: seed + 1}, qos.NewLocalBudget(nil), nil)
+	return newTunedPanebridge(sessions, finalCalls, seed, qos.Options{})
+}
+
+// newTunedPanebridge has other options than the defaults.
+func newTunedPanebridge(sessions, finalCalls int, seed uint64, opt qos.Options) (*panebridge, error) {
+	opt.GroupMPM, opt.Limits, opt.Seed = limitCalls, limits(), seed+1
+	engine, err := qos.NewSlotEngine(opt, qos.NewLocalBudget(nil), nil)
 	if err != nil {
 		return nil, fmt.Errorf("make an engine: %w", err)
 	}
