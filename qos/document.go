@@ -162,6 +162,7 @@ func (e *SlotEngine) takeNews(now time.Time, d *document, n docNews) {
 		return // what comes after the close isn't part of it
 	}
 	e.totals.Updates += uint64(n.count)
+	onlyLive := d.onlyLive()
 	if d.changed.IsZero() {
 		d.changed = now
 		e.countCoalesced(n.count - 1)
@@ -184,6 +185,9 @@ func (e *SlotEngine) takeNews(now time.Time, d *document, n docNews) {
 		d.chat.emitters.printed(d.flow, now)
 	}
 	d.live = max(d.live, n.live)
+	if onlyLive && !d.onlyLive() { // it rests for a shorter time
+		e.touchChat(d.chat)
+	}
 	e.fileDocument(now, d)
 }
 
@@ -264,6 +268,9 @@ func (e *SlotEngine) FocusSession(now time.Time, name SessionKey) {
 	now = e.advanceClock(now)
 	if s := e.sessions[name]; s != nil {
 		s.focused = now.Add(focusFor)
+		for _, d := range s.docs { // it rests for a shorter time
+			e.touchChat(d.chat)
+		}
 	}
 }
 
