@@ -69,3 +69,8 @@ func LookAgain(e *SlotEngine, now time.Time) []*Started {
 	e.touchAll()
 	return e.Advance(now)
 }
+
+// TouchDocument says that a document's live region was redrawn.
+func TouchDocument(e *SlotEngine, now time.Time, id DocID) {
+	e.updateDocument(now, id, docNews{live: redrawn, count: 1})
+}

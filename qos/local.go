@@ -98,31 +98,37 @@ func (b *LocalBudget) decideSlot(now time.Time, ask SlotQuestion, reply func(Slo
 // notBefore is when a question can be answered with yes, as far as is known.
 func (b *LocalBudget) notBefore(now time.Time, ask SlotQuestion) time.Time {
 	at := now
+	b.eachHold(now, ask, func(_ HoldKind, until time.Time) { at = later(at, until) })
+	return at
+}
+
+// eachHold tells why a question can't be answered with yes before a time. b.mu is held.
+func (b *LocalBudget) eachHold(now time.Time, ask SlotQuestion, tell func(HoldKind, time.Time)) {
 	limit, family := b.limits.LimitOf(ask.Chat, ask.Family)
 	for _, s := range ScopesOf(ask.Chat, family) {
-		at = later(at, b.penalties[s].Until)
+		tell(HoldPenalty, b.penalties[s].Until)
 	}
 	u := b.chats[ask.Chat]
 	if u != nil {
-		at = later(at, u.mayArrive())
+		tell(HoldMayArrive, u.mayArrive())
 	}
 	if ask.Unguarded {
-		return at
+		return
 	}
 	for _, s := range ScopesOf(ask.Chat, family) {
 		if l, ok := b.learned[s]; ok && l.Remaining <= 0 {
-			at = later(at, l.Reset)
+			tell(HoldLearned, l.Reset)
 		}
 	}
-	at = later(at, b.bot.freeAt(now, b.bot.slots, b.limits.Bot, 0, FamilyMessage))
-	if u != nil {
-		spare := 0
-		if family == FamilyMessage {
-			spare = ask.Spare
-		}
-		at = later(at, u.freeAt(now, b.countedSlots(u, ask.Chat, family), limit, spare, family))
+	tell(HoldBotWindow, b.bot.freeAt(now, b.bot.slots, b.limits.Bot, 0, FamilyMessage))
+	if u == nil {
+		return
 	}
-	return at
+	slots := b.countedSlots(u, ask.Chat, family)
+	tell(HoldWindow, u.freeAt(now, slots, limit, 0, family))
+	if family == FamilyMessage && ask.Spare > 0 {
+		tell(HoldReserve, u.freeAt(now, slots, limit, ask.Spare, family))
+	}
 }
 
 // mayArrive is until when a call that was given up, or that a crash left behind,
@@ -208,6 +214,44 @@ func (b *LocalBudget) usageOf(chat ChatKey) *usage {
 		b.chats[chat] = u
 	}
 	return u
+}
+
+// copyFor implements shadowBudget.
+func (b *LocalBudget) copyFor(chat ChatKey) *LocalBudget {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.loaded {
+		return nil
+	}
+	out := NewLocalBudget(nil)
+	out.limits, out.lastID = b.limits, b.lastID
+	out.penalties, out.learned = maps.Clone(b.penalties), maps.Clone(b.learned)
+	out.bot.began = maps.Clone(b.bot.began)
+	copySlot := func(t *takenSlot) *takenSlot {
+		kept := out.permits[t.Permit]
+		if kept == nil {
+			kept = new(takenSlot)
+			*kept = *t
+			out.permits[t.Permit] = kept
+		}
+		return kept
+	}
+	for _, t := range b.bot.slots { // of other chats only these matter
+		out.bot.slots = append(out.bot.slots, copySlot(t))
+	}
+	if u := b.chats[chat]; u != nil {
+		v := out.usageOf(chat)
+		v.began = maps.Clone(u.began)
+		for _, t := range u.slots {
+			v.slots = append(v.slots, copySlot(t))
+		}
+	}
+	for _, g := range b.grants { // of what's being written it isn't known whether it's granted
+		if t := out.permits[g.permit]; t != nil && g.ask.Chat == chat {
+			out.giveSlotBack(time.Time{}, t)
+		}
+	}
+	return out
 }
 
 // Settle implements Budget.

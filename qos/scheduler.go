@@ -357,6 +357,30 @@ func (s *OutputQoSScheduler) Status(ctx context.Context) (SchedulerStatus, error
 	}
 }
 
+// Explain says who gets a chat's next calls, when and why not before; see SlotEngine.Explain. It
+// returns false if nothing is known about the chat. The error is ctx's, or ErrStopped.
+func (s *OutputQoSScheduler) Explain(ctx context.Context, chat ChatKey) (Explanation, bool, error) {
+	type answer struct {
+		x     Explanation
+		known bool
+	}
+	got := make(chan answer, 1)
+	if !s.box.sendTask(func(now time.Time) {
+		x, known := s.engine.Explain(now, chat)
+		got <- answer{x, known}
+	}) {
+		return Explanation{}, false, ErrStopped
+	}
+	select {
+	case a := <-got:
+		return a.x, a.known, nil
+	case <-ctx.Done():
+		return Explanation{}, false, ctx.Err()
+	case <-s.done:
+		return Explanation{}, false, ErrStopped
+	}
+}
+
 // letterbox carries what others tell the scheduler to its goroutine. Nobody waits
 // here: it's unbounded, but an update of a document that has one in the box
 // already is merged with it, so it holds at most one letter per document beside
