@@ -354,6 +354,15 @@ func (h *Hub) LimitStatus(ctx context.Context, place Target) (LimitStatus, error
 	return l, nil
 }
 
+// LimitKey is the key of limits that calls to a place fall under.
+func (h *Hub) LimitKey(place Target) (qos.ChatKey, error) {
+	o, err := h.outletOf(place)
+	if err != nil {
+		return "", err
+	}
+	return o.adapter.Chat(place), nil
+}
+
 // LearnLimit hands on what an adapter's platform said about its limits; see
 // qos.OutputQoSScheduler.Learn. It ignores adapters that have no outlet.
 func (h *Hub) LearnLimit(adapter string, scope qos.Scope, learned qos.Learned) {

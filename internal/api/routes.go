@@ -29,6 +29,7 @@ func (a *api) table() map[string]methods {
 	return map[string]methods{
 		"/api/v1/health":                  {"GET": {a.health, asked, "say how panebridge works"}},
 		"/api/v1/adapters":                {"GET": {a.adapters, asked, "list the chats"}},
+		"/api/v1/qos/explain":             {"GET": {a.explain, asked, "say who's next in a chat"}},
 		"/api/v1/agents":                  {"GET": {a.agents, asked, "list the agents that can be begun"}},
 		"/api/v1/config/reload":           {"POST": {a.reload, asksWho, "read the configuration again"}},
 		"/api/v1/sessions":                {"GET": {a.listSessions, own, "list all sessions"}, "POST": {a.createSession, asked, "begin a session"}},

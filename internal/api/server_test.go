@@ -449,7 +449,10 @@ type outbound struct {
 }
 
 func (o *outbound) Adapters(context.Context) ([]api.Adapter, error) { return o.adapters, o.err }
-func (o *outbound) Bindings(sessions.ID) []api.Binding              { return o.bindings }
+func (o *outbound) Explain(_ context.Context, chat string) (api.Explanation, error) {
+	return api.Explanation{Chat: chat, Windows: []api.WindowUse{}, Next: []api.NextCall{}}, o.err
+}
+func (o *outbound) Bindings(sessions.ID) []api.Binding { return o.bindings }
 
 func (o *outbound) Bind(_ context.Context, id sessions.ID, b api.Bind) (api.Binding, error) {
 	if o.err != nil {
@@ -481,6 +484,20 @@ func TestAdaptersAreListed(t *testing.T) {
 	}
 	if got, err := setup(t).client.Adapters(t.Context()); err != nil || got == nil || len(got) != 0 {
 		t.Errorf("without adapters: %v, %v; want an empty list", got, err)
+	}
+}
+
+func TestAChatIsExplained(t *testing.T) {
+	out := &outbound{}
+	b := setup(t, func(o *api.Options) { o.Outbound = out })
+	if x, err := b.client.Explain(t.Context(), "telegram:-1/7"); err != nil || x.Chat != "telegram:-1/7" || x.Next == nil {
+		t.Errorf("explained %+v, %v", x, err)
+	}
+	if _, err := b.client.Explain(t.Context(), ""); err == nil {
+		t.Error("no chat is explained")
+	}
+	if _, err := setup(t).client.Explain(t.Context(), "x"); err == nil {
+		t.Error("without chats one is explained")
 	}
 }
 

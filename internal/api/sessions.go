@@ -189,6 +189,10 @@ type Bind struct {
 type Outbound interface {
 	// Adapters returns how the platforms are. It waits for their schedulers.
 	Adapters(ctx context.Context) ([]Adapter, error)
+	// Explain says who's next in a chat, which is named as people know it: as the adapters' chats
+	// or bindings are listed, by a part of that, or by a session's name. It waits for a
+	// scheduler.
+	Explain(ctx context.Context, chat string) (Explanation, error)
 	// Bindings returns a session's bindings, oldest first. It does no I/O.
 	Bindings(id sessions.ID) []Binding
 	// Bind has a chat mirror a session from its newest line on, or changes how it

@@ -110,7 +110,7 @@ var rules = map[string][]string{
 
 	// The wiring, and the command line on top of it.
 	"internal/app": {everything},
-	"internal/cli": {"config", "internal/findings", "internal/redisbots", "adapters/all", "adapters/intake", "adapters/platform", "sessions", "sessions/agent", "sessions/tmux", "sessions/typing", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/inbox", "internal/recording/format", "internal/regular", "internal/statedir", "internal/store"},
+	"internal/cli": {"config", "internal/findings", "internal/redisbots", "adapters/all", "adapters/intake", "adapters/platform", "sessions", "sessions/agent", "sessions/tmux", "sessions/typing", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/inbox", "internal/recording/format", "internal/regular", "internal/statedir", "internal/store", "qos"},
 
 	"internal/archtest": {},
 	"internal/doctest":  {},

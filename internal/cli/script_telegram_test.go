@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -29,6 +30,7 @@ var forumStates = map[string]func(*scriptForum) error{
 	"no-right": func(f *scriptForum) error { return f.owner.SetBotRights(f.forum, &telegramtest.Rights{}) },
 	"deaf":     func(f *scriptForum) error { f.SetDeafTopics(f.forum, true); return nil },
 	"hearing":  func(f *scriptForum) error { f.SetDeafTopics(f.forum, false); return nil },
+	"silent":   func(f *scriptForum) error { f.Penalise(f.forum, "", time.Minute); return nil },
 	"well": func(f *scriptForum) error {
 		rights := telegramtest.AllRights()
 		return f.owner.AddBot(f.forum, &rights)

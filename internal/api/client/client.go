@@ -94,6 +94,12 @@ func (c *Client) Adapters(ctx context.Context) ([]api.Adapter, error) {
 	return list, c.call(ctx, http.MethodGet, "/api/v1/adapters", nil, nil, &list)
 }
 
+// Explain says who's next in a chat, which is named as people know it.
+func (c *Client) Explain(ctx context.Context, chat string) (api.Explanation, error) {
+	var x api.Explanation
+	return x, c.call(ctx, http.MethodGet, "/api/v1/qos/explain", url.Values{"chat": {chat}}, nil, &x)
+}
+
 // Reload has the daemon read its configuration again.
 func (c *Client) Reload(ctx context.Context) (api.Reloaded, error) {
 	var done api.Reloaded
