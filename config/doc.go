@@ -17,6 +17,7 @@
 //	doc     one line that says what it does, and in which unit
 //	min,max the allowed range of a number; min alone, the entries a list needs
 //	oneof   the allowed words
+//	counts  of a key below qos: the modes in which it does something
 //	is      the format of a text, or of each text in a list (formats.go)
 //	keys    the format of a mapping's keys (formats.go)
 //	eg      what the example shows, commented out, for a key without a default

@@ -67,6 +67,7 @@ type Reloaded struct {
 	File        string   `json:"file"`
 	Applied     []string `json:"applied"`      // keys that have changed and are in force; never null
 	NeedRestart []string `json:"need_restart"` // keys that have changed and are in force after a restart; never null
+	Idle        []string `json:"idle"`         // keys that are given and do nothing, each with its place and why; never null
 }
 
 // Reload reads the configuration again. With an error, which wraps

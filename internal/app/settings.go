@@ -141,7 +141,7 @@ func (d *daemon) reload(ctx context.Context) (api.Reloaded, error) {
 }
 
 func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
-	done := api.Reloaded{File: d.opt.ConfigPath, Applied: []string{}, NeedRestart: []string{}}
+	done := api.Reloaded{File: d.opt.ConfigPath, Applied: []string{}, NeedRestart: []string{}, Idle: []string{}}
 	if d.opt.ConfigPath == "" {
 		return done, errors.New("the daemon was started without a file")
 	}
@@ -200,7 +200,20 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 		}
 	}
 	d.config = next
+	done.Idle = append(done.Idle, d.warnOfIdleKnobs()...)
 	return done, nil
+}
+
+// warnOfIdleKnobs logs which keys of the configuration are given and do nothing, and returns them.
+func (d *daemon) warnOfIdleKnobs() (idle []string) {
+	if d.opt.ConfigPath == "" {
+		return nil
+	}
+	for _, p := range all.Form().IdleKnobs(d.opt.ConfigPath, d.opt.Env) {
+		d.opt.Log.Warn("a key of the configuration does nothing", "component", "config", "key", p.String())
+		idle = append(idle, p.String())
+	}
+	return idle
 }
 
 // currentConfig is the configuration as it was read last. It waits while one is being read.

@@ -146,6 +146,7 @@ func (d *daemon) build(ctx context.Context) error {
 	if err := d.buildPlatforms(ctx); err != nil {
 		return err
 	}
+	d.warnOfIdleKnobs()
 	if err := d.buildHub(); err != nil {
 		return err
 	}

@@ -148,6 +148,9 @@ func (p *invocation) printReloaded(done api.Reloaded) error {
 		}
 		text += "\nafter a restart of the daemon: " + strings.Join(done.NeedRestart, ", ")
 	}
+	for _, key := range done.Idle {
+		text += "\n" + key
+	}
 	return p.printf("%s\n", text)
 }
 
