@@ -254,7 +254,7 @@ func TestLoad(t *testing.T) {
 			}
 			return s.Load
 		}
-		if got := load(); got != (qos.LoadStatus{}) {
+		if got := load(); got != (qos.LoadStatus{Pace: 1}) {
 			t.Errorf("at the start: %+v", got)
 		}
 		a.open("doc", group)
@@ -262,7 +262,9 @@ func TestLoad(t *testing.T) {
 		a.pass(time.Second)
 		a.want("doc", 2, false) // which the pace holds back
 		a.pass(500 * time.Millisecond)
-		if got, want := load(), (qos.LoadStatus{Tick: 3200 * time.Millisecond, ActiveSessions: 1, Oldest: 500 * time.Millisecond}); got != want {
+		want := qos.LoadStatus{Tick: 3200 * time.Millisecond, ActiveSessions: 1, Oldest: 500 * time.Millisecond, Pace: 1, Reserve: 1}
+		want.Waiting[qos.Stream] = qos.WaitingCount{Count: 1, Oldest: 500 * time.Millisecond}
+		if got := load(); got != want {
 			t.Errorf("while a session prints: %+v, want %+v", got, want)
 		}
 		a.pass(time.Minute)
@@ -306,10 +308,10 @@ func TestObserverAndSummary(t *testing.T) {
 		if lines := strings.Count(log.String(), "msg=output"); lines != 2 {
 			t.Errorf("%d summaries, want one per half minute with traffic:\n%s", lines, log.String())
 		}
-		if want := "mode=strict tick=3.2s active_sessions=0 oldest=0s errors=0 updates=21"; !strings.Contains(log.String(), want) {
+		if want := "mode=strict tick_s=3.2 active_sessions=0 pace=1 reserve=1 oldest_s=0 errors=0 updates=21"; !strings.Contains(log.String(), want) {
 			t.Errorf("the log says, without %s:\n%s", want, log.String())
 		}
-		if want := "oldest=0s errors=1 updates=0"; !strings.Contains(log.String(), want) {
+		if want := "oldest_s=0 errors=1 updates=0"; !strings.Contains(log.String(), want) {
 			t.Errorf("the log says, without %s:\n%s", want, log.String())
 		}
 		if !strings.Contains(log.String(), "updates=21 coalesced=19 shed=1") {

@@ -289,13 +289,20 @@ func (e *SlotEngine) Status(now time.Time) SchedulerStatus {
 
 // loadStatus sums up all chats.
 func (e *SlotEngine) loadStatus(now time.Time) (sum LoadStatus) {
+	sum.Pace = e.bot.throttle.paceNow(now)
 	for _, c := range e.chats {
+		sum.Pace = min(sum.Pace, c.throttle.paceNow(now))
+		if e.opt.Mode == Strict {
+			sum.Reserve = max(sum.Reserve, e.keptSlots(now, c, e.mainWindow(c)))
+		}
 		sum.Tick = max(sum.Tick, e.chatTick(now, c))
 		sum.ActiveSessions += c.emitters.emitting(now, e.opt.ActiveEmitterWindow)
 		var s ChatStatus
 		s.countAll(now, c)
-		for _, w := range s.Waiting {
+		for class, w := range s.Waiting {
 			sum.Oldest = max(sum.Oldest, w.Oldest)
+			in := &sum.Waiting[class]
+			in.Count, in.Oldest = in.Count+w.Count, max(in.Oldest, w.Oldest)
 		}
 	}
 	return sum
@@ -442,6 +449,9 @@ type LoadStatus struct {
 	Tick           time.Duration // between two streams, in the chat in which that's longest; 0: there's no pace
 	ActiveSessions float64       // sessions that print, averaged, of all chats together
 	Oldest         time.Duration // how long the oldest of what waits for a slot has waited; 0: nothing waits
+	Pace           float64       // what the pace is multiplied by in the chat in which that's least; 1: nowhere reduced
+	Reserve        int           // slots a minute that are kept from streams, in the chat in which they're most
+	Waiting        [Cosmetic]WaitingCount
 }
 
 // BotStatus is what holds for all chats.
@@ -497,11 +507,12 @@ type Totals struct {
 // Errors are the calls that didn't do what they were made for.
 func (t *Totals) Errors() (n uint64) {
 	for o, count := range t.Outcomes {
-		switch CallOutcome(o) {
-		case OutcomeUnknown, Delivered, Unchanged:
-		default:
+		if CallOutcome(o).isError() {
 			n += count
 		}
 	}
 	return n
 }
+
+// isError says whether a call didn't do what it was made for.
+func (o CallOutcome) isError() bool { return o != OutcomeUnknown && o != Delivered && o != Unchanged }

@@ -590,14 +590,26 @@ func (s *summary) log(now time.Time, e *SlotEngine) {
 	}
 	load := e.loadStatus(now)
 	attrs := []any{
-		"mode", e.opt.Mode.String(), "tick", load.Tick, "active_sessions", math.Round(load.ActiveSessions*10) / 10,
-		"oldest", load.Oldest.Round(time.Millisecond), "errors", t.Errors() - s.last.Errors(),
+		"mode", e.opt.Mode.String(), "tick_s", load.Tick.Seconds(), "active_sessions", math.Round(load.ActiveSessions*10) / 10,
+		"pace", math.Round(load.Pace*100) / 100, "reserve", load.Reserve,
+		"oldest_s", math.Round(load.Oldest.Seconds()*10) / 10, "errors", t.Errors() - s.last.Errors(),
 		"updates", t.Updates - s.last.Updates, "coalesced", t.Coalesced - s.last.Coalesced,
 		"shed", t.Shed - s.last.Shed, "penalties", t.Penalties - s.last.Penalties,
 		"waiting", e.countWaiting(), "documents", len(e.docs),
 	}
 	for c := range classes {
 		attrs = append(attrs, c.String(), t.Calls[c]-s.last.Calls[c])
+	}
+	for c, w := range load.Waiting {
+		if w.Count > 0 {
+			name := "waiting_" + Class(c).String()
+			attrs = append(attrs, name, w.Count, name+"_s", math.Round(w.Oldest.Seconds()*10)/10)
+		}
+	}
+	for o, n := range t.Outcomes {
+		if kind := CallOutcome(o); kind.isError() && n > s.last.Outcomes[o] {
+			attrs = append(attrs, kind.String(), n-s.last.Outcomes[o])
+		}
 	}
 	e.opt.Logger.Info("output", attrs...)
 	*s = summary{last: *t}

@@ -255,15 +255,19 @@ type Adapter struct {
 	Documents int    `json:"documents"`
 	// How fast it goes, in the chat in which that's slowest: seconds between two streams; 0:
 	// there's no pace.
-	Tick           float64    `json:"tick_s"`
-	ActiveSessions float64    `json:"active_sessions"`        // that print, averaged, of all chats
-	OldestAge      float64    `json:"oldest_s"`               // how long the oldest of what waits has waited
-	Errors         uint64     `json:"errors"`                 // calls that failed since the daemon's start
-	PenaltyUntil   time.Time  `json:"penalty_until,omitzero"` // the whole bot is to be silent until then
-	Multiplier     float64    `json:"multiplier"`             // of the pace, 0.3 to 1; below 1 after a penalty
-	Error          string     `json:"error,omitempty"`        // why no slot can be granted
-	Totals         CallTotals `json:"totals"`
-	Chats          []Chat     `json:"chats"` // never null; those that have something to say
+	Tick           float64 `json:"tick_s"`
+	ActiveSessions float64 `json:"active_sessions"` // that print, averaged, of all chats
+	OldestAge      float64 `json:"oldest_s"`        // how long the oldest of what waits has waited
+	Pace           float64 `json:"pace"`            // what the pace is multiplied by, in the chat in which that's least
+	Reserve        int     `json:"reserve"`         // slots a minute kept from streams, in the chat in which they're most
+	// Waiting is what waits in all chats, by class; never null; classes in which nothing waits are left out.
+	Waiting      map[string]Waiting `json:"waiting"`
+	Errors       uint64             `json:"errors"`                 // calls that failed since the daemon's start
+	PenaltyUntil time.Time          `json:"penalty_until,omitzero"` // the whole bot is to be silent until then
+	Multiplier   float64            `json:"multiplier"`             // of the pace, 0.3 to 1; below 1 after a penalty
+	Error        string             `json:"error,omitempty"`        // why no slot can be granted
+	Totals       CallTotals         `json:"totals"`
+	Chats        []Chat             `json:"chats"` // never null; those that have something to say
 }
 
 // CallTotals count since the daemon's start.
@@ -278,16 +282,18 @@ type CallTotals struct {
 
 // Chat is one chat's budget and what waits for it.
 type Chat struct {
-	Chat         string             `json:"chat"`
-	Windows      []WindowUse        `json:"windows"` // never null
-	Reserve      int                `json:"reserve"` // slots kept from streams now
-	InFlight     bool               `json:"in_flight"`
-	NextSlot     time.Time          `json:"next_slot_at,omitzero"`  // zero: when something changes
-	PenaltyUntil time.Time          `json:"penalty_until,omitzero"` // zero: none
-	BackoffUntil time.Time          `json:"backoff_until,omitzero"` // zero: none
-	Multiplier   float64            `json:"multiplier"`
-	Waiting      map[string]Waiting `json:"waiting"`   // by class, never null; classes in which nothing waits are left out
-	Documents    []Document         `json:"documents"` // never null; those that wait
+	Chat           string             `json:"chat"`
+	Windows        []WindowUse        `json:"windows"` // never null
+	Reserve        int                `json:"reserve"` // slots kept from streams now
+	InFlight       bool               `json:"in_flight"`
+	NextSlot       time.Time          `json:"next_slot_at,omitzero"`  // zero: when something changes
+	PenaltyUntil   time.Time          `json:"penalty_until,omitzero"` // zero: none
+	BackoffUntil   time.Time          `json:"backoff_until,omitzero"` // zero: none
+	Multiplier     float64            `json:"multiplier"`
+	Tick           float64            `json:"tick_s"`          // seconds between two streams; 0: there's no pace
+	ActiveSessions float64            `json:"active_sessions"` // that print, averaged; at least 1
+	Waiting        map[string]Waiting `json:"waiting"`         // by class, never null; classes in which nothing waits are left out
+	Documents      []Document         `json:"documents"`       // never null; those that wait
 }
 
 // WindowUse is how far one window of a chat is used up.

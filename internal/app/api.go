@@ -82,6 +82,7 @@ func adapterState(name string, s qos.SchedulerStatus) api.Adapter {
 	a := api.Adapter{
 		Name: name, Mode: s.Mode.String(), InFlight: s.InFlight, Documents: s.Documents,
 		Tick: s.Load.Tick.Seconds(), ActiveSessions: s.Load.ActiveSessions, OldestAge: s.Load.Oldest.Seconds(), Errors: s.Totals.Errors(),
+		Pace: s.Load.Pace, Reserve: s.Load.Reserve, Waiting: waitingOf(s.Load.Waiting),
 		PenaltyUntil: s.Bot.PenaltyUntil, Multiplier: s.Bot.Multiplier,
 		Totals: api.CallTotals{
 			Calls: map[string]uint64{}, Outcomes: map[string]uint64{},
@@ -110,23 +111,30 @@ func chatState(c qos.ChatStatus) api.Chat {
 	out := api.Chat{
 		Chat: string(c.Chat), Windows: []api.WindowUse{}, Reserve: c.Reserve, InFlight: c.InFlight, NextSlot: c.NextSlot,
 		PenaltyUntil: c.PenaltyUntil, BackoffUntil: c.BackoffUntil, Multiplier: c.Multiplier,
-		Waiting: map[string]api.Waiting{}, Documents: []api.Document{},
+		Tick: c.Tick.Seconds(), ActiveSessions: c.ActiveSessions,
+		Waiting: waitingOf(c.Waiting), Documents: []api.Document{},
 	}
 	for _, w := range c.Windows {
 		out.Windows = append(out.Windows, api.WindowUse{
 			Family: string(w.Family), Calls: w.Window.Calls, Seconds: w.Window.Per.Seconds(), Used: w.Used, FreeAt: w.Free,
 		})
 	}
-	for class, w := range c.Waiting {
-		if w.Count > 0 {
-			out.Waiting[qos.Class(class).String()] = api.Waiting{Count: w.Count, OldestAge: w.Oldest.Seconds()}
-		}
-	}
 	for _, d := range c.Documents {
 		out.Documents = append(out.Documents, api.Document{
 			Binding: string(d.Doc), Session: string(d.Session), Class: d.Class.String(),
 			Delivered: d.Delivered, Wanted: d.Wanted, Age: d.Pressure.Age.Seconds(), Uncertain: d.Uncertain,
 		})
+	}
+	return out
+}
+
+// waitingOf is what waits, by the classes' names.
+func waitingOf(counts [qos.Cosmetic]qos.WaitingCount) map[string]api.Waiting {
+	out := map[string]api.Waiting{}
+	for class, w := range counts {
+		if w.Count > 0 {
+			out[qos.Class(class).String()] = api.Waiting{Count: w.Count, OldestAge: w.Oldest.Seconds()}
+		}
 	}
 	return out
 }

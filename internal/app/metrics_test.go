@@ -71,7 +71,7 @@ func TestMetricsOfAPlatform(t *testing.T) {
 	if _, err := d.api.NewSession(d.ctx(), api.Create{Name: "agent-1", Command: []string{"sh", "-c", `seq 1 9; exec cat`}}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`qos_mode{adapter="telegram",mode="strict"} 1`, `tick_seconds{adapter="telegram"} `, `active_sessions{adapter="telegram"} `} {
+	for _, want := range []string{`qos_mode{adapter="telegram",mode="strict"} 1`, `tick_seconds{adapter="telegram"} `, `active_sessions{adapter="telegram"} `, `pace_ratio{adapter="telegram"} `, `reserved_slots{adapter="telegram"} `, `queue_length{adapter="telegram",class="final"} `} {
 		if !strings.Contains(d.scrape(), "\npanebridge_"+want) {
 			t.Errorf("there's no %s", want)
 		}

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +50,7 @@ func newStatus(p *invocation) *cobra.Command {
 		}),
 	}
 	cmd.Flags().BoolVar(&urlOnly, "url", false, "print only an address of the page that lets one browser in, as \"panebridge page\" does")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also what each session's program is, and why its state is believed")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also what each session's program is and why its state is believed, and what's reckoned with for chats")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -114,6 +117,11 @@ func (p *invocation) printStatus(s status, verbose bool, now time.Time) error {
 	for _, a := range s.Adapters {
 		if err := p.printAdapter(a, now); err != nil {
 			return err
+		}
+		if verbose {
+			if err := p.printLoad(a); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -186,6 +194,27 @@ func (p *invocation) printAdapter(a api.Adapter, now time.Time) error {
 		rows = append(rows, chatRow(c, now))
 	}
 	return p.printTable(rows)
+}
+
+// printLoad prints what a chat platform's scheduler reckons with, and what came of its calls.
+func (p *invocation) printLoad(a api.Adapter) error {
+	var waiting, errs, calls []string
+	for _, class := range []string{"interactive", "final", "stream", "cosmetic"} {
+		if w := a.Waiting[class]; w.Count > 0 {
+			waiting = append(waiting, fmt.Sprintf("%d %s for %s", w.Count, class, waited(w.OldestAge)))
+		}
+		calls = append(calls, fmt.Sprintf("%d %s", a.Totals.Calls[class], class))
+	}
+	for _, o := range slices.Sorted(maps.Keys(a.Totals.Outcomes)) {
+		if o != "delivered" && o != "unchanged" {
+			errs = append(errs, fmt.Sprintf("%d %s", a.Totals.Outcomes[o], o))
+		}
+	}
+	or := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "none") }
+	return p.printf("  mode     %s, a tick of %gs, a pace of %.2f, a reserve of %d, %.1f sessions active\n"+
+		"  waiting  %s\n  calls    %s; %d penalties, %d updates, %d coalesced, %d shed\n  errors   %s\n",
+		a.Mode, a.Tick, a.Pace, a.Reserve, a.ActiveSessions, or(waiting), or(calls),
+		a.Totals.Penalties, a.Totals.Updates, a.Totals.Coalesced, a.Totals.Shed, or(errs))
 }
 
 func chatRow(c api.Chat, now time.Time) []string {

@@ -16,6 +16,7 @@ type loadCollector struct {
 	adapters                []string
 	snapshot                func(ctx context.Context, adapter string) (qos.SchedulerStatus, error)
 	age, mode, tick, active *prometheus.Desc
+	waiting, pace, reserve  *prometheus.Desc
 }
 
 // CollectLoad has the load of these adapters be told whenever somebody asks, for which snapshot is
@@ -26,15 +27,18 @@ func (m *Metrics) CollectLoad(adapters []string, snapshot func(ctx context.Conte
 	}
 	m.registry.MustRegister(&loadCollector{
 		adapters: adapters, snapshot: snapshot,
-		age:    desc("queue_age_seconds", "How long the oldest of a class has waited for a slot.", "class"),
-		mode:   desc("qos_mode", "1 for the mode of qos that an adapter is in.", "mode"),
-		tick:   desc("tick_seconds", "The time between two streams in the chat in which it's longest; 0: there's no pace."),
-		active: desc("active_sessions", "Sessions that print, averaged, of all of an adapter's chats."),
+		age:     desc("queue_age_seconds", "How long the oldest of a class has waited for a slot.", "class"),
+		mode:    desc("qos_mode", "1 for the mode of qos that an adapter is in.", "mode"),
+		tick:    desc("tick_seconds", "The time between two streams in the chat in which it's longest; 0: there's no pace."),
+		waiting: desc("queue_length", "What waits for a slot, by class.", "class"),
+		pace:    desc("pace_ratio", "What the pace is multiplied by in the chat in which that's least; 1: nowhere reduced by a penalty."),
+		reserve: desc("reserved_slots", "Slots a minute that are kept from streams, in the chat in which they're most."),
+		active:  desc("active_sessions", "Sessions that print, averaged, of all of an adapter's chats."),
 	})
 }
 
 func (c *loadCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.age, c.mode, c.tick, c.active} {
+	for _, d := range []*prometheus.Desc{c.age, c.mode, c.tick, c.active, c.waiting, c.pace, c.reserve} {
 		out <- d
 	}
 }
@@ -47,19 +51,13 @@ func (c *loadCollector) Collect(out chan<- prometheus.Metric) {
 		if err != nil {
 			continue // it's ending
 		}
-		oldest := map[string]float64{}
 		for class := range qos.Cosmetic { // which never waits
-			oldest[class.String()] = 0
+			w := s.Load.Waiting[class]
+			out <- prometheus.MustNewConstMetric(c.age, prometheus.GaugeValue, w.Oldest.Seconds(), name, class.String())
+			out <- prometheus.MustNewConstMetric(c.waiting, prometheus.GaugeValue, float64(w.Count), name, class.String())
 		}
-		for _, chat := range s.Chats {
-			for class := range chat.Waiting {
-				name := qos.Class(class).String()
-				oldest[name] = max(oldest[name], chat.Waiting[class].Oldest.Seconds())
-			}
-		}
-		for class, age := range oldest {
-			out <- prometheus.MustNewConstMetric(c.age, prometheus.GaugeValue, age, name, class)
-		}
+		out <- prometheus.MustNewConstMetric(c.pace, prometheus.GaugeValue, s.Load.Pace, name)
+		out <- prometheus.MustNewConstMetric(c.reserve, prometheus.GaugeValue, float64(s.Load.Reserve), name)
 		out <- prometheus.MustNewConstMetric(c.mode, prometheus.GaugeValue, 1, name, s.Mode.String())
 		out <- prometheus.MustNewConstMetric(c.tick, prometheus.GaugeValue, s.Load.Tick.Seconds(), name)
 		out <- prometheus.MustNewConstMetric(c.active, prometheus.GaugeValue, s.Load.ActiveSessions, name)
