@@ -104,7 +104,7 @@ adapters:
 	},
 	{
 		name: "reserve as large as the budget", in: "adapters: {telegram: {qos: {group_mpm: 10, reserve_mpm: 10}}}",
-		want: "1:57: adapters.telegram.qos.reserve_mpm: must be from 1 to 9, below group_mpm, which is 10; not 10",
+		want: "1:57: adapters.telegram.qos.reserve_mpm: must be from 0 to 9, below group_mpm, which is 10; not 10",
 	},
 	{
 		name: "mirrors",

@@ -7,7 +7,7 @@ type QoS struct {
 	Mode                  string  `yaml:"mode" counts:"strict coalesce_only off" oneof:"off coalesce_only strict" doc:"strict guards, paces, keeps a reserve and shares fairly; coalesce_only guards alone; off sends straight away, stopped by penalties only."`
 	GroupMPM              int     `yaml:"group_mpm" counts:"strict coalesce_only" min:"2" max:"6000" doc:"Calls a minute that a group chat or channel may get, edits included; Telegram allows 20 in a group, Discord some 60 in a channel."`
 	OutputBudgetRatio     float64 `yaml:"output_budget_ratio" counts:"strict" min:"0.01" max:"1" doc:"Share of group_mpm that streams are paced to while something more important is about (strict)."`
-	ReserveMPM            int     `yaml:"reserve_mpm" counts:"strict" min:"1" max:"5999" doc:"Of group_mpm, at most so many are kept from streams for replies, questions and finished turns; below group_mpm (strict)."`
+	ReserveMPM            int     `yaml:"reserve_mpm" counts:"strict" min:"0" max:"5999" doc:"Of group_mpm, at most so many are left by streams to replies, questions and finished turns, and one is always free; below group_mpm; 0 leaves none (strict)."`
 	LendReserve           bool    `yaml:"lend_reserve" counts:"strict" doc:"Whether streams may use what of the reserve isn't expected to be needed; one call is always left for a reply (strict)."`
 	RoundingMS            int     `yaml:"rounding_ms" counts:"strict coalesce_only" min:"1" max:"60000" doc:"Milliseconds to whose multiples the time between two stream calls is rounded up; with coalesce_only the least time between two calls for one session and chat."`
 	MinSessionTick        Seconds `yaml:"min_session_tick_s" counts:"strict" min:"0.1" max:"600" doc:"Least seconds between two stream calls for one session and chat (strict)."`
@@ -32,7 +32,7 @@ func (q *QoS) Check(p Part) {
 		q.ReserveMPM = min(q.ReserveMPM, max(q.GroupMPM-1, 1))
 	}
 	if q.ReserveMPM >= q.GroupMPM && p.Sound("group_mpm") {
-		p.Problem("reserve_mpm", fmt.Sprintf("must be from 1 to %d, below group_mpm, which is %d; not %d",
+		p.Problem("reserve_mpm", fmt.Sprintf("must be from 0 to %d, below group_mpm, which is %d; not %d",
 			q.GroupMPM-1, q.GroupMPM, q.ReserveMPM))
 	}
 }

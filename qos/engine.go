@@ -289,9 +289,9 @@ func (e *SlotEngine) Status(now time.Time) SchedulerStatus {
 
 // loadStatus sums up all chats.
 func (e *SlotEngine) loadStatus(now time.Time) (sum LoadStatus) {
-	sum.Pace = e.bot.throttle.paceNow(now)
+	sum.Pace = e.bot.throttle.multiplier()
 	for _, c := range e.chats {
-		sum.Pace = min(sum.Pace, c.throttle.paceNow(now))
+		sum.Pace = min(sum.Pace, c.throttle.multiplier())
 		if e.opt.Mode == Strict {
 			sum.Reserve = max(sum.Reserve, e.keptSlots(now, c, e.mainWindow(c)))
 		}

@@ -92,6 +92,8 @@ const (
 	HoldBotBusy
 	// HoldProbe: after a penalty of the whole bot one call is on its way to try.
 	HoldProbe
+	// HoldAhead: the end of a turn waits as a stream does, since its session has had more than its share.
+	HoldAhead
 	// HoldEnding: the scheduler ends, and streams go on after the next start.
 	HoldEnding
 
@@ -102,7 +104,7 @@ func (k HoldKind) String() string {
 	names := [holdKinds]string{
 		"unknown", "others", "call", "asked", "penalty", "backoff", "slow_start", "asleep", "session_tick", "rest", "live",
 		"rounding", "pace", "supply", "window", "reserve", "may_arrive", "learned", "budget", "bot_window", "bot_pace",
-		"bot_busy", "probe", "ending",
+		"bot_busy", "probe", "ahead", "ending",
 	}
 	if int(k) < len(names) {
 		return names[k]
@@ -312,6 +314,9 @@ func (e *SlotEngine) holdsOf(now time.Time, c *chat, w *slotWork, asked bool) []
 		if w.doc != nil {
 			add(e.restHold(now, c, w))
 		}
+		if w.charged {
+			add(Hold{Kind: HoldAhead})
+		}
 		_ = e.streamFrom(now, c, l) // sets the paces
 		add(Hold{Kind: HoldPace, Until: l.pace.next(now), Every: e.streamTick(now, c, l)})
 		until(HoldSupply, l.supply.next(now))
@@ -337,7 +342,7 @@ func (e *SlotEngine) holdsOf(now time.Time, c *chat, w *slotWork, asked bool) []
 
 // slowHold is the slow start after a penalty.
 func (e *SlotEngine) slowHold(now time.Time, c *chat) Hold {
-	tick := time.Duration(float64(e.fullTick(now, c)) / c.throttle.paceNow(now))
+	tick := time.Duration(float64(e.fullTick(now, c)) / c.throttle.multiplier())
 	return Hold{Kind: HoldSlowStart, Until: later(e.slowUntil(now, c), now), Every: roundUp(tick, e.opt.Rounding)}
 }
 
@@ -438,8 +443,8 @@ func (e *SlotEngine) knobsOf(now time.Time, c *chat, kind HoldKind) []Knob {
 		mpm()
 		mode()
 	case HoldReserve:
-		add("reserve_mpm", strconv.Itoa(e.opt.ReserveMPM))
 		if e.opt.HardReserve {
+			add("reserve_mpm", strconv.Itoa(max(0, e.opt.ReserveMPM)))
 			add("lend_reserve", "false")
 		}
 		mode()
@@ -456,5 +461,8 @@ func (e *SlotEngine) ratioHolds(now time.Time, c *chat) bool {
 		return false
 	}
 	window := e.mainWindow(c)
-	return share(window, e.opt.OutputBudgetRatio) < window.Calls-e.keptSlots(now, c, window)
+	if e.opt.HardReserve {
+		return share(window, e.opt.OutputBudgetRatio) < window.Calls-perWindow(max(0, e.opt.ReserveMPM), window)
+	}
+	return float64(window.Per)/float64(share(window, e.opt.OutputBudgetRatio)) > float64(window.Per+c.took)/e.evenRate(now, c, window)
 }

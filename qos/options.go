@@ -59,9 +59,10 @@ type Options struct {
 	// while anything interactive or final is about: waiting, or seen within the
 	// last minute; with HardReserve always. [output_budget_ratio] 0.8
 	OutputBudgetRatio float64
-	// ReserveMPM is how many slots a minute are at most kept from streams for what
-	// matters more. What isn't expected to be used is lent to streams, but one slot
-	// is always free for a command. [reserve_mpm] 4, or less if GroupMPM is below 5
+	// ReserveMPM is how many slots a minute are at most left by streams to what matters
+	// more: their pace leaves room for what's usual, and one slot is always free for a command.
+	// NoReserve leaves none: a command may find the window full. [reserve_mpm] 4, or less if GroupMPM
+	// is below 5
 	ReserveMPM int
 	// HardReserve keeps all of the reserve, always. [lend_reserve: false]
 	HardReserve bool
@@ -115,6 +116,9 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// NoReserve is Options.ReserveMPM where streams leave nothing to what matters more. [reserve_mpm: 0]
+const NoReserve = -1
+
 // OptionError says which knob has a value that can't be.
 type OptionError struct {
 	Knob    string // as in the configuration: "group_mpm"
@@ -138,8 +142,8 @@ func (o Options) Validate() error {
 	check(d.Mode <= Off, "mode", d.Mode, "off, coalesce_only or strict")
 	check(d.GroupMPM >= 2 && d.GroupMPM <= maxMPM, "group_mpm", o.GroupMPM, fmt.Sprintf("2 to %d", maxMPM))
 	check(d.OutputBudgetRatio > 0 && d.OutputBudgetRatio <= 1, "output_budget_ratio", o.OutputBudgetRatio, "above 0, to 1")
-	check(d.ReserveMPM >= 1 && d.ReserveMPM < max(d.GroupMPM, 2), "reserve_mpm", o.ReserveMPM,
-		fmt.Sprintf("1 to group_mpm - 1 = %d", max(d.GroupMPM, 2)-1))
+	check(d.ReserveMPM == NoReserve || d.ReserveMPM >= 1 && d.ReserveMPM < max(d.GroupMPM, 2), "reserve_mpm", o.ReserveMPM,
+		fmt.Sprintf("NoReserve, or 1 to group_mpm - 1 = %d", max(d.GroupMPM, 2)-1))
 	check(d.ActiveEmitterEMAAlpha > 0 && d.ActiveEmitterEMAAlpha <= 1,
 		"active_emitter_ema_alpha", o.ActiveEmitterEMAAlpha, "above 0, to 1")
 	checkDuration := func(v, least, most time.Duration, knob string, given time.Duration) {

@@ -185,7 +185,10 @@ func (e *SlotEngine) spareSlots(now time.Time, c *chat, l *lane) int {
 		return 0
 	}
 	window := e.mainWindow(c)
-	if !e.opt.HardReserve {
+	switch {
+	case e.opt.ReserveMPM == NoReserve:
+		return 0
+	case !e.opt.HardReserve:
 		return 1
 	}
 	return max(1, e.keptSlots(now, c, window)-c.reserve.usedWithin(now, window.Per))
@@ -196,7 +199,7 @@ func (e *SlotEngine) keptSlots(now time.Time, c *chat, window Window) int {
 	if !e.opt.HardReserve {
 		return window.Calls - int(e.evenRate(now, c, window))
 	}
-	kept := perWindow(e.opt.ReserveMPM, window)
+	kept := perWindow(max(0, e.opt.ReserveMPM), window)
 	kept = max(kept, window.Calls-share(window, e.opt.OutputBudgetRatio)) // which is part of the original's formula
 	return min(kept, window.Calls-1)
 }
@@ -207,6 +210,9 @@ func (e *SlotEngine) keptSlots(now time.Time, c *chat, window Window) int {
 // which keeps the worst gap within 1.25 of the best possible (TestEqualDocumentsShareEqually). With less,
 // finals come later and lines no sooner (pbbench qos --trade).
 func (e *SlotEngine) evenRate(now time.Time, c *chat, window Window) float64 {
+	if e.opt.ReserveMPM == NoReserve {
+		return supplyShare * float64(window.Calls)
+	}
 	usual := c.reserve.usual(now) * float64(window.Per) / float64(time.Minute)
 	slack := min(usual*5/8, float64(window.Calls)/8)
 	even := float64(window.Calls) - min(usual, float64(perWindow(e.opt.ReserveMPM, window))) - slack

@@ -231,6 +231,10 @@ func TestStreamsLeaveSlots(t *testing.T) {
 		e.Want(noon, "x", 1+line, true)
 	}
 	want(1, "with many finals")
+	options(Options{ReserveMPM: NoReserve})
+	want(0, "with reserve_mpm: 0")
+	options(Options{ReserveMPM: NoReserve, HardReserve: true})
+	want(0, "with reserve_mpm: 0 that isn't lent")
 	options(Options{Mode: CoalesceOnly})
 	want(0, "with coalesce_only")
 	options(Options{HardReserve: true, OutputBudgetRatio: 1})

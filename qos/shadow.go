@@ -67,7 +67,7 @@ func (cp *copying) copyChat(c *chat) *chat {
 	out.lanes, out.requests = nil, map[string]*pendingRequest{}
 	out.call, out.asking = nil, nil
 	out.touched, out.index, out.turn = false, -1, -1
-	out.reserve.used, out.finals.used = append(out.reserve.used[:0:0], c.reserve.used...), append(out.finals.used[:0:0], c.finals.used...)
+	out.reserve.used = append(out.reserve.used[:0:0], c.reserve.used...)
 	cp.to.chats[c.key] = out
 	for _, l := range c.lanes {
 		out.lanes = append(out.lanes, cp.copyLane(l))
@@ -86,6 +86,9 @@ func (cp *copying) copyChat(c *chat) *chat {
 	}
 	for i, l := range c.lanes {
 		cp.copyQueues(l, out.lanes[i])
+		for _, w := range l.charged {
+			out.lanes[i].charged = append(out.lanes[i].charged, cp.copyWork(w))
+		}
 	}
 	if s := c.call; s != nil {
 		call := new(Started)
@@ -110,7 +113,7 @@ func (cp *copying) copyChat(c *chat) *chat {
 func (cp *copying) copyLane(l *lane) *lane {
 	out := new(lane)
 	*out = *l
-	out.waiting, out.streams, out.spent = [Cosmetic]fifo[*slotWork]{}, fair{virtual: l.streams.virtual}, nil
+	out.waiting, out.streams, out.spent, out.charged = [Cosmetic]fifo[*slotWork]{}, fair{virtual: l.streams.virtual}, nil, nil
 	out.pace, out.supply = l.pace.copied(), l.supply.copied()
 	out.flows = map[SessionKey]*flow{}
 	for name, f := range l.flows {

@@ -106,7 +106,9 @@ func setKnob(o *qos.Options, key, value string) (err error) {
 	case "output_budget_ratio":
 		float(&o.OutputBudgetRatio)
 	case "reserve_mpm":
-		whole(&o.ReserveMPM)
+		if whole(&o.ReserveMPM); o.ReserveMPM == 0 {
+			o.ReserveMPM = qos.NoReserve
+		}
 	case "lend_reserve":
 		var lend bool
 		lend, err = strconv.ParseBool(value)

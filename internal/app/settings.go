@@ -62,6 +62,9 @@ func mirrorRules(cfg *config.Config) ([]adapters.MirrorRule, error) {
 func tune(o *qos.Options, q config.QoS) {
 	o.Mode, _ = qos.ParseMode(q.Mode) // the configuration takes no other
 	o.GroupMPM, o.OutputBudgetRatio, o.ReserveMPM, o.HardReserve = q.GroupMPM, q.OutputBudgetRatio, q.ReserveMPM, !q.LendReserve
+	if q.ReserveMPM == 0 {
+		o.ReserveMPM = qos.NoReserve
+	}
 	o.Rounding = time.Duration(q.RoundingMS) * time.Millisecond
 	o.MinSessionTick, o.ActiveEmitterWindow = q.MinSessionTick.Duration(), q.ActiveEmitterWindow.Duration()
 	o.ActiveEmitterEMAAlpha = q.ActiveEmitterEMAAlpha

@@ -173,6 +173,8 @@ func holdText(h api.Hold, x api.Explanation) string { //nolint:cyclop // a table
 		return fmt.Sprintf("The bot makes %d calls at a time, and all are under way", h.Count)
 	case "probe":
 		return "After the platform's silence one call of the bot is on its way to try"
+	case "ahead":
+		return "The end of a turn waits for its session's turn: the session has had more than its share of the chat's calls"
 	case "ending":
 		return "The daemon ends; text goes on after its next start"
 	default:

@@ -26,6 +26,7 @@ func TradeSettings() []Setting {
 	add := func(knob string, value any, set func(*qos.Options)) {
 		all = append(all, Setting{Knob: knob, Value: fmt.Sprint(value), set: set})
 	}
+	add("reserve_mpm", 0, func(o *qos.Options) { o.ReserveMPM = qos.NoReserve })
 	for _, n := range []int{1, 2, 3, 5, 6, 7, 8} { // 4 is the default
 		add("reserve_mpm", n, func(o *qos.Options) { o.ReserveMPM = n })
 	}
