@@ -51,6 +51,10 @@ type outbound struct{ *site }
 func (o outbound) Adapters(context.Context) ([]api.Adapter, error) { return o.adapters, nil }
 func (o outbound) Unbind(context.Context, string) error            { return sessions.ErrUnknown }
 
+func (o outbound) Explain(context.Context, string) (api.Explanation, error) {
+	return api.Explanation{}, sessions.ErrUnknown
+}
+
 func (o outbound) Bindings(sessions.ID) []api.Binding {
 	if all := o.bindings.Load(); all != nil {
 		return *all
