@@ -116,7 +116,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// NoReserve is Options.ReserveMPM where streams leave nothing to what matters more. [reserve_mpm: 0]
+// NoReserve is Options.ReserveMPM where streams leave nothing to what matters more: [reserve_mpm: 0].
 const NoReserve = -1
 
 // OptionError says which knob has a value that can't be.
