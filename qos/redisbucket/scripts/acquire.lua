@@ -187,13 +187,16 @@ local function before(a, b)
 	return a.id < b.id
 end
 
--- rank is how many claims are before one's own, and whether one of a better order is
--- due now: it goes first, even where there's room for both.
+-- rank is how many claims are before one's own, and whether one is due now that goes first even where
+-- there's room for both: one of a better order, or one that this is too far ahead of.
 local function rank(c)
 	local n, yields = 0, false
 	for _, o in ipairs(c.others) do
 		if before(o, c.own) then n = n + 1 end
-		yields = yields or o.order < c.own.order and o.due <= now
+		if o.due <= now then
+			local ahead = c.own.order == 2 and o.order == 2 and c.own.start > o.start + BURST / weight
+			yields = yields or o.order < c.own.order or ahead
+		end
 	end
 	return n, yields
 end
