@@ -72,6 +72,9 @@ func (bs *boards) wantedCards(_ context.Context, now time.Time) (out []Wanted, n
 		return nil, next, nil
 	}
 	for place, mirrored := range bs.mirroredSessions() {
+		if bs.clerk.Hub.Shape(place).OnlyThreads { // there's no place for a list
+			continue
+		}
 		text := bs.boardText(place, mirrored)
 		list := Wanted{Spot: Spot{Kind: KindBoard, Place: place}, Class: qos.Cosmetic, Shows: DigestOf(text), Post: bs.postOnce(adapters.Post{Text: text})}
 		switch stands := bs.clerk.reconciler.standingCard(list.Spot); {

@@ -102,6 +102,24 @@ func (w *world) boards() (lists, pins []adapters.Post) {
 	return lists, pins
 }
 
+// A forum has posts, and no place for a list beside them.
+func TestAForumHasNoList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		defer w.end()
+		w.opt = func(o *inbound.Options) { o.Pinned = true }
+		w.start()
+		w.hub.mu.Lock()
+		w.hub.forum = true
+		w.hub.mu.Unlock()
+		w.bind(w.session("agent"), adapters.Target{Adapter: "chat", Chat: "-1", Thread: "7"}, true)
+		w.pass(2 * time.Minute)
+		if lists, pins := w.boards(); len(lists)+len(pins) > 0 {
+			t.Errorf("lists %+v, pins %+v", lists, pins)
+		}
+	})
+}
+
 func TestAListIsKeptPinned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

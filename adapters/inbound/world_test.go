@@ -574,6 +574,7 @@ type hub struct {
 	reopened  []adapters.Target
 	limits    adapters.LimitStatus
 	maxFile   int // bytes
+	forum     bool
 	ownThread bool
 	threads   map[sessions.ID]string // that were made for sessions
 	unnamed   bool
@@ -706,7 +707,7 @@ func (h *hub) ReopenThread(t adapters.Target) error {
 func (h *hub) Shape(adapters.Target) adapters.Shape {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return adapters.Shape{Len: adapters.UTF16Len, MaxLen: 4096, MaxFile: h.maxFile, OwnThread: h.ownThread, Threads: "topic", Menus: h.menus, MenuOptions: 25}
+	return adapters.Shape{Len: adapters.UTF16Len, MaxLen: 4096, MaxFile: h.maxFile, OwnThread: h.ownThread, OnlyThreads: h.forum, Threads: "topic", Menus: h.menus, MenuOptions: 25}
 }
 
 func (h *hub) RingsAt(_ context.Context, _ sessions.ID, _ adapters.Target, turn sessions.Turn) (bool, error) {
