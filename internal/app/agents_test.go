@@ -176,8 +176,11 @@ func TestAnswersAreTheTranscripts(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/hooks=%t", rec.Name, hooks), func(t *testing.T) {
 				t.Parallel()
 				speed := 8.0
-				if !hooks { // what was asked has to stand on the screen for some looks
+				switch {
+				case !hooks: // what was asked has to stand on the screen for some looks
 					speed = 3
+				case testing.Short(): // the race detector looks at it then, which slows the daemon and not the agent
+					speed = 4
 				}
 				p := playAgent(newDaemon(t), rec.Name, speed, hooks)
 				p.finish()
