@@ -256,6 +256,15 @@ func (e *SlotEngine) promoteFinals(now time.Time, c *chat, l *lane) {
 	}
 }
 
+// promoteAllFinals does it in all chats, where what lets finals go first has changed.
+func (e *SlotEngine) promoteAllFinals(now time.Time) {
+	for _, c := range e.chats {
+		for _, l := range c.lanes {
+			e.promoteFinals(now, c, l)
+		}
+	}
+}
+
 func (e *SlotEngine) countCoalesced(n int) {
 	if n > 0 {
 		e.totals.Coalesced += uint64(n)

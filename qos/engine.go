@@ -251,10 +251,8 @@ func (e *SlotEngine) Reconfigure(now time.Time, opt Options) error {
 	e.opt = opt.withDefaults()
 	e.terms++
 	e.budget.Configure(e.opt.Limits)
+	e.promoteAllFinals(now)
 	for _, c := range e.chats {
-		for _, l := range c.lanes {
-			e.promoteFinals(now, c, l)
-		}
 		c.restAgain()
 		e.forgetHints(c)
 	}
@@ -379,11 +377,7 @@ func ahead(now, t time.Time) time.Time {
 func (e *SlotEngine) beginDraining(now time.Time) {
 	now = e.advanceClock(now)
 	e.draining = true
-	for _, c := range e.chats {
-		for _, l := range c.lanes {
-			e.promoteFinals(now, c, l)
-		}
-	}
+	e.promoteAllFinals(now)
 	e.touchAll()
 }
 
