@@ -33,6 +33,8 @@ type Origins struct {
 	groups    map[string]sessions.ID // control groups that are one pane's alone
 	home      string
 	seen      map[int]kin
+	// environOf is wholeEnviron but in tests.
+	environOf func(pid int) (env map[string]string, whole bool, err error)
 }
 
 // kin is a process as far as it says where it was begun.
@@ -48,7 +50,7 @@ type kin struct {
 // Origins looks at these panes. home is the daemon's state folder: by it what's left of
 // sessions that nobody remembers is known.
 func (p *Processes) Origins(panes []SessionPane, home string) *Origins {
-	o := &Origins{processes: p, panes: panes, home: home, groups: map[string]sessions.ID{}, seen: map[int]kin{}}
+	o := &Origins{processes: p, panes: panes, home: home, groups: map[string]sessions.ID{}, seen: map[int]kin{}, environOf: wholeEnviron}
 	if !p.ok {
 		return o
 	}
@@ -181,7 +183,8 @@ func serverOf(tmux string) int {
 
 // Holding returns the session of a process that has a socket by its inode and was begun in
 // a session's pane; "": none has. Where such a process can't be looked into it counts as
-// one that has it. An error says that it can't be told.
+// one that has it. An error says that it can't be told: a process has the socket of which
+// nobody can tell where it was begun.
 func (o *Origins) Holding(inode uint64, uid int) (sessions.ID, error) {
 	all, err := o.processes.fs.AllProcs()
 	if err != nil {
@@ -195,17 +198,15 @@ func (o *Origins) Holding(inode uint64, uid int) (sessions.ID, error) {
 			continue
 		}
 		id, err := o.Of(proc.PID)
-		if errors.Is(err, errRaced) {
-			raced = err
-		}
-		if err != nil || id == "" {
+		unknown := errors.Is(err, errRaced)
+		if id == "" && !unknown {
 			continue // it's gone, or was begun elsewhere
 		}
-		links, err := proc.FileDescriptorTargets()
-		if errors.Is(err, os.ErrPermission) {
-			return id, nil
-		}
-		if slices.Contains(links, want) {
+		links, denied := proc.FileDescriptorTargets()
+		switch has := slices.Contains(links, want) || errors.Is(denied, os.ErrPermission); {
+		case has && unknown:
+			raced = err
+		case has:
 			return id, nil
 		}
 	}
@@ -256,7 +257,7 @@ func (o *Origins) environ(s procfs.ProcStat) (map[string]string, error) {
 		return nil, nil //nolint:nilnil // it has none
 	}
 	for range execTries {
-		env, whole, err := wholeEnviron(s.PID)
+		env, whole, err := o.environOf(s.PID)
 		switch {
 		case errors.Is(err, os.ErrPermission):
 			return nil, nil //nolint:nilnil // it's another user's
