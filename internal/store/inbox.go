@@ -84,7 +84,7 @@ func (s *Inbox) open(ctx context.Context, prepare func(path string) error) error
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
-	_, _, err = migrate(ctx, conn, migrations())
+	_, _, err = migrate(ctx, conn, migrations(), newestSchema)
 	if err = errors.Join(err, conn.Close()); err != nil {
 		return errors.Join(err, db.Close())
 	}

@@ -96,7 +96,7 @@ func makeOlder(t *testing.T, path string, names []string, sessions int, wal bool
 	if wal {
 		mustExec(t, conn, "PRAGMA journal_mode = WAL")
 	}
-	if _, _, err := migrate(t.Context(), conn, older); err != nil {
+	if _, _, err := migrate(t.Context(), conn, older, ""); err != nil {
 		t.Fatal(err)
 	}
 	columns := []string{"agent", "cwd", "server", "server_pid", "server_start", "pane", "owned", "created_at", "ended_at", "exit_signal"}

@@ -110,7 +110,7 @@ func TestPinnedListsOfOlderDatabasesNameNobody(t *testing.T) {
 		}
 	}
 	conn := raw(t, path)
-	if _, _, err := migrate(t.Context(), conn, older); err != nil {
+	if _, _, err := migrate(t.Context(), conn, older, ""); err != nil {
 		t.Fatal(err)
 	}
 	mustExec(t, conn, `INSERT INTO boards VALUES ('chat', '-1', '5', '- [qzforget](<chat:-1/7>)', 1)`)
@@ -134,7 +134,7 @@ func TestMigrationsRunOnceInOrderAndAllOrNothing(t *testing.T) {
 	steps := fstest.MapFS{"0001.sql": {Data: []byte(`CREATE TABLE a (x); INSERT INTO a VALUES (1);`)}}
 	check := func(wantWas, wantIs int, wantErr string) {
 		t.Helper()
-		was, is, err := migrate(ctx, conn, steps)
+		was, is, err := migrate(ctx, conn, steps, "")
 		if was != wantWas || is != wantIs || (err == nil) != (wantErr == "") || err != nil && !strings.Contains(err.Error(), wantErr) {
 			t.Errorf("got %d → %d, %v; want %d → %d, %q", was, is, err, wantWas, wantIs, wantErr)
 		}

@@ -98,7 +98,7 @@ func (l *dbLink) open(ctx context.Context, log *slog.Logger) (err error) {
 	if l.conn, err = l.db.Conn(ctx); err != nil {
 		return err
 	}
-	was, is, err := migrate(ctx, l.conn, migrations())
+	was, is, err := migrate(ctx, l.conn, migrations(), newestSchema)
 	if err != nil {
 		return err
 	}
