@@ -134,11 +134,52 @@ mirrors:
 	},
 	{
 		name: "listening to the world", in: "adapters: {web: {listen: ':7333'}}",
-		want: "1:26: adapters.web.listen: must be a loopback host:port, such as 127.0.0.1:7333, localhost:7333 or [::1]:7333",
+		want: "1:26: adapters.web.listen: must be an address of this machine and a port, such as 127.0.0.1:7333, [::1]:7333 or 0.0.0.0:7333",
 	},
 	{
 		name: "listening to the network", in: "adapters: {web: {listen: '192.168.1.2:7333'}}",
-		want: "1:26: adapters.web.listen: must be a loopback host:port, such as 127.0.0.1:7333, localhost:7333 or [::1]:7333",
+		want: "1:26: adapters.web.listen: must be a loopback host:port, such as 127.0.0.1:7333, where neither tls_cert_file is given " +
+			"nor behind_proxy is true: what's typed and shown would go through the network for everybody to read",
+	},
+	{
+		name: "a page behind nothing", in: "adapters: {web: {public_url: 'https://pane.example.com'}}",
+		want: "1:30: adapters.web.public_url: needs behind_proxy: true, for a reverse proxy such as Caddy or tailscale serve before the page, or a tls_cert_file",
+	},
+	{
+		name: "a page by http", in: "adapters: {web: {behind_proxy: true, public_url: 'http://pane.example.com'}}",
+		want: "1:50: adapters.web.public_url: must begin with https://: by http a browser keeps no key, and everybody on the way could read and change the page",
+	},
+	{
+		name: "a page below a path", in: "adapters: {web: {behind_proxy: true, public_url: 'https://example.com/pane'}}",
+		want: "1:50: adapters.web.public_url: must be a name of its own, without a path, such as https://pane.example.ts.net: the page can't be served below another",
+	},
+	{
+		name: "hosts by patterns", in: "adapters: {web: {allowed_hosts: ['*.example.com', 'pane.example.com:443', '[::1', 'a b', '.', 'pane:0']}}",
+		want: `1:34: adapters.web.allowed_hosts[0]: must be one exact name with or without a port, such as pane.example.ts.net or localhost:9000, not a pattern
+1:75: adapters.web.allowed_hosts[2]: must be one exact name with or without a port, such as pane.example.ts.net or localhost:9000, not a pattern
+1:83: adapters.web.allowed_hosts[3]: must be one exact name with or without a port, such as pane.example.ts.net or localhost:9000, not a pattern
+1:90: adapters.web.allowed_hosts[4]: must be one exact name with or without a port, such as pane.example.ts.net or localhost:9000, not a pattern
+1:95: adapters.web.allowed_hosts[5]: must be one exact name with or without a port, such as pane.example.ts.net or localhost:9000, not a pattern`,
+	},
+	{
+		name: "proxies", in: "adapters: {web: {listen: '0.0.0.0:7333', behind_proxy: true}}",
+		want: "1:56: adapters.web.behind_proxy: needs trusted_proxies where listen isn't a loopback address: the addresses from which the proxy connects",
+	},
+	{
+		name: "proxies that are anybody", in: "adapters: {web: {behind_proxy: true, trusted_proxies: ['0.0.0.0/0', '10.0.0.1/8', caddy]}}",
+		want: strings.Join([]string{
+			"1:56: adapters.web.trusted_proxies[0]: must be an address, such as 127.0.0.1, or a range of them, such as 10.0.0.0/24",
+			"1:69: adapters.web.trusted_proxies[1]: must be an address, such as 127.0.0.1, or a range of them, such as 10.0.0.0/24",
+			"1:83: adapters.web.trusted_proxies[2]: must be an address, such as 127.0.0.1, or a range of them, such as 10.0.0.0/24",
+		}, "\n"),
+	},
+	{
+		name: "trusted proxies without a proxy", in: "adapters: {web: {trusted_proxies: ['10.0.0.0/24']}}",
+		want: "1:35: adapters.web.trusted_proxies: must be given only when behind_proxy is true",
+	},
+	{
+		name: "half a certificate", in: "adapters: {web: {tls_key_file: /etc/page.key}}",
+		want: "1:17: adapters.web.tls_cert_file: must be given together with tls_key_file",
 	},
 	{
 		name: "port", in: "adapters: {web: {listen: 'localhost:65536'}}",

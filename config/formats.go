@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // format is what an "is" or "keys" tag names: how a text must look.
@@ -46,8 +45,6 @@ func formatOf(name string) format {
 		return format{place: Form.targetProblem}
 	case "target_or_none":
 		return format{place: Form.targetOrNoneProblem}
-	case "loopback":
-		return format{problem: loopbackProblem}
 	case "http_url":
 		return format{problem: httpURLProblem}
 	case "http_url_or_none":
@@ -64,6 +61,14 @@ func formatOf(name string) format {
 		return format{problem: ageProblem}
 	case "span":
 		return format{problem: spanProblem}
+	case "host_port":
+		return format{problem: hostPortProblem}
+	case "page_url_or_none":
+		return format{problem: orNone(pageURLProblem)}
+	case "allowed_host":
+		return format{problem: hostProblem}
+	case "address_range":
+		return format{problem: addressRangeProblem}
 	case "loopback_or_none":
 		return format{problem: orNone(loopbackProblem)}
 	case "rule_name":
@@ -115,10 +120,7 @@ func loopbackProblem(text string) string {
 	if err != nil || !IsLoopback(host) {
 		return "must be a loopback host:port, such as 127.0.0.1:7333, localhost:7333 or [::1]:7333"
 	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil || strings.HasPrefix(port, "+") {
-		return "must end in a port from 0 to 65535; with 0 the system chooses one"
-	}
-	return ""
+	return portProblem(port)
 }
 
 // orNone is a rule that an empty text passes, too.

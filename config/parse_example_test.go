@@ -13,6 +13,6 @@ func ExampleForm_Parse() {
 	fmt.Println(err)
 	// Output:
 	// panebridge.yaml:2:21: polling.output_cadence_s: must be a number, not text
-	// panebridge.yaml:4:17: adapters.web.listen: must be a loopback host:port, such as 127.0.0.1:7333, localhost:7333 or [::1]:7333
+	// panebridge.yaml:4:17: adapters.web.listen: must be an address of this machine and a port, such as 127.0.0.1:7333, [::1]:7333 or 0.0.0.0:7333
 	// panebridge.yaml:5:1: mirors: unknown key; did you mean mirrors?
 }

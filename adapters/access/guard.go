@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,6 +53,17 @@ func (r Roles) Has(want Role) bool {
 	default:
 		return false
 	}
+}
+
+// String is their names, the least first, with a space between.
+func (r Roles) String() string {
+	var names []string
+	for _, role := range []Role{Viewer, Operator, Approver, Admin} {
+		if r[role] {
+			names = append(names, string(role))
+		}
+	}
+	return strings.Join(names, " ")
 }
 
 // Config is who has access by configuration.

@@ -348,7 +348,7 @@ func TestServerThatTookThePortGetsNothing(t *testing.T) {
 	b.Ignore("") // the rogue's page may say what it likes
 	b.Do(s.open())
 	b.Until("the page", pageShows)
-	unused, _ := s.keeper.NewAddress(time.Now(), s.addr)
+	unused, _ := s.keeper.NewAddress(time.Now(), "http://"+s.addr)
 	start, _ := s.keeper.Now(time.Now())
 	s.stop()
 

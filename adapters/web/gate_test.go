@@ -48,7 +48,7 @@ func TestGateSaysWhatToDo(t *testing.T) {
 	b.Do(chromedp.Navigate("http://" + s.addr + "/"))
 	sees("not-in", "gate-not-in")
 
-	url, _ := s.keeper.NewAddress(time.Now(), s.addr)
+	url, _ := s.keeper.NewAddress(time.Now(), "http://"+s.addr)
 	b.Do(chromedp.Navigate(url))
 	b.Until("the page", pageShows)
 	if now := browsertest.Eval[string](b, `location.href`); now != "http://"+s.addr+"/#"+string(id) && now != "http://"+s.addr+"/" {

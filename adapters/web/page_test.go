@@ -119,7 +119,7 @@ func browse(t *testing.T, width, height int) *browsertest.Browser {
 
 // open opens an address that lets the browser in.
 func (s *site) open() chromedp.Action[chromedp.Void] {
-	url, _ := s.keeper.NewAddress(time.Now(), s.addr)
+	url, _ := s.keeper.NewAddress(time.Now(), "http://"+s.addr)
 	return chromedp.Navigate(url)
 }
 

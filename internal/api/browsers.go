@@ -4,29 +4,47 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/sessions"
 )
 
 // Page says where the page is, and which browsers may use it.
 type Page struct {
-	URL      string    `json:"url"`      // without a token; "": the page is off
-	Start    string    `json:"start"`    // the name of this start of the daemon
-	Browsers []Browser `json:"browsers"` // never null; who was here last first
+	URL       string          `json:"url"`                  // on this machine, without a token; "": the page is off
+	PublicURL string          `json:"public_url,omitempty"` // for browsers elsewhere
+	Start     string          `json:"start"`                // the name of this start of the daemon
+	Browsers  []Browser       `json:"browsers"`             // never null; who was here last first
+	Waiting   []WaitingDevice `json:"waiting"`              // never null; the oldest first
 }
 
 // Browser is a browser that may use the page.
 type Browser struct {
 	ID      string    `json:"id"`
-	Label   string    `json:"label"`
-	Address string    `json:"address"` // of the page, as the browser calls it
+	Name    string    `json:"name,omitempty"` // what its person calls it; "": it's the owner's, on this machine
+	Label   string    `json:"label"`          // what it calls itself
+	Roles   []string  `json:"roles"`          // never null; the least first
+	Address string    `json:"address"`        // of the page, as the browser calls it
 	Created time.Time `json:"created_at"`
 	Used    time.Time `json:"used_at"`
 	Expires time.Time `json:"expires_at"`
+}
+
+// WaitingDevice is a device that has opened a shared address and waits for somebody's word.
+type WaitingDevice struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Label   string    `json:"label"`
+	Roles   []string  `json:"roles"` // that it gets
+	Address string    `json:"address"`
+	From    string    `json:"from"`   // its network address
+	Number  string    `json:"number"` // which it shows, too
+	Until   time.Time `json:"until"`
 }
 
 // PageAddress is an address that lets one browser in, once.
@@ -35,19 +53,21 @@ type PageAddress struct {
 	Expires time.Time `json:"expires_at"`
 }
 
+// ShareRequest is the body of POST /api/v1/page/shares.
+type ShareRequest struct {
+	Name  string   `json:"name"`  // what the device is called; "": what it calls itself
+	Roles []string `json:"roles"` // what it may do; empty: viewer
+}
+
 // Rotated says what a rotation has ended.
 type Rotated struct {
 	Browsers int `json:"browsers"`
 }
 
-// onUnix refuses what's there on the Unix socket only: a browser that's let in lets in no
-// other.
-func (a *api) onUnix(h apiHandler) apiHandler {
+// withPage refuses calls about the page while it's off.
+func (a *api) withPage(h apiHandler) apiHandler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		switch {
-		case a.author != authorCLI:
-			return &Error{Status: http.StatusForbidden, Code: codeForbidden, Message: "who may use the page is said in the terminal: panebridge page"}
-		case a.opts.Browsers == nil:
+		if a.opts.Browsers == nil {
 			return errPageOff
 		}
 		return h(w, r)
@@ -62,30 +82,85 @@ var errPageOff = &Error{
 // pageInfo serves GET /api/v1/page.
 func (a *api) pageInfo(w http.ResponseWriter, _ *http.Request) error {
 	now := time.Now()
-	p := Page{Browsers: []Browser{}}
-	if a.host != "" {
-		p.URL = "http://" + a.host + "/"
+	p := Page{Browsers: []Browser{}, Waiting: []WaitingDevice{}, PublicURL: a.opts.Reach.PublicURL}
+	if a.origin != "" {
+		p.URL = a.origin + "/"
 	}
 	p.Start, _ = a.opts.Browsers.Now(now)
 	for _, b := range a.opts.Browsers.List(now) {
 		p.Browsers = append(p.Browsers, newBrowser(b))
+	}
+	for _, b := range a.opts.Browsers.Waiting(now) {
+		p.Waiting = append(p.Waiting, WaitingDevice{
+			ID: b.ID, Name: b.Name, Label: b.Label, Roles: namesOf(b.Roles), Address: b.Address, From: b.From, Number: b.Number, Until: b.Until,
+		})
 	}
 	writeJSON(w, http.StatusOK, p)
 	return nil
 }
 
 func newBrowser(b browsers.Browser) Browser {
-	return Browser{ID: b.ID, Label: b.Label, Address: b.Address, Created: b.Created, Used: b.LastUsed, Expires: b.Expires}
+	return Browser{
+		ID: b.ID, Name: b.Name, Label: b.Label, Roles: namesOf(b.Roles), Address: b.Address, Created: b.Created, Used: b.LastUsed, Expires: b.Expires,
+	}
+}
+
+func namesOf(r access.Roles) []string { return strings.Fields(r.String()) }
+
+// me serves GET /api/v1/page/me: how the browser that asks is known.
+func (a *api) me(w http.ResponseWriter, r *http.Request) error {
+	writeJSON(w, http.StatusOK, newBrowser(browserOf(r.Context())))
+	return nil
 }
 
 // newAddress serves POST /api/v1/page/addresses.
 func (a *api) newAddress(w http.ResponseWriter, _ *http.Request) error {
-	if a.host == "" {
+	if a.origin == "" {
 		return errPageOff
 	}
 	var out PageAddress
-	out.URL, out.Expires = a.opts.Browsers.NewAddress(time.Now(), a.host)
+	out.URL, out.Expires = a.opts.Browsers.NewAddress(time.Now(), a.origin)
 	writeJSON(w, http.StatusCreated, out)
+	return nil
+}
+
+// newShare serves POST /api/v1/page/shares.
+func (a *api) newShare(w http.ResponseWriter, r *http.Request) error {
+	var body ShareRequest
+	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {
+		return err
+	}
+	if a.opts.Reach.PublicURL == "" {
+		return &Error{
+			Status: http.StatusConflict, Code: "conflict",
+			Message: "no address is known by which other devices reach the page: set adapters.web.public_url, such as https://pane.example.ts.net, and start the daemon anew; docs/page.md says how",
+		}
+	}
+	roles := access.Roles{}
+	for _, name := range body.Roles {
+		role, err := access.ParseRole(name)
+		if err != nil || name == "" {
+			return badRequest(fmt.Sprintf("there's no role %q: there are viewer, operator, approver and admin", name))
+		}
+		roles[role] = true
+	}
+	if len(roles) == 0 {
+		roles[access.Viewer] = true
+	}
+	var out PageAddress
+	out.URL, out.Expires = a.opts.Browsers.NewShare(time.Now(), strings.TrimSuffix(a.opts.Reach.PublicURL, "/"), browsers.Share{Name: body.Name, Roles: roles})
+	writeJSON(w, http.StatusCreated, out)
+	return nil
+}
+
+// confirm serves POST /api/v1/page/browsers/{id}/confirm.
+func (a *api) confirm(w http.ResponseWriter, r *http.Request) error {
+	b, err := a.opts.Browsers.Confirm(r.Context(), time.Now(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	a.opts.Log.Info("a device was let in", "device", b.ID, "name", b.Name, "roles", b.Roles.String(), "by", a.author)
+	writeJSON(w, http.StatusOK, newBrowser(b))
 	return nil
 }
 
@@ -127,9 +202,6 @@ type Pair func(ctx context.Context, role, by string) (Pairing, error)
 // pair gives access to chats, so only the command line may: a browser that
 // may use the page is of less weight than being the daemon's own user.
 func (a *api) pair(w http.ResponseWriter, r *http.Request) error {
-	if a.author != authorCLI {
-		return &Error{Status: http.StatusForbidden, Code: codeForbidden, Message: "pairing codes are made in the terminal: panebridge pair"}
-	}
 	var body PairRequest
 	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {
 		return err
@@ -235,10 +307,8 @@ func (p *page) sendLines(lines []sessions.Line) error {
 		return err
 	}
 	p.pos.behind(lines[len(lines)-1].N)
-	ev := OutputEvent{Session: p.id, First: lines[0].N, Lines: lines}
-	if p.sub.only != "" {
-		ev.Secrets = p.api.secrets(p.ctx, p.id, lines)
-	}
+	ev := OutputEvent{Session: p.id, First: lines[0].N}
+	ev.Lines, ev.Secrets = p.api.shownLines(p.ctx, p.id, lines, p.sub.only != "")
 	return p.out.event(EventOutput, p.eventID(), ev)
 }
 
@@ -283,6 +353,31 @@ func (a *api) secrets(ctx context.Context, id sessions.ID, lines []sessions.Line
 	return found
 }
 
+// shownLines are consecutive lines of a session's log as a caller gets them: with the places of
+// their secrets where these are asked for, but to a device that isn't an admin's without secrets.
+func (a *api) shownLines(ctx context.Context, id sessions.ID, lines []sessions.Line, places bool) ([]sessions.Line, []Secret) {
+	if a.seesSecrets(ctx) {
+		if places {
+			return lines, a.secrets(ctx, id, lines)
+		}
+		return lines, nil
+	}
+	if a.opts.Masker == nil || len(lines) == 0 {
+		return lines, nil
+	}
+	w, _ := adapters.WindowOf(ctx, a.opts.Output, id, lines) // what can be read of it
+	shown := slices.Clone(lines)
+	for i, text := range a.opts.Masker.Lines(w).Lines {
+		shown[i].Text = text
+	}
+	return shown, nil
+}
+
+// seesSecrets reports whether who calls may see secrets that sessions have shown.
+func (a *api) seesSecrets(ctx context.Context) bool {
+	return a.author == authorCLI || browserOf(ctx).Roles.Has(access.Admin)
+}
+
 // Receipt is a receipt as the page gets it: it hides the secrets of its text, as those of the log.
 // To anybody else it's a sessions.Receipt.
 type Receipt struct {
@@ -292,11 +387,15 @@ type Receipt struct {
 }
 
 // receiptFor is what a caller gets of a receipt: the command line shows all, as tmux would.
-func (a *api) receiptFor(r sessions.Receipt) any {
+func (a *api) receiptFor(req *http.Request, r sessions.Receipt) any {
 	if a.author == authorCLI || a.opts.Masker == nil {
 		return r
 	}
 	out := Receipt{Receipt: r}
+	if !a.seesSecrets(req.Context()) {
+		out.Text, out.Reason = a.hiddenText(r.Text), a.shownText(r.Reason)
+		return out
+	}
 	out.Reason = a.shownText(r.Reason)
 	lines := strings.SplitAfter(r.Text, "\n")
 	begins, next := 0, 0 // of the line that's next, in units of the text

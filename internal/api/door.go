@@ -9,7 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,12 +17,14 @@ import (
 )
 
 // door stands before everything on the TCP port. Any program and any page of
-// any browser of this machine can reach a loopback port, so it asks for
-//   - a connection of the daemon's own user, where the system says whose it is (guard.go);
-//   - a Host that names the loopback interface and this port, against pages
-//     whose name was made to point here (DNS rebinding);
-//   - an Origin, where there is one, that is the page's own, for all that
-//     changes something and for events;
+// any browser of this machine can reach a loopback port, and what a proxy hands on comes from
+// anywhere. So it asks for
+//   - a connection of the daemon's own user, of a trusted proxy or, by TLS, of another machine
+//     (listener.go), and no word of a proxy that isn't trusted;
+//   - a Host that names the loopback interface and this port, or one that the configuration
+//     names, against pages whose name was made to point here (DNS rebinding);
+//   - an Origin, where there is one, that is the page's own, for all that changes something and
+//     for events, and a browser that says, where it does, that the page itself asks;
 //   - a signature by a browser that was let in, for all but the page's files, which hold
 //     nothing secret (package browsers).
 type door struct {
@@ -58,20 +60,25 @@ const (
 // ServeHTTP lets a request in, or says why not.
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setSecurityHeaders(w.Header())
-	d.dropCookie(w, r)
-	why := foreignUser(r.Context())
-	switch {
-	case why != "":
+	if why := foreignUser(r.Context()); why != "" {
 		w.Header().Set("Connection", "close")
 		forbid(w, why)
-	case !d.hostAllowed(r.Host):
-		forbid(w, "this address is served to the machine itself only, as http://127.0.0.1:"+d.port)
+		return
+	}
+	v := d.opts.Reach.visitOf(r, d.port)
+	if v.local {
+		d.dropCookie(w, r)
+	}
+	r = r.WithContext(withVisit(r.Context(), v))
+	switch {
+	case v.refused != "":
+		forbid(w, v.refused)
 	case r.Header.Get("Service-Worker") == "script":
 		endWorker(w)
 	case isPage(r) && reads(r):
 		d.serveFile(w, r)
-	case needsOrigin(r) && !sameOrigin(r):
-		forbid(w, "the request comes from another page: "+r.Header.Get("Origin"))
+	case needsOrigin(r) && !sameOrigin(r, v.origins), fromElsewhere(r.Header):
+		forbid(w, "the request comes from another page"+saidOrigin(r))
 	case r.URL.Path == startPath && r.Method == http.MethodGet:
 		writeJSON(w, http.StatusOK, d.signingStart())
 	case r.URL.Path == keysPath && r.Method == http.MethodPost:
@@ -81,6 +88,20 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		d.serveSigned(w, r)
 	}
+}
+
+func saidOrigin(r *http.Request) string {
+	if origin := r.Header.Get("Origin"); origin != "" {
+		return ": " + origin
+	}
+	return ""
+}
+
+// fromElsewhere reports whether a browser says that another page than this one asks (Fetch
+// Metadata). Other programs say nothing.
+func fromElsewhere(h http.Header) bool {
+	site := h.Get("Sec-Fetch-Site")
+	return site != "" && site != "same-origin" && site != "none"
 }
 
 func forbid(w http.ResponseWriter, message string) {
@@ -131,23 +152,6 @@ func (d *door) serveFile(w http.ResponseWriter, r *http.Request) {
 	d.page.ServeHTTP(w, r)
 }
 
-// hostAllowed reports whether a Host header names the loopback interface and
-// this port.
-func (d *door) hostAllowed(host string) bool {
-	name, port, err := net.SplitHostPort(host)
-	if err != nil { // no port: that of the scheme
-		name, port = strings.Trim(host, "[]"), "80"
-	}
-	if port != d.port {
-		return false
-	}
-	if strings.EqualFold(name, "localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(name)
-	return err == nil && addr.IsLoopback()
-}
-
 func isPage(r *http.Request) bool {
 	return !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/metrics"
 }
@@ -159,10 +163,10 @@ func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method
 func needsOrigin(r *http.Request) bool { return !reads(r) || r.URL.Path == "/api/v1/events" }
 
 // sameOrigin reports whether a request has no Origin (it's no browser's, or a
-// plain same-origin GET) or the origin it was sent to.
-func sameOrigin(r *http.Request) bool {
+// plain same-origin GET) or one of the page's.
+func sameOrigin(r *http.Request, origins []string) bool {
 	origin := r.Header.Get("Origin")
-	return origin == "" || origin == "http://"+r.Host
+	return origin == "" || slices.Contains(origins, origin)
 }
 
 // serveSigned hands on a request that a browser has signed which was let in.
@@ -217,7 +221,9 @@ func (d *door) refusal(err error) *Error {
 		return &Error{Status: http.StatusUnauthorized, Code: codeStale, Message: err.Error(), SigningStart: &now}
 	case errors.Is(err, browsers.ErrReplayed):
 		return &Error{Status: http.StatusUnauthorized, Code: codeReplayed, Message: err.Error()}
-	case errors.Is(err, browsers.ErrBusy):
+	case errors.Is(err, browsers.ErrWaiting):
+		return &Error{Status: http.StatusUnauthorized, Code: codeWaiting, Message: err.Error()}
+	case errors.Is(err, browsers.ErrBusy), errors.Is(err, browsers.ErrGuesses):
 		return &Error{Status: http.StatusTooManyRequests, Code: codeTooMany, Message: err.Error()}
 	case errors.Is(err, browsers.ErrUnknown), errors.Is(err, browsers.ErrToken):
 		return &Error{Status: http.StatusUnauthorized, Code: codeUnauthorized, Message: err.Error()}
@@ -249,6 +255,9 @@ type KeyAnswer struct {
 
 	ID      string    `json:"id"`
 	Expires time.Time `json:"expires"`
+	// Number is what its person compares while the browser waits for somebody's word, until
+	// Expires; "": it's let in.
+	Number string `json:"number,omitempty"`
 }
 
 // letIn serves POST /api/v1/page/keys.
@@ -270,20 +279,22 @@ func (d *door) letIn(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {
 		return err
 	}
-	b, err := d.enrol(r, now, checked.Browser, body)
+	v := visitIn(r.Context())
+	got, err := d.keeper.Enrol(r.Context(), now, browsers.Visitor{
+		Token: body.Token, Host: r.Host, Local: v.local, From: v.from, Label: labelOf(r.UserAgent()), Key: body.Key,
+	}, checked.Browser)
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusCreated, KeyAnswer{SigningStart: d.signingStart(), ID: b.ID, Expires: b.Expires})
-	return nil
-}
-
-// enrol makes a browser's key known. was is the browser that signed; empty: none did.
-func (d *door) enrol(r *http.Request, now time.Time, was browsers.Browser, body KeyRequest) (browsers.Browser, error) {
-	if was.ID != "" {
-		return d.keeper.Renew(r.Context(), now, was, body.Token, body.Key)
+	answer := KeyAnswer{SigningStart: d.signingStart(), ID: got.Browser.ID, Expires: got.Browser.Expires}
+	if got.Waiting == nil {
+		writeJSON(w, http.StatusCreated, answer)
+		return nil
 	}
-	return d.keeper.Enrol(r.Context(), now, body.Token, r.Host, labelOf(r.UserAgent()), body.Key)
+	answer.Expires, answer.Number = got.Waiting.Until, got.Waiting.Number
+	d.opts.Log.Info("a device waits to be let in", "device", got.Browser.ID, "label", got.Browser.Label, "from", v.from)
+	writeJSON(w, http.StatusAccepted, answer)
+	return nil
 }
 
 // labelOf says in a few words which browser a User-Agent header is of.
@@ -320,11 +331,13 @@ func browserOf(ctx context.Context) browsers.Browser {
 func foreignUser(ctx context.Context) string {
 	c, ok := ctx.Value(guardedKey{}).(*guardedConn)
 	switch {
-	case !ok || c.ours:
+	case !ok || c.whose != whoseForeign:
 		return ""
+	case errors.Is(c.err, errUntrusted):
+		return c.err.Error()
 	case c.err != nil:
 		return fmt.Sprintf("the page is served to its own user only, and the system doesn't say whose this connection is (%v)", c.err)
 	}
 	return fmt.Sprintf("the page is served to its own user only, and this connection is of the user with the id %d; "+
-		"a proxy must run as the daemon's user", c.uid)
+		"for a proxy of another user set adapters.web.behind_proxy to true", c.uid)
 }

@@ -41,11 +41,13 @@ const (
 	codeMediaType    = "unsupported_media_type"
 	codeNotFound     = "not_found"
 	codeReplayed     = "replayed"
+	codeRole         = "role"
 	codeStale        = "stale"
 	codeTooLarge     = "too_large"
 	codeTooMany      = "too_many"
 	codeUnauthorized = "unauthorized"
 	codeUnavailable  = "unavailable"
+	codeWaiting      = "waiting"
 )
 
 func badRequest(message string) *Error {

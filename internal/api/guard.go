@@ -2,18 +2,19 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/panebridge/panebridge/internal/peer"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -30,13 +31,56 @@ const (
 	ownKnown            // as own, but done too if nobody can tell which session is the caller's
 	asked               // approvers are asked whether this one call may be made
 	asksWho             // as asked, of those who may give access: it gives some
+	barred              // it's refused, and nobody is asked
 )
 
 // route is one call of the API.
 type route struct {
 	do     apiHandler
 	inside insideRule
-	does   string // what it does, as people are asked; not needed of those that are free
+	needs  access.Role // of a browser; socketOnly: the call is there on the Unix socket only
+	does   string      // what it does, as people are asked; not needed of those that are free
+}
+
+// socketOnly is in a role's place where no browser may.
+const socketOnly access.Role = ""
+
+// permit returns nil if a browser may make a call by its roles. Who comes by the Unix socket may.
+func (a *api) permit(r *http.Request, rt route) error {
+	if a.author == authorCLI {
+		return nil
+	}
+	roles := browserOf(r.Context()).Roles
+	switch {
+	case rt.needs == socketOnly:
+		return &Error{Status: http.StatusForbidden, Code: codeForbidden, Message: "this is there for the command line only"}
+	case !roles.Has(rt.needs):
+		return &Error{Status: http.StatusForbidden, Code: codeRole, Message: "this device may be used by a " + cmp.Or(roles.String(), "stranger") + ", and this takes " + withArticle(rt.needs)}
+	}
+	return nil
+}
+
+// may reports whether a caller has a role.
+func (a *api) may(r *http.Request, role access.Role) bool {
+	return a.author == authorCLI || browserOf(r.Context()).Roles.Has(role)
+}
+
+// authorOf is who a call is from, as sessions and people read it. name is "" for the command line
+// and the owner's own browsers.
+func (a *api) authorOf(r *http.Request) (author, name string) {
+	b := browserOf(r.Context())
+	if b.Name == "" {
+		return a.author, ""
+	}
+	return a.author + ":" + b.ID, b.Name
+}
+
+// withArticle is a role as a sentence needs it.
+func withArticle(r access.Role) string {
+	if strings.ContainsRune("aeiou", rune(r[0])) {
+		return "an " + string(r)
+	}
+	return "a " + string(r)
 }
 
 // CallerPlace is where a caller was begun.
@@ -83,15 +127,19 @@ const (
 type connection struct {
 	net.Conn
 
-	mu    sync.Mutex // held while it's found out
-	known bool
-	place CallerPlace
+	elsewhere bool       // it's no connection of the daemon's own user on this machine
+	mu        sync.Mutex // held while it's found out
+	known     bool
+	place     CallerPlace
 }
 
 type connectionKey struct{}
 
 // withConnection is an http.Server's ConnContext.
 func withConnection(ctx context.Context, c net.Conn) context.Context {
+	if secure, ok := c.(*tls.Conn); ok {
+		c = secure.NetConn()
+	}
 	if last, ok := c.(*lent); ok {
 		ctx = context.WithValue(ctx, lentKey{}, true)
 		c = last.Conn
@@ -101,13 +149,14 @@ func withConnection(ctx context.Context, c net.Conn) context.Context {
 		ctx = context.WithValue(ctx, guardedKey{}, kept)
 		c = kept.Conn
 	}
-	return context.WithValue(ctx, connectionKey{}, &connection{Conn: c})
+	return context.WithValue(ctx, connectionKey{}, &connection{Conn: c, elsewhere: ok && kept.whose != whoseOwn})
 }
 
-// placeOf finds out where a request comes from.
+// placeOf finds out where a request comes from. What another user's proxy or another machine
+// hands on was begun in no pane.
 func (o *Options) placeOf(ctx context.Context) CallerPlace {
 	c, ok := ctx.Value(connectionKey{}).(*connection)
-	if !ok || o.Places == nil {
+	if !ok || o.Places == nil || c.elsewhere {
 		return CallerPlace{}
 	}
 	c.mu.Lock()
@@ -183,7 +232,7 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request, rt route, place Caller
 	if a.author != authorCLI {
 		return errors.New("by the page's port nobody is asked")
 	}
-	if rt.inside == noRule || rt.does == "" || a.opts.Confirm == nil || r.Header.Get(AskHeader) == "no" {
+	if rt.inside == noRule || rt.inside == barred || rt.does == "" || a.opts.Confirm == nil || r.Header.Get(AskHeader) == "no" {
 		return errNobodyAsked
 	}
 	if place.Session == "" {
@@ -226,7 +275,7 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request, rt route, place Caller
 
 // String is the rule's name.
 func (r insideRule) String() string {
-	return [...]string{"none", "free", "own", "own, if that's known", "asked", "asked of who gives access"}[r]
+	return [...]string{"none", "free", "own", "own, if that's known", "asked", "asked of who gives access", "refused"}[r]
 }
 
 // InsideRules are all calls, as "POST /api/v1/pairings", with what becomes of each when it
@@ -240,87 +289,6 @@ func InsideRules() map[string]string {
 	}
 	return out
 }
-
-// Bounds of the page's connections.
-const (
-	// maxConnections is four times what event streams may take. One that says nothing
-	// costs some 10 KB, and is closed after ten seconds.
-	maxConnections = 1024
-	// maxForeign is how many connections of other users are told that they may not.
-	maxForeign = 16
-)
-
-// guard is the page's listener. It asks the kernel once whose each connection is, and
-// closes those that are too many at once: other users take no room from the daemon's own.
-type guard struct {
-	net.Listener
-
-	user    func(net.Conn) (uid int, err error) // nil: the system doesn't tell
-	own     int                                 // the id of the user who is served
-	ours    chan struct{}                       // holds a token for each open connection
-	foreign chan struct{}
-}
-
-func newGuard(l net.Listener) *guard {
-	g := &guard{Listener: l, own: os.Geteuid(), ours: make(chan struct{}, maxConnections), foreign: make(chan struct{}, maxForeign)}
-	if peer.Known {
-		g.user = peer.User
-	}
-	return g
-}
-
-// guardedConn is a connection of which it's known whose it is.
-type guardedConn struct {
-	net.Conn
-
-	ours    bool
-	uid     int
-	err     error // why it isn't known
-	release func()
-}
-
-// Accept returns the next connection that's served, or told that it isn't.
-func (g *guard) Accept() (net.Conn, error) {
-	for {
-		c, err := g.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if kept := g.admit(c); kept != nil {
-			return kept, nil
-		}
-		_ = c.Close()
-	}
-}
-
-// admit returns nil for a connection for which there's no room.
-func (g *guard) admit(c net.Conn) *guardedConn {
-	kept, room := &guardedConn{Conn: c, ours: true}, g.ours
-	if g.user != nil {
-		kept.uid, kept.err = g.user(c)
-		// A later step may let a proxy's user in here; root could read everything anyway,
-		// and has no reason to come by this way.
-		kept.ours = kept.err == nil && kept.uid == g.own
-	}
-	if !kept.ours {
-		room = g.foreign
-	}
-	select {
-	case room <- struct{}{}:
-	default:
-		return nil
-	}
-	kept.release = sync.OnceFunc(func() { <-room })
-	return kept
-}
-
-// Close gives its place free.
-func (c *guardedConn) Close() error {
-	c.release()
-	return c.Conn.Close()
-}
-
-type guardedKey struct{}
 
 // AccessEntry is a role that a person has, or had.
 type AccessEntry struct {
@@ -378,7 +346,8 @@ func (a *api) grantAccess(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {
 		return err
 	}
-	if err := a.opts.Access.Grant(r.Context(), body.Person, body.Role, a.author); err != nil {
+	by, _ := a.authorOf(r)
+	if err := a.opts.Access.Grant(r.Context(), body.Person, body.Role, by); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -390,10 +359,23 @@ func (a *api) revokeAccess(w http.ResponseWriter, r *http.Request) error {
 	if a.opts.Access == nil {
 		return noOutbound
 	}
-	done, err := a.opts.Access.Revoke(r.Context(), r.PathValue("person"), r.URL.Query().Get("role"), a.author)
+	by, _ := a.authorOf(r)
+	done, err := a.opts.Access.Revoke(r.Context(), r.PathValue("person"), r.URL.Query().Get("role"), by)
 	if err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusOK, done)
 	return nil
+}
+
+// NeededRoles are all calls, as "POST /api/v1/pairings", with the role that each takes of a
+// browser; "": none may make it.
+func NeededRoles() map[string]access.Role {
+	out := map[string]access.Role{}
+	for path, m := range (&api{}).table() {
+		for method, rt := range m {
+			out[method+" "+path] = rt.needs
+		}
+	}
+	return out
 }

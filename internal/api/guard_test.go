@@ -29,7 +29,7 @@ func TestGuardServesItsOwnUser(t *testing.T) {
 		"a system without":      {own: 1000, uid: 0, silent: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := newGuard(played{})
+			g := newGuard(played{}, Reach{})
 			g.own = tc.own
 			if g.user = func(net.Conn) (int, error) { return tc.uid, tc.err }; tc.silent {
 				g.user = nil
@@ -45,7 +45,7 @@ func TestGuardServesItsOwnUser(t *testing.T) {
 
 // Other users' connections take no room from the daemon's own.
 func TestGuardKeepsRoomForItsOwnUser(t *testing.T) {
-	g := newGuard(played{})
+	g := newGuard(played{}, Reach{})
 	uid := g.own + 1
 	g.user = func(net.Conn) (int, error) { return uid, nil }
 	var kept []*guardedConn

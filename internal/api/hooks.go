@@ -71,9 +71,6 @@ func (a *api) hooks(w http.ResponseWriter, r *http.Request) error {
 // reach the port of this machine, an agent's tools among them, shouldn't be able to say
 // that an agent has finished.
 func (a *api) hook(w http.ResponseWriter, r *http.Request) (HookCall, error) {
-	if a.author != authorCLI {
-		return HookCall{}, &Error{Status: http.StatusNotFound, Code: codeNotFound, Message: "hooks are called through the Unix socket"}
-	}
 	call, err := readHook(w, r)
 	if err != nil {
 		return call, err

@@ -121,7 +121,7 @@ func TestHooksAreForTheUnixSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusNotFound || len(h.take()) > 0 {
+	if resp.StatusCode != http.StatusForbidden || len(h.take()) > 0 {
 		t.Errorf("status %d", resp.StatusCode)
 	}
 }

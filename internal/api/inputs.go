@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -30,13 +31,14 @@ func (a *api) input(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	author, name := a.authorOf(r)
 	rcpt, err := a.opts.Sessions.Input(r.Context(), s.ID, sessions.InputRequest{
-		Text: body.Text, Submit: body.Submit == nil || *body.Submit, Author: a.author,
+		Text: body.Text, Submit: body.Submit == nil || *body.Submit, Author: author, Name: name,
 	})
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusAccepted, a.receiptFor(rcpt))
+	writeJSON(w, http.StatusAccepted, a.receiptFor(r, rcpt))
 	return nil
 }
 
@@ -45,7 +47,7 @@ func (a *api) receipt(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, a.receiptFor(rcpt))
+	writeJSON(w, http.StatusOK, a.receiptFor(r, rcpt))
 	return nil
 }
 
@@ -54,7 +56,7 @@ func (a *api) cancelReceipt(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, a.receiptFor(rcpt))
+	writeJSON(w, http.StatusOK, a.receiptFor(r, rcpt))
 	return nil
 }
 
@@ -67,7 +69,7 @@ func (a *api) openReceipts(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := []any{}
 	for _, rcpt := range a.opts.Sessions.Waiting(s.ID) {
-		list = append(list, a.receiptFor(rcpt))
+		list = append(list, a.receiptFor(r, rcpt))
 	}
 	writeJSON(w, http.StatusOK, list)
 	return nil
@@ -83,17 +85,18 @@ func (a *api) sendAnyway(w http.ResponseWriter, r *http.Request) error {
 	if body.Quoted == "" {
 		return badRequest(`"quoted" says which screen was looked at: the receipt has it`)
 	}
+	by, _ := a.authorOf(r)
 	var rcpt sessions.Receipt
 	var err error
 	if body.Revival == "" {
-		rcpt, err = a.opts.Sessions.SendAnyway(r.Context(), r.PathValue("id"), body.Quoted, a.author)
+		rcpt, err = a.opts.Sessions.SendAnyway(r.Context(), r.PathValue("id"), body.Quoted, by)
 	} else {
-		rcpt, err = a.opts.Sessions.Revive(r.Context(), r.PathValue("id"), body.Quoted, a.author, body.Revival)
+		rcpt, err = a.opts.Sessions.Revive(r.Context(), r.PathValue("id"), body.Quoted, by, body.Revival)
 	}
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, a.receiptFor(rcpt))
+	writeJSON(w, http.StatusOK, a.receiptFor(r, rcpt))
 	return nil
 }
 
@@ -113,7 +116,8 @@ func (a *api) keys(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	press := sessions.KeyPress{Keys: body.Keys, Author: a.author, Answers: true}
+	author, _ := a.authorOf(r)
+	press := sessions.KeyPress{Keys: body.Keys, Author: author, Answers: a.may(r, access.Approver)}
 	if a.author != authorCLI {
 		press.Seen = time.Now().Add(-seenAgo)
 	}
@@ -257,7 +261,7 @@ func (a *api) answerPrompt(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer, err := a.answerOf(body, p)
+	answer, err := a.answerOf(r, body, p)
 	if err != nil {
 		return err
 	}
@@ -278,8 +282,9 @@ func (a *api) answerPrompt(w http.ResponseWriter, r *http.Request) error {
 }
 
 // answerOf finds the options that a request names.
-func (a *api) answerOf(body AnswerRequest, p sessions.Prompt) (sessions.Answer, error) {
-	out := sessions.Answer{Text: body.Text, Author: a.author}
+func (a *api) answerOf(r *http.Request, body AnswerRequest, p sessions.Prompt) (sessions.Answer, error) {
+	out := sessions.Answer{Text: body.Text}
+	out.Author, out.Name = a.authorOf(r)
 	choices := body.Options
 	given := 0
 	for _, one := range []bool{body.Option != nil, body.Options != nil, body.Text != ""} {

@@ -47,7 +47,7 @@ func TestEveryCallHasARuleForPanes(t *testing.T) {
 func TestACallWithoutARuleIsRefused(t *testing.T) {
 	called := false
 	a := &api{author: authorCLI, opts: Options{
-		Sessions: nobody{},
+		Sessions: stranger{},
 		Places: func(context.Context, net.Conn) CallerPlace {
 			return CallerPlace{Inside: true, Session: "pb_0123456789ab"}
 		},
@@ -62,13 +62,13 @@ func TestACallWithoutARuleIsRefused(t *testing.T) {
 	}
 }
 
-// Where nobody can tell at the moment where a connection comes from, its next call asks again; what was told
+// Where stranger can tell at the moment where a connection comes from, its next call asks again; what was told
 // once holds for the connection.
 func TestWhereACallComesFromIsAskedUntilItCanBeTold(t *testing.T) {
 	answers := []CallerPlace{{Inside: true, Why: "a process ended meanwhile"}, {Inside: true, Why: "tmux doesn't answer"}, {}, {Inside: true, Session: "pb_0123456789ab"}}
 	times := 0
 	a := &api{author: authorCLI, opts: Options{
-		Sessions: nobody{},
+		Sessions: stranger{},
 		Places:   func(context.Context, net.Conn) CallerPlace { times++; return answers[times-1] },
 	}}
 	h := a.serve(methods{"GET": {do: func(w http.ResponseWriter, _ *http.Request) error { w.WriteHeader(http.StatusNoContent); return nil }, inside: asked}})
@@ -85,9 +85,9 @@ func TestWhereACallComesFromIsAskedUntilItCanBeTold(t *testing.T) {
 	}
 }
 
-// nobody has no sessions.
-type nobody struct{ Sessions }
+// stranger has no sessions.
+type stranger struct{ Sessions }
 
-func (nobody) Get(string) (sessions.Session, error) {
+func (stranger) Get(string) (sessions.Session, error) {
 	return sessions.Session{}, sessions.ErrUnknown
 }

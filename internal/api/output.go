@@ -12,6 +12,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/clipperhouse/uax29/v2/graphemes"
 
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/internal/render/sgr"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -41,9 +42,8 @@ func (a *api) output(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, Output{
-		Lines: notNil(out.Lines), Gaps: notNil(out.Gaps), Next: out.Next, Secrets: a.secrets(r.Context(), s.ID, out.Lines),
-	})
+	lines, secrets := a.shownLines(r.Context(), s.ID, out.Lines, true)
+	writeJSON(w, http.StatusOK, Output{Lines: notNil(lines), Gaps: notNil(out.Gaps), Next: out.Next, Secrets: secrets})
 	return nil
 }
 
@@ -104,6 +104,9 @@ func (a *api) screen(w http.ResponseWriter, r *http.Request) error {
 	show, err := showsSecrets(r.URL.Query().Get("secrets"))
 	if err != nil {
 		return err
+	}
+	if show && !a.may(r, access.Admin) {
+		return &Error{Status: http.StatusForbidden, Code: codeRole, Message: "secrets are shown to an admin's device only"}
 	}
 	s, err := a.session(r)
 	if err != nil {

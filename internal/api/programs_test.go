@@ -56,7 +56,7 @@ func TestProgramsAndRecordings(t *testing.T) {
 		}
 	}
 	answer, body := b.send(t, http.MethodGet, "/api/v1/sessions/work/recording?for=1s", "", b.sign)
-	if answer.status != http.StatusNotFound || !strings.Contains(body, "through the Unix socket") {
+	if answer.status != http.StatusForbidden || !strings.Contains(body, "for the command line only") {
 		t.Errorf("through the port: %d %s", answer.status, body)
 	}
 }

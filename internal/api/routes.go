@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/panebridge/panebridge/adapters/access"
 )
 
 // api is the API as one door serves it.
@@ -12,7 +14,7 @@ type api struct {
 	opts    Options
 	author  string          // who an input through this door is from
 	quit    <-chan struct{} // closed when the server ends: event streams end then
-	host    string          // where the page is; "": it's off, or this is its door
+	origin  string          // where the page is, on this machine; "": it's off, or this is its door
 	streams *streams
 }
 
@@ -27,45 +29,48 @@ type methods map[string]route
 // session's pane.
 func (a *api) table() map[string]methods {
 	return map[string]methods{
-		"/api/v1/health":                  {"GET": {a.health, asked, "say how panebridge works"}},
-		"/api/v1/adapters":                {"GET": {a.adapters, asked, "list the chats"}},
-		"/api/v1/qos/explain":             {"GET": {a.explain, asked, "say who's next in a chat"}},
-		"/api/v1/agents":                  {"GET": {a.agents, asked, "list the agents that can be begun"}},
-		"/api/v1/config/reload":           {"POST": {a.reload, asksWho, "read the configuration again"}},
-		"/api/v1/sessions":                {"GET": {a.listSessions, own, "list all sessions"}, "POST": {a.createSession, asked, "begin a session"}},
-		"/api/v1/sessions/{id}":           {"GET": {a.getSession, own, "show a session"}, "DELETE": {a.deleteSession, asked, "end or forget a session"}},
-		"/api/v1/sessions/{id}/input":     {"POST": {a.input, asked, "type into a session"}},
-		"/api/v1/sessions/{id}/keys":      {"POST": {a.keys, asked, "press keys in a session"}},
-		"/api/v1/sessions/{id}/receipts":  {"GET": {a.openReceipts, own, "list what waits to be typed into a session"}},
-		"/api/v1/sessions/{id}/output":    {"GET": {a.output, own, "read what a session has shown"}},
-		"/api/v1/sessions/{id}/failures":  {"GET": {a.failures, own, "list a session's turns that failed"}},
-		"/api/v1/sessions/{id}/wait":      {"POST": {a.wait, free, ""}},
-		"/api/v1/sessions/{id}/state":     {"GET": {a.state, free, ""}},
-		"/api/v1/sessions/{id}/screen":    {"GET": {a.screen, own, "show a session's screen"}},
-		"/api/v1/sessions/{id}/bindings":  {"POST": {a.bind, asked, "mirror a session to a chat"}},
-		"/api/v1/sessions/{id}/recording": {"GET": {a.record, asked, "record a session"}},
-		"/api/v1/programs":                {"GET": {a.programs, asked, "list the sessions' programs"}},
-		"/api/v1/bindings/{id}":           {"DELETE": {a.unbind, asked, "end the mirroring to a chat"}},
-		"/api/v1/pairings":                {"POST": {a.pair, asksWho, "make a code that lets a person in"}},
-		"/api/v1/access":                  {"GET": {a.listAccess, asksWho, "list who may do what"}, "POST": {a.grantAccess, asksWho, "give a person access"}},
-		"/api/v1/access/{person}":         {"DELETE": {a.revokeAccess, asksWho, "take back a person's access"}},
-		"/api/v1/receipts/{id}":           {"GET": {a.receipt, asked, "say what became of a text"}, "DELETE": {a.cancelReceipt, asked, "take back a text"}},
-		"/api/v1/receipts/{id}/anyway":    {"POST": {a.sendAnyway, asked, "type a text that's held"}},
-		"/api/v1/prompts":                 {"GET": {a.prompts, asked, "list open questions"}},
-		"/api/v1/prompts/{id}":            {"GET": {a.prompt, asked, "show a question"}},
-		"/api/v1/prompts/{id}/answer":     {"POST": {a.answerPrompt, asked, "answer a question"}},
-		"/api/v1/events":                  {"GET": {a.events, own, "follow all sessions"}},
-		"/api/v1/hooks":                   {"POST": {a.hooks, free, ""}},
-		"/api/v1/hooks/decision":          {"POST": {a.decision, free, ""}},
-		"/api/v1/page":                    {"GET": {a.onUnix(a.pageInfo), asksWho, "list the browsers that may use the page"}},
-		"/api/v1/page/addresses":          {"POST": {a.onUnix(a.newAddress), asksWho, "let a browser use the page"}},
-		"/api/v1/page/browsers/{id}":      {"DELETE": {a.onUnix(a.revoke), asksWho, "shut a browser out of the page"}},
-		"/api/v1/page/rotate":             {"POST": {a.onUnix(a.rotate), asksWho, "shut all browsers out of the page"}},
-		"/api/v1/inbox/announce":          {"POST": {a.announce, free, ""}},
-		"/api/v1/sessions/{id}/mailbox":   {"GET": {a.mailbox, ownKnown, "use another session's mail"}},
-		"/api/v1/people/{name}/mailbox":   {"GET": {a.mailbox, asked, "use a person's mail"}},
-		"/api/v1/fleets":                  {"POST": {a.changeFleet, asked, "change a fleet"}},
-		"/metrics":                        {"GET": {a.metrics, asked, "show panebridge's counters"}},
+		"/api/v1/health":                     {"GET": {a.health, asked, access.Viewer, "say how panebridge works"}},
+		"/api/v1/adapters":                   {"GET": {a.adapters, asked, access.Viewer, "list the chats"}},
+		"/api/v1/qos/explain":                {"GET": {a.explain, asked, access.Viewer, "say who's next in a chat"}},
+		"/api/v1/agents":                     {"GET": {a.agents, asked, access.Operator, "list the agents that can be begun"}},
+		"/api/v1/config/reload":              {"POST": {a.reload, asksWho, access.Admin, "read the configuration again"}},
+		"/api/v1/sessions":                   {"GET": {a.listSessions, own, access.Viewer, "list all sessions"}, "POST": {a.createSession, asked, access.Operator, "begin a session"}},
+		"/api/v1/sessions/{id}":              {"GET": {a.getSession, own, access.Viewer, "show a session"}, "DELETE": {a.deleteSession, asked, access.Operator, "end or forget a session"}},
+		"/api/v1/sessions/{id}/input":        {"POST": {a.input, asked, access.Operator, "type into a session"}},
+		"/api/v1/sessions/{id}/keys":         {"POST": {a.keys, asked, access.Operator, "press keys in a session"}},
+		"/api/v1/sessions/{id}/receipts":     {"GET": {a.openReceipts, own, access.Viewer, "list what waits to be typed into a session"}},
+		"/api/v1/sessions/{id}/output":       {"GET": {a.output, own, access.Viewer, "read what a session has shown"}},
+		"/api/v1/sessions/{id}/failures":     {"GET": {a.failures, own, access.Viewer, "list a session's turns that failed"}},
+		"/api/v1/sessions/{id}/wait":         {"POST": {a.wait, free, access.Viewer, ""}},
+		"/api/v1/sessions/{id}/state":        {"GET": {a.state, free, access.Viewer, ""}},
+		"/api/v1/sessions/{id}/screen":       {"GET": {a.screen, own, access.Viewer, "show a session's screen"}},
+		"/api/v1/sessions/{id}/bindings":     {"POST": {a.bind, asked, access.Operator, "mirror a session to a chat"}},
+		"/api/v1/sessions/{id}/recording":    {"GET": {a.record, asked, socketOnly, "record a session"}},
+		"/api/v1/programs":                   {"GET": {a.programs, asked, access.Admin, "list the sessions' programs"}},
+		"/api/v1/bindings/{id}":              {"DELETE": {a.unbind, asked, access.Operator, "end the mirroring to a chat"}},
+		"/api/v1/pairings":                   {"POST": {a.pair, asksWho, socketOnly, "make a code that lets a person in"}},
+		"/api/v1/access":                     {"GET": {a.listAccess, asksWho, access.Admin, "list who may do what"}, "POST": {a.grantAccess, asksWho, access.Admin, "give a person access"}},
+		"/api/v1/access/{person}":            {"DELETE": {a.revokeAccess, asksWho, access.Admin, "take back a person's access"}},
+		"/api/v1/receipts/{id}":              {"GET": {a.receipt, asked, access.Viewer, "say what became of a text"}, "DELETE": {a.cancelReceipt, asked, access.Operator, "take back a text"}},
+		"/api/v1/receipts/{id}/anyway":       {"POST": {a.sendAnyway, asked, access.Operator, "type a text that's held"}},
+		"/api/v1/prompts":                    {"GET": {a.prompts, asked, access.Viewer, "list open questions"}},
+		"/api/v1/prompts/{id}":               {"GET": {a.prompt, asked, access.Viewer, "show a question"}},
+		"/api/v1/prompts/{id}/answer":        {"POST": {a.answerPrompt, asked, access.Approver, "answer a question"}},
+		"/api/v1/events":                     {"GET": {a.events, own, access.Viewer, "follow all sessions"}},
+		"/api/v1/hooks":                      {"POST": {a.hooks, free, socketOnly, ""}},
+		"/api/v1/hooks/decision":             {"POST": {a.decision, free, socketOnly, ""}},
+		"/api/v1/page":                       {"GET": {a.withPage(a.pageInfo), asksWho, access.Admin, "list the browsers that may use the page"}},
+		"/api/v1/page/me":                    {"GET": {a.withPage(a.me), asked, access.Viewer, "say how a browser is known"}},
+		"/api/v1/page/addresses":             {"POST": {a.withPage(a.newAddress), asksWho, socketOnly, "let a browser use the page"}},
+		"/api/v1/page/shares":                {"POST": {a.withPage(a.newShare), barred, socketOnly, ""}},
+		"/api/v1/page/browsers/{id}":         {"DELETE": {a.withPage(a.revoke), asksWho, access.Admin, "shut a browser out of the page"}},
+		"/api/v1/page/browsers/{id}/confirm": {"POST": {a.withPage(a.confirm), barred, socketOnly, ""}},
+		"/api/v1/page/rotate":                {"POST": {a.withPage(a.rotate), asksWho, socketOnly, "shut all browsers out of the page"}},
+		"/api/v1/inbox/announce":             {"POST": {a.announce, free, socketOnly, ""}},
+		"/api/v1/sessions/{id}/mailbox":      {"GET": {a.mailbox, ownKnown, access.Operator, "use another session's mail"}},
+		"/api/v1/people/{name}/mailbox":      {"GET": {a.mailbox, asked, access.Admin, "use a person's mail"}},
+		"/api/v1/fleets":                     {"POST": {a.changeFleet, asked, access.Operator, "change a fleet"}},
+		"/metrics":                           {"GET": {a.metrics, asked, access.Admin, "show panebridge's counters"}},
 	}
 }
 
@@ -104,6 +109,9 @@ func (a *api) serve(m methods) http.Handler {
 				if err := a.admit(w, r, rt); err != nil {
 					return err
 				}
+				if err := a.permit(r, rt); err != nil {
+					return err
+				}
 				return rt.do(w, r)
 			})
 		}
@@ -113,7 +121,7 @@ func (a *api) serve(m methods) http.Handler {
 func (a *api) answer(w http.ResponseWriter, r *http.Request, h apiHandler) {
 	err := h(w, r)
 	if err == nil || r.Context().Err() != nil {
-		return // answered, or nobody is there to hear it
+		return // answered, or socketOnly is there to hear it
 	}
 	e := toError(err)
 	if e.Code == codeInternal {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -38,6 +39,7 @@ type Options struct {
 	Places   Places                                // where callers were begun; nil: all outside of sessions' panes
 	Confirm  Confirm                               // asks people about calls from there; nil: they're refused
 	Page     http.Handler                          // what isn't the API, on the TCP door only; nil: nothing
+	Reach    Reach                                 // from where that can be reached
 	Browsers *browsers.Doorkeeper                  // who may come by the TCP door; needed only there
 	Log      *slog.Logger                          // nil: nothing is logged
 	Timeouts StreamTimeouts                        // of event streams
@@ -115,18 +117,18 @@ func (s *Server) Run(ctx context.Context, unix, tcp net.Listener) error {
 	defer kept.close()
 	quit := make(chan struct{})
 	group, ctx := errgroup.WithContext(ctx)
-	host := ""
+	origin := ""
 	if tcp != nil {
-		host = tcp.Addr().String()
+		origin = s.opts.Reach.Origin(tcp)
 		open := newStreams(maxStreamsEach, maxStreamsPage, s.opts.Browsers)
 		s.opts.Browsers.OnGone(open.cut)
 		a := &api{opts: s.opts, author: authorWeb, quit: quit, streams: open}
 		d := newDoor(s.opts, portOf(tcp), a.routes())
-		group.Go(func() error { return serve(ctx, kept.over(newGuard(tcp), tcp), d) })
+		group.Go(func() error { return serve(ctx, kept.over(newGuard(tcp, s.opts.Reach), tcp), d, s.opts.Reach.TLS) })
 	}
 	if unix != nil {
-		a := &api{opts: s.opts, author: authorCLI, quit: quit, host: host, streams: newStreams(maxStreamsUnix, maxStreamsUnix, nil)}
-		group.Go(func() error { return serve(ctx, kept.over(unix, unix), a.routes()) })
+		a := &api{opts: s.opts, author: authorCLI, quit: quit, origin: origin, streams: newStreams(maxStreamsUnix, maxStreamsUnix, nil)}
+		group.Go(func() error { return serve(ctx, kept.over(unix, unix), a.routes(), nil) })
 	}
 	group.Go(func() error {
 		<-ctx.Done()
@@ -143,8 +145,9 @@ func closeListener(l net.Listener) error {
 	return l.Close()
 }
 
-// serve blocks until the context has ended and all requests with it.
-func serve(ctx context.Context, l net.Listener, h http.Handler) error {
+// serve blocks until the context has ended and all requests with it. secure has the certificate;
+// nil: it's served without TLS.
+func serve(ctx context.Context, l net.Listener, h http.Handler, secure *tls.Config) error {
 	srv := &http.Server{
 		Handler:           closeLent(h),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -156,7 +159,14 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo), // a client's broken connection isn't news
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(l) }()
+	go func() {
+		if secure == nil {
+			ended <- srv.Serve(l)
+			return
+		}
+		srv.TLSConfig = secure.Clone()
+		ended <- srv.ServeTLS(l, "", "")
+	}()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve the API on %s: %w", l.Addr(), err)

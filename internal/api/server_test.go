@@ -132,13 +132,13 @@ func (b *bench) send(t *testing.T, method, path, body string, mod func(*http.Req
 func (b *bench) letIn(t *testing.T, host string) *browserstest.Signer {
 	t.Helper()
 	s := browserstest.NewSigner()
-	url, _ := b.keeper.NewAddress(time.Now(), host)
+	url, _ := b.keeper.NewAddress(time.Now(), "http://"+host)
 	_, token, _ := strings.Cut(url, "#")
-	known, err := b.keeper.Enrol(t.Context(), time.Now(), token, host, "a test", s.PublicKey())
+	known, err := b.keeper.Enrol(t.Context(), time.Now(), browsers.Visitor{Token: token, Host: host, Local: true, Label: "a test", Key: s.PublicKey()}, browsers.Browser{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.ID = known.ID
+	s.ID = known.Browser.ID
 	s.Start, _ = b.keeper.Now(time.Now())
 	s.Now = func() int64 { _, now := b.keeper.Now(time.Now()); return now }
 	return s
@@ -189,9 +189,11 @@ func TestWhoMayEnterOverTCP(t *testing.T) {
 		{"cookie of an earlier release", "GET", "/api/v1/sessions", header("Cookie", "panebridge_"+b.port+"=x"), 401},
 		{"browser that was never let in", "GET", "/api/v1/sessions", stranger(b).Sign, 401},
 		{"browser at another address", "GET", "/api/v1/sessions", b.letIn(t, "localhost:"+b.port).Sign, 401},
-		{"who may use the page", "GET", "/api/v1/page", b.sign, 403},
+		{"who may use the page", "GET", "/api/v1/page", b.sign, 200},
 		{"a new address", "POST", "/api/v1/page/addresses", origin("http://127.0.0.1:" + b.port), 403},
-		{"revoking others", "DELETE", "/api/v1/page/browsers/br_1", b.sign, 403},
+		{"revoking what isn't there", "DELETE", "/api/v1/page/browsers/br_1", b.sign, 404},
+		{"sharing", "POST", "/api/v1/page/shares", origin("http://127.0.0.1:" + b.port), 403},
+		{"confirming", "POST", "/api/v1/page/browsers/br_1/confirm", origin("http://127.0.0.1:" + b.port), 403},
 		{"revoking all", "POST", "/api/v1/page/rotate", b.sign, 403},
 
 		{"localhost", "GET", "/api/v1/sessions", host("localhost:" + b.port), 200},

@@ -366,7 +366,7 @@ const MaxRecording = time.Hour
 // record answers with lines of JSON, one for each format.Item, as they come. As with
 // hooks it's there on the Unix socket only: it has more than the page shows.
 func (a *api) record(w http.ResponseWriter, r *http.Request) error {
-	if a.author != authorCLI || a.opts.Programs == nil {
+	if a.opts.Programs == nil {
 		return &Error{Status: http.StatusNotFound, Code: codeNotFound, Message: "recordings are made through the Unix socket"}
 	}
 	length, private, err := recordQuery(r)
@@ -454,5 +454,5 @@ func ServeStarting(ctx context.Context, unix net.Listener, missing func() Health
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		writeError(w, &Error{Status: http.StatusServiceUnavailable, Code: codeUnavailable, Message: "panebridge hasn't started yet, and takes nothing: it waits for its " + missing().Name + ": " + missing().Detail})
 	})
-	return serve(ctx, unix, mux)
+	return serve(ctx, unix, mux, nil)
 }

@@ -180,9 +180,9 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	g.Go(func() error { return d.first(ctx) })
 	info := Info{Socket: statedir.SocketPath(d.opt.StateDir)}
 	if doors.tcp != nil {
-		host := doors.tcp.Addr().String()
-		info.Page = "http://" + host + "/"
-		info.Enter, _ = d.browsers.NewAddress(time.Now(), host)
+		origin := d.reach.Origin(doors.tcp)
+		info.Page = origin + "/"
+		info.Enter, _ = d.browsers.NewAddress(time.Now(), origin)
 	}
 	d.opt.Log.Info("ready", "socket", info.Socket)
 	if d.opt.Ready != nil {

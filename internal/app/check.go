@@ -28,7 +28,7 @@ import (
 // CheckConfig says what's wrong with a configuration beyond its form, as a daemon would that
 // begins with it: all problems of a kind at once, in its file.
 func CheckConfig(cfg *config.Config, file string, env config.Env) error {
-	for _, check := range []func(*config.Config, string, config.Env) error{CheckServers, CheckPlatforms, checkMirrors, CheckSecrets, CheckProfiles} {
+	for _, check := range []func(*config.Config, string, config.Env) error{CheckServers, CheckPage, CheckPlatforms, checkMirrors, CheckSecrets, CheckProfiles} {
 		if err := check(cfg, file, env); err != nil {
 			return err
 		}

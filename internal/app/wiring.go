@@ -54,6 +54,7 @@ type daemon struct {
 	broker    *api.Broker
 	metrics   *metrics.Metrics
 	browsers  *browsers.Doorkeeper
+	reach     api.Reach // of the page
 	consent   *callers.Consent
 	server    *api.Server
 	health    *healthWatch
@@ -94,6 +95,12 @@ func (d *daemon) build(ctx context.Context) error {
 	}
 	d.hidePage(d.browsers.Secret())
 	if err := CheckServers(cfg, d.opt.ConfigPath, d.opt.Env); err != nil {
+		return err
+	}
+	if err := CheckPage(cfg, d.opt.ConfigPath, d.opt.Env); err != nil {
+		return err
+	}
+	if d.reach, err = reachOf(cfg.Adapters.Web, log.With("component", "api")); err != nil {
 		return err
 	}
 	if err := CheckPlatforms(cfg, d.opt.ConfigPath, d.opt.Env); err != nil { //nolint:contextcheck // it waits for nothing
@@ -169,7 +176,7 @@ func (d *daemon) build(ctx context.Context) error {
 	d.server, err = api.NewServer(api.Options{
 		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d.forgetter}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Masker: d.masker, Metrics: d.metrics.Handler(),
 		Places: (&callers.Finder{Manager: d.manager, Clients: d.clients, Processes: d.processes, StateDir: d.opt.StateDir, Logger: log}).Place, Confirm: d.consent.Ask,
-		Page: web.Handler(), Browsers: d.browsers, Log: log.With("component", "api"),
+		Page: web.Handler(), Reach: d.reach, Browsers: d.browsers, Log: log.With("component", "api"),
 	})
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -35,6 +36,8 @@ const (
 type Browser struct {
 	ID       string
 	Label    string // what it calls itself, in short
+	Name     string // what its person calls it; "": Label
+	Roles    access.Roles
 	Address  string // host:port of the page, as the browser calls it
 	Key      []byte // its public key: a point of P-256, uncompressed
 	NextKey  []byte // takes the place of Key as soon as it's used; nil: none
@@ -80,10 +83,13 @@ type Doorkeeper struct {
 
 	writing sync.Mutex // held during the store's I/O, before mu
 
-	mu     sync.Mutex // never held during I/O
-	known  map[string]*keyedBrowser
-	tokens tokens
-	gone   func(id string)
+	mu      sync.Mutex // never held during I/O
+	known   map[string]*keyedBrowser
+	waiting map[string]*waitingDevice
+	tokens  tokens
+	gone    func(id string)
+
+	wrong wrongTokens
 }
 
 // keyedBrowser is a browser with its keys read.
@@ -98,7 +104,7 @@ type keyedBrowser struct {
 func New(now time.Time, store Store) *Doorkeeper {
 	return &Doorkeeper{
 		store: store, start: rand.Text(), started: now,
-		known: map[string]*keyedBrowser{}, tokens: newTokens(), gone: func(string) {},
+		known: map[string]*keyedBrowser{}, waiting: map[string]*waitingDevice{}, tokens: newTokens(), gone: func(string) {},
 	}
 }
 
@@ -156,7 +162,7 @@ func (k *Doorkeeper) seconds(now time.Time) int64 {
 }
 
 // Check returns the browser that a request is from. The error is one of ErrUnknown,
-// ErrStale, ErrReplayed and ErrBusy. SignedRequest.Digest is still to be compared with the
+// ErrWaiting, ErrStale, ErrReplayed and ErrBusy. SignedRequest.Digest is still to be compared with the
 // body.
 func (k *Doorkeeper) Check(ctx context.Context, now time.Time, r *http.Request) (SignedRequest, error) {
 	s, ok := readSignature(r)
@@ -169,7 +175,7 @@ func (k *Doorkeeper) Check(ctx context.Context, now time.Time, r *http.Request) 
 	}
 	one, ok := k.find(s.id, r.Host, now)
 	if !ok {
-		return SignedRequest{}, ErrUnknown
+		return SignedRequest{}, k.checkWaiting(now, s, r.Host)
 	}
 	switch {
 	case s.verify(one.key):
@@ -264,25 +270,64 @@ func (k *Doorkeeper) Knows(id string, now time.Time) bool {
 	return one != nil && now.Before(one.Expires)
 }
 
-// Enrol lets a browser in that has a token: it's known by its key at this address from
-// now on. label is what it calls itself.
-func (k *Doorkeeper) Enrol(ctx context.Context, now time.Time, token, address, label string, key []byte) (Browser, error) {
-	if _, err := parseKey(key); err != nil {
-		return Browser{}, errKey(err)
+var errFull = fmt.Errorf("%w: %d browsers are let in: `panebridge page revoke` takes one away", sessions.ErrConflict, maxBrowsers)
+
+// Enrolled says what became of a token that was shown: the browser is let in, or waits.
+type Enrolled struct {
+	Browser Browser
+	Waiting *Waiting // nil: it's let in
+}
+
+// Enrol lets a browser in that shows a token, or has it wait for somebody's word if the token
+// was shared. It's known by its key at this address from then on. was is the browser that it
+// is already, by the signature of its request; empty: none.
+func (k *Doorkeeper) Enrol(ctx context.Context, now time.Time, v Visitor, was Browser) (Enrolled, error) {
+	key, err := parseKey(v.Key)
+	if err != nil {
+		return Enrolled{}, errKey(err)
 	}
+	if was.ID != "" && v.Token == "" {
+		b, err := k.renew(ctx, now, was, v.Key)
+		return Enrolled{Browser: b}, err
+	}
+	if !k.wrong.allowGuess(now, v.From) {
+		return Enrolled{}, ErrGuesses
+	}
+	k.mu.Lock()
+	share, good := k.tokens.use(now, v.Token, v.Local)
+	if good && share != nil {
+		waits := k.addWaiting(now, v, share, key, was.ID)
+		k.mu.Unlock()
+		return Enrolled{Browser: waits.Browser, Waiting: &waits}, nil
+	}
+	k.mu.Unlock()
+	if was.ID != "" { // its owner has opened another address in a browser that's known
+		b, err := k.renew(ctx, now, was, v.Key)
+		return Enrolled{Browser: b}, err
+	}
+	if !good {
+		k.wrong.countWrong(v.From)
+		return Enrolled{}, ErrToken
+	}
+	b, err := k.addOwn(ctx, now, v)
+	return Enrolled{Browser: b}, err
+}
+
+// addOwn lets a browser of the owner in.
+func (k *Doorkeeper) addOwn(ctx context.Context, now time.Time, v Visitor) (Browser, error) {
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	k.mu.Lock()
-	good, over := k.tokens.use(now, token), k.over(now)
+	over := k.over(now)
 	full := len(k.known)-len(over) >= maxBrowsers
 	k.mu.Unlock()
-	switch {
-	case !good:
-		return Browser{}, ErrToken
-	case full:
-		return Browser{}, fmt.Errorf("%w: %d browsers are let in: `panebridge page revoke` takes one away", sessions.ErrConflict, maxBrowsers)
+	if full {
+		return Browser{}, errFull
 	}
-	b := Browser{ID: newID(), Label: short(label), Address: strings.ToLower(address), Key: key, Created: now, LastUsed: now, Expires: now.Add(keyLife)}
+	b := Browser{
+		ID: newID(), Label: short(v.Label), Roles: access.Roles{access.Admin: true}, Address: strings.ToLower(v.Host), Key: v.Key,
+		Created: now, LastUsed: now, Expires: now.Add(keyLife),
+	}
 	one, err := newKnown(b)
 	if err != nil {
 		return Browser{}, errKey(err)
@@ -299,16 +344,14 @@ func (k *Doorkeeper) Enrol(ctx context.Context, now time.Time, token, address, l
 	return b, nil
 }
 
-// Renew gives a browser another key, which takes the place of its own when it's used for
-// the first time. The token is used up, if there's one: the person has opened a new
-// address in a browser that's known.
-func (k *Doorkeeper) Renew(ctx context.Context, now time.Time, b Browser, token string, key []byte) (Browser, error) {
+// renew gives a browser another key, which takes the place of its own when it's used for the
+// first time.
+func (k *Doorkeeper) renew(ctx context.Context, now time.Time, b Browser, key []byte) (Browser, error) {
 	next, err := parseKey(key)
 	if err != nil {
 		return Browser{}, errKey(err)
 	}
 	k.mu.Lock()
-	k.tokens.use(now, token)
 	one := k.known[b.ID]
 	if one == nil {
 		k.mu.Unlock()
@@ -357,8 +400,12 @@ func (k *Doorkeeper) List(now time.Time) []Browser {
 	return list
 }
 
-// Revoke lets a browser do nothing any more. What it has open ends.
+// Revoke lets a browser do nothing any more, or refuses a device that waits. What it has open
+// ends.
 func (k *Doorkeeper) Revoke(ctx context.Context, id string) error {
+	if k.refuse(id) {
+		return nil
+	}
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	k.mu.Lock()
@@ -370,13 +417,14 @@ func (k *Doorkeeper) Revoke(ctx context.Context, id string) error {
 	return k.drop(ctx, []string{id})
 }
 
-// Rotate revokes all browsers, makes all tokens void that wait to be used, and returns how
-// many browsers that were.
+// Rotate revokes all browsers, refuses all devices that wait, makes all tokens void that wait to
+// be used, and returns how many browsers that were.
 func (k *Doorkeeper) Rotate(ctx context.Context) (int, error) {
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	k.mu.Lock()
 	k.tokens.waiting = nil
+	clear(k.waiting)
 	ids := make([]string, 0, len(k.known))
 	for id := range k.known {
 		ids = append(ids, id)

@@ -15,7 +15,7 @@ func TestTokenLetsOneBrowserIn(t *testing.T) {
 	r := newRig(t)
 	enrol := func(token string) error {
 		t.Helper()
-		_, err := r.keeper.Enrol(t.Context(), r.now, token, host, "x", browserstest.NewSigner().PublicKey())
+		_, err := r.enrol(t.Context(), token, "x", browserstest.NewSigner().PublicKey())
 		return err
 	}
 	token := r.token()
@@ -67,7 +67,7 @@ func TestKeysMustBePoints(t *testing.T) {
 	bad := append([]byte{}, good...)
 	bad[64] ^= 1 // not on the curve
 	for name, key := range map[string][]byte{"none": nil, "short": good[:64], "compressed": append([]byte{2}, good[1:33]...), "elsewhere": bad, "infinity": {0}} {
-		if _, err := r.keeper.Enrol(t.Context(), r.now, r.token(), host, "x", key); !errors.Is(err, sessions.ErrInvalid) {
+		if _, err := r.enrol(t.Context(), r.token(), "x", key); !errors.Is(err, sessions.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -143,7 +143,7 @@ func TestKeyIsChanged(t *testing.T) {
 	lost, next := browserstest.NewSigner(), browserstest.NewSigner()
 	for _, s := range []*browserstest.Signer{lost, next} {
 		s.ID = old.ID
-		if _, err := r.keeper.Renew(t.Context(), r.now, was, "", s.PublicKey()); err != nil {
+		if _, err := r.keeper.Enrol(t.Context(), r.now, browsers.Visitor{Host: host, Key: s.PublicKey()}, was); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -178,7 +178,7 @@ func TestKeyIsChanged(t *testing.T) {
 	if err := r.keeper.Revoke(t.Context(), next.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.keeper.Renew(t.Context(), r.now, was, r.token(), old.PublicKey()); !errors.Is(err, browsers.ErrUnknown) {
+	if _, err := r.keeper.Enrol(t.Context(), r.now, browsers.Visitor{Token: r.token(), Host: host, Local: true, Key: old.PublicKey()}, was); !errors.Is(err, browsers.ErrUnknown) {
 		t.Errorf("a revoked one gets another key: %v", err)
 	}
 }
@@ -189,7 +189,7 @@ func TestStoreThatFails(t *testing.T) {
 	s := r.letIn(t)
 	full := errors.New("the disk is full")
 	r.store.Fail(full)
-	if _, err := r.keeper.Enrol(t.Context(), r.now, r.token(), host, "x", browserstest.NewSigner().PublicKey()); !errors.Is(err, full) || len(r.keeper.List(r.now)) != 1 {
+	if _, err := r.enrol(t.Context(), r.token(), "x", browserstest.NewSigner().PublicKey()); !errors.Is(err, full) || len(r.keeper.List(r.now)) != 1 {
 		t.Errorf("let in: %v", err)
 	}
 	r.now = r.now.Add(time.Hour)
@@ -231,7 +231,7 @@ func TestBoundsHold(t *testing.T) {
 	for range 63 {
 		r.letIn(t)
 	}
-	if _, err := r.keeper.Enrol(t.Context(), r.now, r.token(), host, "x", s.PublicKey()); !errors.Is(err, sessions.ErrConflict) {
+	if _, err := r.enrol(t.Context(), r.token(), "x", s.PublicKey()); !errors.Is(err, sessions.ErrConflict) {
 		t.Errorf("the 65th browser: %v", err)
 	}
 	r.now = r.now.Add(30 * 24 * time.Hour)

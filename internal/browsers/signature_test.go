@@ -59,8 +59,14 @@ func (r *rig) tell(s *browserstest.Signer) {
 	s.Now = func() int64 { _, now := r.keeper.Now(r.now); return now }
 }
 
+// enrol shows a token as a browser of this machine does.
+func (r *rig) enrol(ctx context.Context, token, label string, key []byte) (browsers.Browser, error) {
+	got, err := r.keeper.Enrol(ctx, r.now, browsers.Visitor{Token: token, Host: host, Local: true, From: "127.0.0.1", Label: label, Key: key}, browsers.Browser{})
+	return got.Browser, err
+}
+
 func (r *rig) token() string {
-	url, _ := r.keeper.NewAddress(r.now, host)
+	url, _ := r.keeper.NewAddress(r.now, "http://"+host)
 	_, token, _ := strings.Cut(url, "#")
 	return token
 }
@@ -68,7 +74,7 @@ func (r *rig) token() string {
 func (r *rig) letIn(t fataler) *browserstest.Signer {
 	t.Helper()
 	s := browserstest.NewSigner()
-	b, err := r.keeper.Enrol(context.Background(), r.now, r.token(), host, "a test", s.PublicKey())
+	b, err := r.enrol(context.Background(), r.token(), "a test", s.PublicKey())
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

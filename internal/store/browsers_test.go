@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/internal/browsers"
 )
 
@@ -15,10 +16,12 @@ func TestBrowsersComeBack(t *testing.T) {
 	ctx, path := t.Context(), dbPath(t)
 	s := mustOpen(t, path, Options{})
 	one := browsers.Browser{
-		ID: "br_1", Label: "Firefox on Linux", Address: "127.0.0.1:7333", Key: []byte{4, 1, 0},
+		ID: "br_1", Label: "Firefox on Linux", Address: "127.0.0.1:7333", Key: []byte{4, 1, 0}, Name: "Ann's phone",
+		Roles:   access.Roles{access.Operator: true, access.Approver: true},
 		Created: day, LastUsed: day.Add(time.Minute), Expires: day.Add(time.Hour),
 	}
 	two := one
+	two.Name, two.Roles = "", access.Roles{access.Admin: true}
 	two.ID, two.NextKey, two.Created = "br_2", []byte{4, 2}, day.Add(time.Second)
 	must(t, s.AddBrowser(ctx, one), s.AddBrowser(ctx, two))
 	one.Key, one.NextKey, one.LastUsed, one.Expires = []byte{4, 3}, []byte{4, 4}, day.Add(2*time.Minute), day.Add(3*time.Hour)

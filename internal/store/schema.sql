@@ -400,7 +400,7 @@ CREATE TABLE browsers (
 	created_at INTEGER NOT NULL,
 	used_at    INTEGER NOT NULL,
 	expires_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, name TEXT NOT NULL DEFAULT '', roles TEXT NOT NULL DEFAULT 'admin') STRICT, WITHOUT ROWID;
 
 CREATE TABLE private_chats (
 	adapter TEXT NOT NULL,

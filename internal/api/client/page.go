@@ -30,3 +30,15 @@ func (c *Client) RotatePage(ctx context.Context) (api.Rotated, error) {
 	var r api.Rotated
 	return r, c.call(ctx, http.MethodPost, "/api/v1/page/rotate", nil, nil, &r)
 }
+
+// SharePage makes an address of the page for a device elsewhere, which has it ask to be let in.
+func (c *Client) SharePage(ctx context.Context, r api.ShareRequest) (api.PageAddress, error) {
+	var a api.PageAddress
+	return a, c.call(ctx, http.MethodPost, "/api/v1/page/shares", nil, r, &a)
+}
+
+// ConfirmDevice lets a device in that asks to be.
+func (c *Client) ConfirmDevice(ctx context.Context, id string) (api.Browser, error) {
+	var b api.Browser
+	return b, c.call(ctx, http.MethodPost, "/api/v1/page/browsers/"+url.PathEscape(id)+"/confirm", nil, nil, &b)
+}

@@ -1,0 +1,179 @@
+package app
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/regular"
+)
+
+const (
+	// maxCertificate bounds a file with certificates or a key, in bytes.
+	maxCertificate = 1 << 20
+	// certificateEvery is how often it's looked whether the certificate has changed: those of
+	// an authority such as Let's Encrypt are renewed every some weeks.
+	certificateEvery = time.Minute
+)
+
+// reachOf is from where the page can be reached, by the configuration.
+func reachOf(w config.Web, log *slog.Logger) (api.Reach, error) {
+	r := api.Reach{PublicURL: w.PublicURL, AllowedHosts: w.AllowedHosts, BehindProxy: w.BehindProxy}
+	for _, text := range w.TrustedProxies {
+		prefix, err := config.ParseAddressRange(text)
+		if err != nil {
+			return r, fmt.Errorf("read adapters.web.trusted_proxies: %w", err)
+		}
+		r.TrustedProxies = append(r.TrustedProxies, prefix)
+	}
+	if w.TLSCertFile == "" {
+		return r, nil
+	}
+	kept := &certificateFile{cert: w.TLSCertFile, key: w.TLSKeyFile, log: log}
+	if _, err := kept.Get(time.Now()); err != nil {
+		return r, err
+	}
+	r.TLS = &tls.Config{
+		MinVersion:     tls.VersionTLS12,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return kept.Get(time.Now()) },
+	}
+	return r, nil
+}
+
+// CheckPage says what's wrong with the page's certificate: it can't be read, isn't of the key
+// beside it, is over, or isn't for the name that the page has.
+func CheckPage(cfg *config.Config, file string, env config.Env) error {
+	w := cfg.Adapters.Web
+	if !w.Enabled || w.TLSCertFile == "" {
+		return nil
+	}
+	return locateProblems(certificateProblems(w, time.Now()), file, env)
+}
+
+func certificateProblems(w config.Web, now time.Time) (found []config.Problem) {
+	wrong := func(key, message string) {
+		found = append(found, config.Problem{Path: "adapters.web." + key, Message: message})
+	}
+	pair, err := readCertificate(w.TLSCertFile, w.TLSKeyFile)
+	if err != nil {
+		key := "tls_cert_file"
+		if unread, ok := errors.AsType[*fs.PathError](err); ok && unread.Path == w.TLSKeyFile {
+			key = "tls_key_file"
+		}
+		wrong(key, err.Error())
+		return found
+	}
+	if now.After(pair.Leaf.NotAfter) || now.Before(pair.Leaf.NotBefore) {
+		wrong("tls_cert_file", fmt.Sprintf("its certificate is good from %s to %s only: renew it", pair.Leaf.NotBefore.Format(time.DateOnly), pair.Leaf.NotAfter.Format(time.DateOnly)))
+	}
+	u, err := url.Parse(w.PublicURL)
+	if err == nil && u.Hostname() != "" && !w.BehindProxy && pair.Leaf.VerifyHostname(u.Hostname()) != nil {
+		wrong("tls_cert_file", fmt.Sprintf("its certificate is for %s, and public_url says %s: a browser would refuse it", strings.Join(namesIn(pair), ", "), u.Hostname()))
+	}
+	return found
+}
+
+func namesIn(pair *tls.Certificate) []string {
+	names := append([]string{}, pair.Leaf.DNSNames...)
+	for _, ip := range pair.Leaf.IPAddresses {
+		if addr, ok := netip.AddrFromSlice(ip); ok {
+			names = append(names, addr.Unmap().String())
+		}
+	}
+	return names
+}
+
+func readCertificate(cert, key string) (*tls.Certificate, error) {
+	certText, err := readBounded(cert)
+	if err != nil {
+		return nil, err
+	}
+	keyText, err := readBounded(key)
+	if err != nil {
+		return nil, err
+	}
+	return parseCertificate(certText, keyText)
+}
+
+func parseCertificate(cert, key []byte) (*tls.Certificate, error) {
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("read the page's certificate and its key: %w", err)
+	}
+	return &pair, nil
+}
+
+func readBounded(path string) ([]byte, error) {
+	f, _, err := regular.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return io.ReadAll(io.LimitReader(f, maxCertificate))
+}
+
+// certificateFile is the page's certificate, as it is in its files.
+type certificateFile struct {
+	cert, key string // paths
+	log       *slog.Logger
+
+	mu         sync.Mutex // held while the files are read
+	looked     time.Time
+	text       []byte // of both, as they were read last
+	pair       *tls.Certificate
+	complained bool
+}
+
+// Get returns the certificate, and reads it anew if its files have changed. Where they can't be
+// read any more, it's the one of before.
+func (c *certificateFile) Get(now time.Time) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pair != nil && now.Sub(c.looked) < certificateEvery {
+		return c.pair, nil
+	}
+	c.looked = now
+	pair, text, err := c.read()
+	switch {
+	case err == nil && pair != nil:
+		if c.pair != nil {
+			c.log.Info("the page has another certificate", "good_until", pair.Leaf.NotAfter)
+		}
+		c.pair, c.text, c.complained = pair, text, false
+	case err != nil && c.pair == nil:
+		return nil, err
+	case err != nil && !c.complained:
+		c.complained = true
+		c.log.Error("the page's certificate can't be read again; the one of before is shown", "err", err)
+	}
+	return c.pair, nil
+}
+
+// read reads the files; a nil pair means that nothing has changed.
+func (c *certificateFile) read() (*tls.Certificate, []byte, error) {
+	cert, err := readBounded(c.cert)
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err := readBounded(c.key)
+	if err != nil {
+		return nil, nil, err
+	}
+	text := append(append(bytes.Clone(cert), 0), key...)
+	if bytes.Equal(text, c.text) {
+		return nil, nil, nil
+	}
+	pair, err := parseCertificate(cert, key)
+	return pair, text, err
+}
