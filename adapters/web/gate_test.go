@@ -7,6 +7,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/browsertest"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -123,4 +125,60 @@ func TestKeyIsChangedInTime(t *testing.T) {
 		t.Errorf("known are %+v, was %+v", now, was)
 	}
 	b.Do(chromedp.SendKeys("#text", "still in"), browsertest.Enter(), chromedp.WaitVisible(".receipt[data-state=submitted]"))
+}
+
+// A phone that has opened a shared address shows a number, and nothing of any session, until
+// somebody has let it in; one that's refused is told so, after a reload too.
+func TestADeviceWaitsToBeLetIn(t *testing.T) {
+	slow(t)
+	s := newSite(t)
+	id := s.daemon.Add("one", "")
+	s.daemon.Append(id, sessions.KindPane, "secret line")
+	b := browse(t, 390, 844)
+	b.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile))
+	open := func() browsers.Waiting {
+		b.Helper()
+		url, _ := s.keeper.NewShare(time.Now(), "http://"+s.addr, browsers.Share{Name: "Ann's phone", Roles: access.Roles{access.Viewer: true}})
+		b.Do(chromedp.Navigate(url))
+		b.Until("it waits", gateShows+` === 'waiting'`)
+		list := s.keeper.Waiting(time.Now())
+		if len(list) != 1 {
+			t.Fatalf("these wait: %+v", list)
+		}
+		text := browsertest.Eval[string](b, `document.body.innerText`)
+		if !strings.Contains(text, list[0].Number) || strings.Contains(text, "secret line") || strings.Contains(text, "one") && strings.Contains(text, "needs you") {
+			t.Errorf("it shows %s, and the number is %s", text, list[0].Number)
+		}
+		return list[0]
+	}
+	first := open()
+	b.Shot("gate-waiting-phone")
+	b.Do(chromedp.Reload())
+	b.Until("it waits after a reload", gateShows+` === 'waiting'`)
+	if err := s.keeper.Revoke(t.Context(), first.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.Until("it's refused", gateShows+` === 'declined'`)
+	b.Shot("gate-declined-phone")
+	b.Do(chromedp.Reload())
+	b.Until("it isn't in", gateShows+` === 'not-in'`)
+
+	second := open()
+	if _, err := s.keeper.Confirm(t.Context(), time.Now(), second.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.Until("the page", pageShows)
+	b.Do(chromedp.Reload())
+	b.Until("the page after a reload", pageShows)
+	if list := s.keeper.List(time.Now()); len(list) != 1 || list[0].Name != "Ann's phone" {
+		t.Errorf("known are %+v", list)
+	}
+	third := open() // a device that's known opens another address, and is one device still
+	if _, err := s.keeper.Confirm(t.Context(), time.Now(), third.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.Until("the page", pageShows)
+	if list := s.keeper.List(time.Now()); len(list) != 1 || list[0].ID != third.ID {
+		t.Errorf("known are %+v", list)
+	}
 }

@@ -29,6 +29,7 @@ func TestEveryCallHasARuleForPanes(t *testing.T) {
 				if rt.does == "" {
 					t.Errorf("%s doesn't say what people would be asked", name)
 				}
+			case barred:
 			case noRule:
 				t.Errorf("%s has no rule for callers in sessions' panes", name)
 			}

@@ -88,12 +88,12 @@ func (g *guard) Accept() (net.Conn, error) {
 // admit returns nil for a connection for which there's no room.
 func (g *guard) admit(c net.Conn) *guardedConn {
 	kept := g.judge(c)
-	room := g.ours
-	switch kept.whose {
-	case whoseForeign:
-		room = g.foreign
-	case whoseAfar:
+	if kept.whose == whoseAfar {
 		return g.admitAfar(kept)
+	}
+	room := g.ours
+	if kept.whose == whoseForeign {
+		room = g.foreign
 	}
 	select {
 	case room <- struct{}{}:

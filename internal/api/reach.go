@@ -65,6 +65,8 @@ type visit struct {
 }
 
 // forwardingHeaders are those by which proxies say for whom they ask. Browsers send none.
+//
+//nolint:gochecknoglobals // a list that nothing changes
 var forwardingHeaders = []string{
 	"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Server", "X-Forwarded-By",
 	"X-Real-Ip", "X-Client-Ip", "X-Original-Host", "X-Original-Forwarded-For", "True-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip", "Via",

@@ -56,10 +56,10 @@ type Waiting struct {
 	Until  time.Time
 }
 
-// ErrWaiting: the device is known, and nobody has confirmed it yet.
+// ErrWaiting says that the device is known, and nobody has confirmed it yet.
 var ErrWaiting = errors.New("nobody has confirmed this device yet")
 
-// ErrGuesses: too many wrong tokens were shown.
+// ErrGuesses says that too many wrong tokens were shown.
 var ErrGuesses = errors.New("too many addresses that aren't good were opened: wait ten minutes")
 
 // waitingDevice is a device that waits, with its key read.

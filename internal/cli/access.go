@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -96,110 +95,4 @@ group is known from then on, too. Nobody else can use the code again.`,
 	cmd.Flags().StringVar(&role, "role", "operator", "what the person may do: viewer, operator, approver or admin")
 	jsonFlag(cmd, &asJSON)
 	return cmd
-}
-
-func newPage(p *invocation) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "page",
-		Short: "Let a browser use the page, and say which may",
-		Long: `Print an address of the page that lets one browser in: the first that opens it within
-ten minutes. That browser makes a key of its own, which never leaves it, and is known for
-thirty days from its last visit; no other needs to be let in again.
-
-An address that wasn't opened is void when the daemon is started anew.`,
-		Example: "  panebridge page\n  panebridge page list\n  panebridge page revoke br_0123456789ab\n  panebridge page rotate",
-		Args:    takes(0, 0),
-		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, _ []string) error {
-			return p.printAddress(ctx, c, asJSON)
-		}),
-	}
-	jsonFlag(cmd, &asJSON)
-	cmd.AddCommand(newPageList(p), newPageRevoke(p), newPageRotate(p))
-	return cmd
-}
-
-func newPageList(p *invocation) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the browsers that may use the page",
-		Args:  takes(0, 0),
-		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, _ []string) error {
-			page, err := c.Page(ctx)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return p.printJSON(page.Browsers)
-			}
-			now := time.Now()
-			rows := [][]string{{"ID", "BROWSER", "ADDRESS", "LET IN", "LAST USED", "EXPIRES"}}
-			for _, b := range page.Browsers {
-				rows = append(rows, []string{b.ID, b.Label, b.Address, ago(b.Created, now), ago(b.Used, now), b.Expires.Local().Format(time.DateOnly)})
-			}
-			return p.printTable(rows)
-		}),
-	}
-	jsonFlag(cmd, &asJSON)
-	return cmd
-}
-
-func newPageRevoke(p *invocation) *cobra.Command {
-	return &cobra.Command{
-		Use:               "revoke ID…",
-		Short:             "Let browsers use the page no longer",
-		Long:              `Let browsers use the page no longer. What they have open ends at once.`,
-		Args:              takes(1, -1),
-		ValidArgsFunction: p.completeBrowser,
-		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, ids []string) error {
-			var errs []error
-			for _, id := range ids {
-				errs = append(errs, c.RevokeBrowser(ctx, id))
-			}
-			return errors.Join(errs...)
-		}),
-	}
-}
-
-func newPageRotate(p *invocation) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "rotate",
-		Short: "Let no browser use the page that does now, and print a new address",
-		Long: `Revoke all browsers, void all addresses that weren't opened yet, and print one that
-lets one browser in. Do this when somebody else may have used a browser of yours, or when
-another program has answered at the page's address.`,
-		Args: takes(0, 0),
-		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, _ []string) error {
-			done, err := c.RotatePage(ctx)
-			if err != nil {
-				return err
-			}
-			p.notef("%d browsers were revoked.", done.Browsers)
-			return p.printAddress(ctx, c, asJSON)
-		}),
-	}
-	jsonFlag(cmd, &asJSON)
-	return cmd
-}
-
-// completeBrowser completes arguments with the ids of browsers.
-func (p *invocation) completeBrowser(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	c, err := p.dial()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	defer c.Close()
-	ctx, cancel := context.WithTimeout(cmd.Context(), time.Second) // a person waits behind the tab key
-	defer cancel()
-	page, err := c.Page(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var ids []cobra.Completion
-	for _, b := range page.Browsers {
-		ids = append(ids, cobra.CompletionWithDesc(b.ID, b.Label))
-	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
 }

@@ -4,7 +4,7 @@ import { byId, ago } from './dom.js';
 import { accessDialog, showAccess } from './access.js';
 import { isAway, listAdapters, listSessions, marked } from './api.js';
 import { passGate, showGate } from './gate.js';
-import { known, loadKey } from './key.js';
+import { askWhetherIn, known, loadKey } from './key.js';
 import { Composer } from './composer.js';
 import { Conversation } from './conversation.js';
 import { drawDelivery } from './delivery.js';
@@ -113,8 +113,17 @@ function receive(open, name, data) {
   }
 }
 
+// passWaiting says whether this device was let in meanwhile.
+async function passWaiting() {
+  const how = await askWhetherIn().catch(() => 'waiting');
+  if (how === 'declined') shut('declined');
+  return how === 'in';
+}
+
 async function poll() {
-  if (state.shut !== '' && !(await loadKey().catch(() => false) && known())) return;
+  if (state.shut === 'waiting') {
+    if (!await passWaiting()) return;
+  } else if (state.shut !== '' && !(await loadKey().catch(() => false) && known())) return;
   try {
     const [{ sessions, ended }, adapters] = await Promise.all([
       listSessions(state.mostEnded, idInAddress() || (state.open?.id ?? '')), listAdapters().catch(() => null),

@@ -2,7 +2,7 @@
 
 import { byId } from './dom.js';
 import { refusal } from './api.js';
-import { enter, known, loadKey, supported } from './key.js';
+import { enter, known, loadKey, supported, waits } from './key.js';
 
 // The gate stands before the page while the browser isn't let in, and says what to do.
 
@@ -13,6 +13,8 @@ const texts = {
   'not-in': ['This browser isn’t let in', 'The page opens only for browsers that were let in from a terminal.'],
   refused: ['This browser isn’t let in any more', 'Its access was revoked, or it wasn’t here for thirty days.'],
   used: ['This address doesn’t work any more', 'It was opened before, is older than ten minutes, or the daemon was started anew since.'],
+  waiting: ['Waiting to be let in', 'Somebody at the machine where panebridge runs has to say that it’s this device. There, the same number is shown:'],
+  declined: ['This device wasn’t let in', 'Somebody has refused it, or nobody has said a word for ten minutes.'],
   unsupported: ['This browser can’t keep a key here', 'Open the page as http://127.0.0.1 or by https, in a window that isn’t private.'],
 };
 
@@ -26,7 +28,9 @@ export function showGate(why) {
   byId('gate').dataset.why = why;
   byId('gate-title').textContent = title;
   byId('gate-text').textContent = text;
-  byId('gate-how').hidden = why === 'unsupported';
+  byId('gate-how').hidden = why === 'unsupported' || why === 'waiting';
+  byId('gate-number').hidden = why !== 'waiting';
+  byId('gate-number').textContent = waits();
 }
 
 // passGate lets the browser in by the address, if it's one that does, and says why it
@@ -41,14 +45,20 @@ export async function passGate() {
   } catch {
     return 'unsupported'; // a private window may have no store
   }
-  return known() ? '' : 'not-in';
+  return afterLoad();
 }
+
+const afterLoad = () => {
+  if (waits()) return 'waiting';
+  return known() ? '' : 'not-in';
+};
 
 async function enterBy(token) {
   await endWorkers();
   for (;;) {
     try {
       const response = await enter(token);
+      if (response.status === 202) return 'waiting';
       if (response.ok) return '';
       const { status } = await refusal(response);
       if (status === 401) return 'used';

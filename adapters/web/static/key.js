@@ -8,11 +8,13 @@
 
 const startPath = '/api/v1/page/start';
 const keysPath = '/api/v1/page/keys';
+const mePath = '/api/v1/page/me';
 const changeEvery = 7 * 24 * 3600 * 1000; // milliseconds
 const tries = 3; // of a request that's signed for another start, or with a key that was changed meanwhile
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
 let browser = null; // {id, key, changeAt}; null: it isn't let in
+let waiting = null; // {id, key, number, until}: a device that somebody has to let in; null: it isn't one
 let start = null; // {name, ahead}: of the daemon, whose clock is ahead by milliseconds; null: not known
 
 // supported says whether the browser has what's needed, which it hides from pages that
@@ -20,6 +22,9 @@ let start = null; // {name, ahead}: of the daemon, whose clock is ahead by milli
 export const supported = () => Boolean(globalThis.isSecureContext && crypto.subtle && globalThis.indexedDB && navigator.locks);
 
 export const known = () => Boolean(browser);
+
+// waits is what the person compares while somebody has to let this device in; '': nobody has to.
+export const waits = () => (waiting && Date.now() < waiting.until ? waiting.number : '');
 
 const done = (request) => new Promise((resolve, reject) => {
   request.onsuccess = () => resolve(request.result);
@@ -42,6 +47,7 @@ async function withStore(mode, fn) {
 export async function loadKey() {
   const was = browser;
   browser = await withStore('readonly', (store) => store.get('browser')) ?? null;
+  waiting = await withStore('readonly', (store) => store.get('waiting')) ?? null;
   return browser?.id !== was?.id || browser?.changeAt !== was?.changeAt;
 }
 
@@ -61,10 +67,34 @@ async function changeKey(token) {
   if (!response.ok) return response;
   const answer = await response.clone().json();
   learn(answer);
+  if (response.status === 202) {
+    waiting = { id: answer.id, key: pair.privateKey, number: answer.number, until: Date.now() + Date.parse(answer.expires) - answer.now * 1000 };
+    await withStore('readwrite', (store) => store.put(waiting, 'waiting'));
+    return response;
+  }
   browser = { id: answer.id, key: pair.privateKey, changeAt: Date.now() + changeEvery };
   await withStore('readwrite', (store) => store.put(browser, 'browser'));
   return response;
 }
+
+// askWhetherIn says whether this device was let in: 'in', 'waiting' or 'declined'.
+export const askWhetherIn = () => navigator.locks.request('panebridge-key', async () => {
+  await loadKey();
+  if (!waiting) return known() ? 'in' : 'declined';
+  const response = await signedFetch(mePath, { as: waiting });
+  if (response.status === 401) {
+    const { error } = await response.json().catch(() => ({}));
+    if (error?.code === 'waiting') return 'waiting';
+  }
+  if (!response.ok && response.status !== 401) return 'waiting'; // it's asked again
+  if (response.ok) browser = { id: waiting.id, key: waiting.key, changeAt: Date.now() + changeEvery };
+  await withStore('readwrite', (store) => {
+    if (response.ok) store.put(browser, 'browser');
+    return store.delete('waiting');
+  });
+  waiting = null;
+  return response.ok ? 'in' : 'declined';
+});
 
 // changeInTime changes the key when it's old enough. If that fails, the next one does.
 function changeInTime() {
@@ -83,18 +113,19 @@ export async function signedFetch(path, options) {
     if (response.status !== 401 || n === tries) return response;
     const { error } = await response.clone().json().catch(() => ({}));
     if (error?.code === 'stale') learn(error);
+    else if (options.as) return response;
     else if (path === keysPath || !await loadKey() || !browser) return response;
   }
 }
 
-async function send(path, { method = 'GET', body = '', signal }) {
+async function send(path, { method = 'GET', body = '', signal, as = browser }) {
   try {
     if (!start) learn(await (await fetch(startPath, bare)).json());
     const headers = body ? { 'Content-Type': 'application/json' } : {};
     const bytes = new TextEncoder().encode(body);
-    if (browser) Object.assign(headers, await sign(method, path, bytes));
+    if (as) Object.assign(headers, await sign(as, method, path, bytes));
     const response = await fetch(path, { ...bare, method, headers, signal, body: body ? bytes : undefined });
-    if (response.ok && browser && path !== keysPath) changeInTime();
+    if (response.ok && browser && as === browser && path !== keysPath) changeInTime();
     return response;
   } catch (error) {
     forgetStart();
@@ -115,13 +146,13 @@ function learn({ start: name, now }) {
   start = { name, ahead: now * 1000 - Date.now() };
 }
 
-async function sign(method, path, body) {
+async function sign(signer, method, path, body) {
   const digest = `sha-256=:${base64(await crypto.subtle.digest('SHA-256', body))}:`;
   const url = new URL(path, location.origin);
   const created = Math.floor((Date.now() + start.ahead) / 1000);
   const nonce = base64(crypto.getRandomValues(new Uint8Array(18))).replace(/\+/g, '-').replace(/\//g, '_');
   const params = '("@method" "@authority" "@request-target" "content-digest" "panebridge-start")'
-    + `;created=${created};nonce="${nonce}";keyid="${browser.id}";alg="ecdsa-p256-sha256";tag="panebridge-page"`;
+    + `;created=${created};nonce="${nonce}";keyid="${signer.id}";alg="ecdsa-p256-sha256";tag="panebridge-page"`;
   const signed = [
     `"@method": ${method}`,
     `"@authority": ${location.host}`,
@@ -130,7 +161,7 @@ async function sign(method, path, body) {
     `"panebridge-start": ${start.name}`,
     `"@signature-params": ${params}`,
   ].join('\n');
-  const signature = await crypto.subtle.sign(algorithm, browser.key, new TextEncoder().encode(signed));
+  const signature = await crypto.subtle.sign(algorithm, signer.key, new TextEncoder().encode(signed));
   return {
     'Content-Digest': digest,
     'Panebridge-Start': start.name,
