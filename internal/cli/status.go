@@ -115,7 +115,7 @@ func (p *invocation) printStatus(s status, verbose bool, now time.Time) error {
 		}
 	}
 	for _, a := range s.Adapters {
-		if err := p.printAdapter(a, now); err != nil {
+		if err := p.printAdapter(a, verbose, now); err != nil {
 			return err
 		}
 		if verbose {
@@ -161,8 +161,8 @@ func (p *invocation) printAddress(ctx context.Context, c *client.Client, asJSON 
 }
 
 // printAdapter prints what a chat platform's scheduler does: per chat what's
-// used of its budget, when the next call may go, and what waits.
-func (p *invocation) printAdapter(a api.Adapter, now time.Time) error {
+// used of its budget, when it's looked at next for a call, and what waits.
+func (p *invocation) printAdapter(a api.Adapter, verbose bool, now time.Time) error {
 	line := fmt.Sprintf("\n%s: %s, %s, %d under way, %s coalesced away", a.Name, a.Mode,
 		count(a.Documents, "document", "documents"), a.InFlight, percent(a.Totals.Coalesced, a.Totals.Updates))
 	if a.Tick > 0 {
@@ -189,11 +189,23 @@ func (p *invocation) printAdapter(a api.Adapter, now time.Time) error {
 	if err := p.printf("%s\n", line); err != nil || len(a.Chats) == 0 {
 		return err
 	}
-	rows := [][]string{{"CHAT", "USED", "NEXT SLOT", "WAITING", "OLDEST", "HELD BACK"}}
+	rows := [][]string{{"CHAT", "USED", "NEXT LOOK", "WAITING", "OLDEST", "HELD BACK"}}
 	for _, c := range a.Chats {
 		rows = append(rows, chatRow(c, now))
 	}
+	if verbose {
+		rows[0] = slices.Insert(rows[0], 1, "TICK", "ACTIVE", "RESERVE")
+		for i, c := range a.Chats {
+			rows[i+1] = slices.Insert(rows[i+1], 1, fmt.Sprintf("%gs", c.Tick), fmt.Sprintf("%.1f", c.ActiveSessions), fmt.Sprint(c.Reserve))
+		}
+	}
 	return p.printTable(rows)
+}
+
+// outcomeWords say what the kinds of errors are that don't say it by themselves.
+var outcomeWords = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"not_sent": "not sent", "throttled": `throttled ("too many requests")`, "uncertain": "uncertain (no answer that says whether it was done)",
+	"rejected": "rejected for what they said", "chat_gone": "to chats that are gone",
 }
 
 // printLoad prints what a chat platform's scheduler reckons with, and what came of its calls.
@@ -207,11 +219,12 @@ func (p *invocation) printLoad(a api.Adapter) error {
 	}
 	for _, o := range slices.Sorted(maps.Keys(a.Totals.Outcomes)) {
 		if o != "delivered" && o != "unchanged" {
-			errs = append(errs, fmt.Sprintf("%d %s", a.Totals.Outcomes[o], o))
+			errs = append(errs, fmt.Sprintf("%d %s", a.Totals.Outcomes[o], cmp.Or(outcomeWords[o], o)))
 		}
 	}
 	or := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "none") }
 	return p.printf("  mode     %s, a tick of %gs, a pace of %.2f, a reserve of %d, %.1f sessions active\n"+
+		"           (of all chats the longest tick, the lowest pace, the largest reserve, the sum of the sessions)\n"+
 		"  waiting  %s\n  calls    %s; %d penalties, %d updates, %d coalesced, %d shed\n  errors   %s\n",
 		a.Mode, a.Tick, a.Pace, a.Reserve, a.ActiveSessions, or(waiting), or(calls),
 		a.Totals.Penalties, a.Totals.Updates, a.Totals.Coalesced, a.Totals.Shed, or(errs))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 	"time"
 
@@ -29,21 +30,56 @@ func TestStatusOfAnAdapter(t *testing.T) {
 	}
 	b := api.Adapter{Name: "discord", Mode: "strict", Documents: 1, Tick: 3.2, ActiveSessions: 1.44, OldestAge: 0.51, Errors: 1}
 	out := new(bytes.Buffer)
-	if err := (&invocation{stdio: Stdio{Out: out}}).printAdapter(a, now); err != nil {
+	if err := (&invocation{stdio: Stdio{Out: out}}).printAdapter(a, false, now); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&invocation{stdio: Stdio{Out: out}}).printAdapter(b, now); err != nil {
+	if err := (&invocation{stdio: Stdio{Out: out}}).printAdapter(b, false, now); err != nil {
 		t.Fatal(err)
 	}
 	want := `
 telegram: strict, 5 documents, 1 under way, 75 % coalesced away, 1 penalty, silent for 1m30s by the platform's order; sends nothing: the disk is full
-CHAT  USED                              NEXT SLOT  WAITING            OLDEST  HELD BACK
+CHAT  USED                              NEXT LOOK  WAITING            OLDEST  HELD BACK
 -1    20/20 per 60s                     in 4s      1 final, 2 stream  12.3s
 -2    3/20 per 60s, typing 1/7 per 30s  free                                  silent for 1h0m0s by the platform's order
 3     0/20 per 60s                      free                                  tries again in 1s
 4     0/20 per 60s                      free                                  at 49 % of its pace after a penalty
 
 discord: strict, 1 document, 0 under way, 0 % coalesced away, a tick of 3.2s, 1.4 sessions active, the oldest waits for 500ms, 1 error
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out, want)
+	}
+}
+
+// TestStatusOfALoadedAdapter: -v says per chat what's reckoned with, and what of that the sum is.
+func TestStatusOfALoadedAdapter(t *testing.T) {
+	a := api.Adapter{
+		Name: "telegram", Mode: "strict", Documents: 9, Tick: 4.5, ActiveSessions: 9, Pace: 0.5, Reserve: 7,
+		Waiting: map[string]api.Waiting{"stream": {Count: 2, OldestAge: 12.34}},
+		Totals: api.CallTotals{
+			Calls: map[string]uint64{"stream": 40, "final": 2}, Outcomes: map[string]uint64{"delivered": 35, "throttled": 1, "uncertain": 6},
+			Updates: 100, Coalesced: 58, Penalties: 1,
+		},
+		Chats: []api.Chat{
+			{Chat: "-1", Tick: 6.4, ActiveSessions: 2, Reserve: 1, Multiplier: 0.5},
+			{Chat: "-2", Tick: 4.5, ActiveSessions: 7, Reserve: 7, Multiplier: 1},
+		},
+	}
+	out := new(bytes.Buffer)
+	p := &invocation{stdio: Stdio{Out: out}}
+	if err := errors.Join(p.printAdapter(a, true, time.Now()), p.printLoad(a)); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+telegram: strict, 9 documents, 0 under way, 58 % coalesced away, a tick of 4.5s, 9.0 sessions active, 1 penalty
+CHAT  TICK  ACTIVE  RESERVE  USED  NEXT LOOK  WAITING  OLDEST  HELD BACK
+-1    6.4s  2.0     1              free                        at 50 % of its pace after a penalty
+-2    4.5s  7.0     7              free
+  mode     strict, a tick of 4.5s, a pace of 0.50, a reserve of 7, 9.0 sessions active
+           (of all chats the longest tick, the lowest pace, the largest reserve, the sum of the sessions)
+  waiting  2 stream for 12.3s
+  calls    0 interactive, 2 final, 40 stream, 0 cosmetic; 1 penalties, 100 updates, 58 coalesced, 0 shed
+  errors   1 throttled ("too many requests"), 6 uncertain (no answer that says whether it was done)
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out, want)
