@@ -71,7 +71,8 @@ const (
 	HoldRounding
 	// HoldPace: streams are paced, one per Hold.Every.
 	HoldPace
-	// HoldSupply: more replies were sent than were saved for, so streams give way one by one.
+	// HoldSupply: all calls of the chat together keep to one per Hold.Every on average; after more replies than
+	// were saved for, streams give way one by one.
 	HoldSupply
 	// HoldWindow: all Hold.Count calls of a window are used.
 	HoldWindow
@@ -121,10 +122,11 @@ type Hold struct {
 	Knobs []Knob        // that would change it; none: it's the platform's order, or what's being sent
 }
 
-// Knob is an option by its name in the configuration, and its value now.
+// Knob is an option by its name in the configuration.
 type Knob struct {
 	Name  string
-	Value string
+	Value string // now
+	Try   string // what makes a call come earlier: "higher", "lower", or a value
 }
 
 // Explain says who gets a chat's next calls, when and why not before. It plays on with a copy
@@ -201,6 +203,7 @@ func (e *SlotEngine) playOn(now time.Time, c *chat, turns []NextCall) {
 		at = later(now, call.began.Add(c.took))
 		s.finishAs(at, call)
 	}
+	ended := at
 	made := 0
 	var last time.Time
 	for range playSteps {
@@ -220,11 +223,16 @@ func (e *SlotEngine) playOn(now time.Time, c *chat, turns []NextCall) {
 				t := turns[made+i]
 				copy(turns[made+1:made+i+1], turns[made:made+i])
 				t.At = at
+				t.Holds = cutAt(t.Holds, at)
 				switch {
 				case made > 0:
-					t.Holds = e.holdsBehind(now, c, t.Holds, made, last)
+					others := Hold{Kind: HoldOthers, Until: last, Count: made}
+					others.Knobs = e.knobsOf(now, c, others)
+					t.Holds = holdsBehind(now, t, others, at)
 				case at.After(now) && c.call == nil:
-					t.Holds = before.holdsJustBefore(at, t)
+					t.Holds = cutAt(before.holdsJustBefore(at, t), at)
+				case c.call != nil:
+					t.Holds = callBehind(t.Holds, ended)
 				}
 				turns[made] = t
 				made++
@@ -261,14 +269,40 @@ func (e *SlotEngine) holdsJustBefore(at time.Time, t NextCall) []Hold {
 	return nil
 }
 
-// holdsBehind is why a turn that isn't the first comes so late: something that lasts longer than
-// those before it take, or these.
-func (e *SlotEngine) holdsBehind(now time.Time, c *chat, own []Hold, before int, last time.Time) []Hold {
-	others := Hold{Kind: HoldOthers, Until: last, Count: before, Every: e.chatTick(now, c), Knobs: e.knobsOf(now, c, HoldOthers)}
-	if len(own) > 0 && own[0].Until.After(last) {
-		return append(slices.Clone(own), others)
+// cutAt has no hold last longer than until its call is made. By then fewer sessions are active and less is
+// reserved than the holds reckon with, so rests and paces are shorter.
+func cutAt(holds []Hold, at time.Time) []Hold {
+	holds = slices.Clone(holds)
+	for i, h := range holds {
+		if h.Until.After(at) {
+			holds[i].Until = at
+		}
 	}
-	return append([]Hold{others}, own...)
+	return holds
+}
+
+// callBehind puts the call that's under way, and likely to end at a time, behind what lasts longer.
+func callBehind(holds []Hold, ended time.Time) []Hold {
+	if len(holds) > 1 && holds[0].Kind == HoldCall && holds[1].Until.After(ended) {
+		return append(slices.Clone(holds[1:]), holds[0])
+	}
+	return holds
+}
+
+// holdsBehind is why a turn that isn't the first comes only at a time. What takes most of the time comes
+// first: a hold of its own, or the others. What shares the chat out has the others in it, and counts for
+// what it takes after them.
+func holdsBehind(now time.Time, t NextCall, others Hold, at time.Time) []Hold {
+	if len(t.Holds) > 0 {
+		own, from := t.Holds[0], now
+		if own.Kind == HoldRest || own.Kind == HoldPace || own.Kind == HoldSupply {
+			from = others.Until
+		}
+		if own.Kind == HoldAhead || own.Until.Sub(from) > at.Sub(own.Until) {
+			return append(slices.Clone(t.Holds), others)
+		}
+	}
+	return append([]Hold{others}, t.Holds...)
 }
 
 // holdsOf says what holds back work of a chat at a time; what lasts longest comes first. It
@@ -277,7 +311,7 @@ func (e *SlotEngine) holdsOf(now time.Time, c *chat, w *slotWork, asked bool) []
 	var holds []Hold
 	add := func(h Hold) {
 		if h.Until.IsZero() || h.Until.After(now) {
-			h.Knobs = e.knobsOf(now, c, h.Kind)
+			h.Knobs = e.knobsOf(now, c, h)
 			holds = append(holds, h)
 		}
 	}
@@ -319,7 +353,7 @@ func (e *SlotEngine) holdsOf(now time.Time, c *chat, w *slotWork, asked bool) []
 		}
 		_ = e.streamFrom(now, c, l) // sets the paces
 		add(Hold{Kind: HoldPace, Until: l.pace.next(now), Every: e.streamTick(now, c, l)})
-		until(HoldSupply, l.supply.next(now))
+		add(Hold{Kind: HoldSupply, Until: l.supply.next(now), Every: l.supply.tick})
 		add(e.slowHold(now, c))
 	default:
 	}
@@ -411,43 +445,46 @@ func (e *SlotEngine) fullWindow(now time.Time, b *LocalBudget, ask SlotQuestion,
 }
 
 // knobsOf are the options that would change a hold.
-func (e *SlotEngine) knobsOf(now time.Time, c *chat, kind HoldKind) []Knob {
+func (e *SlotEngine) knobsOf(now time.Time, c *chat, h Hold) []Knob {
 	limit := e.opt.Limits.Group
 	if p := e.opt.Limits.IsPrivate; p != nil && p(c.key) {
 		limit = e.opt.Limits.Private
 	}
 	var knobs []Knob
-	add := func(name, value string) { knobs = append(knobs, Knob{Name: name, Value: value}) }
+	add := func(name, value, try string) { knobs = append(knobs, Knob{Name: name, Value: value, Try: try}) }
 	mpm := func() {
 		if slices.Contains(limit.Windows, Window{Calls: e.opt.GroupMPM, Per: time.Minute}) {
-			add("group_mpm", strconv.Itoa(e.opt.GroupMPM))
+			add("group_mpm", strconv.Itoa(e.opt.GroupMPM), "higher")
 		}
 	}
-	mode := func() { add("mode", e.opt.Mode.String()) }
-	switch kind {
-	case HoldOthers, HoldRest, HoldPace, HoldSupply:
+	mode := func(try Mode) { add("mode", e.opt.Mode.String(), try.String()) }
+	switch h.Kind {
+	case HoldOthers, HoldRest, HoldPace, HoldSupply, HoldAhead:
 		mpm()
-		if e.ratioHolds(now, c) && kind != HoldSupply {
-			add("output_budget_ratio", strconv.FormatFloat(e.opt.OutputBudgetRatio, 'g', -1, 64))
+		if e.ratioHolds(now, c) && h.Kind != HoldSupply {
+			add("output_budget_ratio", strconv.FormatFloat(e.opt.OutputBudgetRatio, 'g', -1, 64), "higher")
 		}
 		if e.opt.Mode == Strict {
-			mode()
+			mode(CoalesceOnly)
 		}
 	case HoldSlowStart:
 		mpm()
 	case HoldSessionTick:
-		add("min_session_tick_s", seconds(e.opt.MinSessionTick))
+		add("min_session_tick_s", seconds(e.opt.MinSessionTick), "lower")
 	case HoldRounding:
-		add("rounding_ms", strconv.FormatInt(e.opt.Rounding.Milliseconds(), 10))
+		add("rounding_ms", strconv.FormatInt(e.opt.Rounding.Milliseconds(), 10), "lower")
 	case HoldWindow:
-		mpm()
-		mode()
-	case HoldReserve:
-		if e.opt.HardReserve {
-			add("reserve_mpm", strconv.Itoa(max(0, e.opt.ReserveMPM)))
-			add("lend_reserve", "false")
+		if h.Count > 1 { // else it's the gap between calls
+			mpm()
 		}
-		mode()
+		mode(Off)
+	case HoldReserve:
+		mpm()
+		add("reserve_mpm", strconv.Itoa(max(0, e.opt.ReserveMPM)), "0")
+		if e.opt.HardReserve {
+			add("lend_reserve", "false", "true")
+		}
+		mode(CoalesceOnly)
 	default:
 	}
 	return knobs

@@ -279,6 +279,11 @@ func (h *foretold) checkHolds(x qos.Explanation) {
 			h.t.Errorf("nobody says why turn %d of %+v waits", i, x)
 			continue
 		}
+		for _, hold := range turn.Holds {
+			if !turn.At.IsZero() && hold.Until.After(turn.At) {
+				h.t.Errorf("turn %d is at %v, and held back longer by %+v", i, turn.At, hold)
+			}
+		}
 		h.seen[turn.Holds[0].Kind.String()]++
 	}
 }

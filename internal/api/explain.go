@@ -52,10 +52,11 @@ type Hold struct {
 	Knobs []Knob    `json:"knobs"` // of the configuration that would change it; never null
 }
 
-// Knob is a key of the configuration and its value.
+// Knob is a key of the configuration.
 type Knob struct {
 	Path  string `json:"path"`
-	Value string `json:"value"`
+	Value string `json:"value"` // now
+	Try   string `json:"try"`   // what makes a call come earlier: "higher", "lower", or a value
 }
 
 // explain says who's next in a chat.

@@ -139,7 +139,7 @@ func (o outbound) explanation(p place, x qos.Explanation) api.Explanation {
 		for _, h := range n.Holds {
 			hold := api.Hold{Kind: h.Kind.String(), Until: h.Until, Count: h.Count, Every: h.Every.Seconds(), Knobs: []api.Knob{}}
 			for _, k := range h.Knobs {
-				hold.Knobs = append(hold.Knobs, api.Knob{Path: "adapters." + p.adapter + ".qos." + k.Name, Value: k.Value})
+				hold.Knobs = append(hold.Knobs, api.Knob{Path: "adapters." + p.adapter + ".qos." + k.Name, Value: k.Value, Try: k.Try})
 			}
 			next.Holds = append(next.Holds, hold)
 		}

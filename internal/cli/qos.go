@@ -59,11 +59,18 @@ func (p *invocation) printExplanation(x api.Explanation) error {
 	}
 	if len(x.Next) == 0 {
 		errs = append(errs, p.printf("Nothing waits.\n"))
+	} else {
+		errs = append(errs, p.printf("What waits, and when it's sent if nothing else comes and no call fails:\n"))
 	}
+	told := map[string]bool{} // what holds all of them back is told once, and where it decides
 	for i, n := range x.Next {
-		errs = append(errs, p.printf("\n%d. %s, waits for %s; %s\n", i+1, whose(n.Session, n.Class), waited(n.Age), whenNext(n, x.At)))
-		for _, h := range n.Holds {
-			errs = append(errs, p.printf("   %s.\n   %s\n", holdText(h, x), knobsText(h)))
+		errs = append(errs, p.printf("\n%d. %s; has waited for %s, %s\n", i+1, whatWaits(n), waited(n.Age), whenNext(n, x.At)))
+		for j, h := range n.Holds {
+			text := fmt.Sprintf("   %s.\n   %s\n", holdText(h, x), knobsText(h))
+			if j == 0 || !told[text] {
+				errs = append(errs, p.printf("%s", text))
+			}
+			told[text] = true
 		}
 	}
 	return errors.Join(errs...)
@@ -78,10 +85,11 @@ func chatNow(x api.Explanation) []string {
 		}
 	}
 	if x.Tick > 0 {
-		parts = append(parts, fmt.Sprintf("a tick of %gs", x.Tick))
-	}
-	if x.Reserve > 0 {
-		parts = append(parts, fmt.Sprintf("a reserve of %d", x.Reserve))
+		text := fmt.Sprintf("text every %gs", x.Tick)
+		if x.Reserve > 0 && x.Multiplier == 1 { // else it's more
+			text += fmt.Sprintf(" (which leaves %s to what's more important)", count(x.Reserve, "call", "calls"))
+		}
+		parts = append(parts, text)
 	}
 	if x.ActiveSessions > 0 {
 		parts = append(parts, fmt.Sprintf("%.1f sessions active", x.ActiveSessions))
@@ -92,10 +100,20 @@ func chatNow(x api.Explanation) []string {
 	return parts
 }
 
+// whatWaits says what a call that waits is for.
+func whatWaits(n api.NextCall) string {
+	for _, h := range n.Holds {
+		if h.Kind == "ahead" {
+			return whose(n.Session, "final") + ", which waits as text does"
+		}
+	}
+	return whose(n.Session, n.Class)
+}
+
 // whose says what a call is for.
 func whose(session, class string) string {
 	what := map[string]string{
-		"interactive": "a reply or question", "final": "the end of a turn", "stream": "text", "cosmetic": "a sign of life",
+		"interactive": "a reply, a question or a new topic", "final": "the end of a turn", "stream": "text", "cosmetic": "a sign of life",
 	}[class]
 	if session == "" {
 		return what + " (" + class + ")"
@@ -106,11 +124,11 @@ func whose(session, class string) string {
 func whenNext(n api.NextCall, now time.Time) string {
 	switch {
 	case n.At.IsZero():
-		return "it isn't known when it's next"
+		return "it isn't known when it's sent"
 	case len(n.Holds) == 0:
-		return "next at once"
+		return "sent at once"
 	default:
-		return "next at " + clock(n.At, now)
+		return "sent at " + clock(n.At, now)
 	}
 }
 
@@ -120,11 +138,7 @@ func holdText(h api.Hold, x api.Explanation) string { //nolint:cyclop // a table
 	every := fmt.Sprintf("%gs", h.Every)
 	switch h.Kind {
 	case "others":
-		text := fmt.Sprintf("It waits for its turn: %s called before it", count(h.Count, "other is", "others are"))
-		if h.Every > 0 {
-			text += ", one call every " + every
-		}
-		return text
+		return fmt.Sprintf("It waits for its turn: %s sent before it, the last at %s", count(h.Count, "other is", "others are"), clock(h.Until, x.At))
 	case "call":
 		return "There's one call at a time, and one is under way"
 	case "asked":
@@ -132,30 +146,32 @@ func holdText(h api.Hold, x api.Explanation) string { //nolint:cyclop // a table
 	case "penalty":
 		return "The chat is silent " + until + ", since the platform ordered it (\"too many requests\")"
 	case "backoff":
-		return "Back-off after " + count(h.Count, "failed call", "failed calls") + ": it's tried again at " + clock(h.Until, x.At)
+		return "The chat's " + lastCalls(h.Count) + " failed, and the next is tried at " + clock(h.Until, x.At) +
+			"; `panebridge status` says what's wrong"
 	case "slow_start":
 		return "After the platform's silence text and ends of turns come back slowly, one every " + every + ", " + until
 	case "asleep":
 		return "The document sleeps " + until + ": what waits can't be shown before"
 	case "session_tick":
-		return "A session's text is sent every " + every + " at most"
+		return "A session's text is sent once in " + every + " at most, so not before " + clock(h.Until, x.At)
 	case "rest":
-		return fmt.Sprintf("It rests until the others had their turn: %s the chat, one call every %s", count(h.Count, "session shares", "sessions share"), every)
+		return fmt.Sprintf("It was sent lately, and rests until %s for the others' turns: %s the chat, one call every %s", clock(h.Until, x.At),
+			count(h.Count, "session shares", "sessions share"), every)
 	case "live":
-		return "Only its screen was redrawn, which is sent every " + every + " at most"
+		return "Only its screen was redrawn, which is sent once in " + every + " at most, so not before " + clock(h.Until, x.At)
 	case "rounding":
-		return "There's one call every " + every + " at most for a session and chat"
+		return "There's at most one call in " + every + " for a session and chat"
 	case "pace":
-		return "Text is paced: one call every " + every
+		return "Text is paced: one call every " + every + " in this chat, the next at " + clock(h.Until, x.At)
 	case "supply":
-		return "Many replies were sent lately, and text gives way for them, call by call, " + until
+		return fmt.Sprintf("The chat's calls of all kinds together are paced: one every %.1fs on average, and the next for text at %s", h.Every, clock(h.Until, x.At))
 	case "window":
 		if h.Count == 1 {
 			return "Calls are kept " + every + " apart"
 		}
 		return fmt.Sprintf("All %d calls of %s are used; the next comes back at %s", h.Count, every, clock(h.Until, x.At))
 	case "reserve":
-		return fmt.Sprintf("A reply or the end of a turn keeps %d of %s calls free, %s", h.Count, windowCalls(x), until)
+		return fmt.Sprintf("Of the chat's %s %s kept free for replies and ends of turns, and all others are used %s", windowCalls(x), count(h.Count, "is", "are"), until)
 	case "may_arrive":
 		return "A call that wasn't answered may still arrive, " + until + ", and mustn't be overtaken"
 	case "learned":
@@ -174,7 +190,7 @@ func holdText(h api.Hold, x api.Explanation) string { //nolint:cyclop // a table
 	case "probe":
 		return "After the platform's silence one call of the bot is on its way to try"
 	case "ahead":
-		return "The end of a turn waits for its session's turn: the session has had more than its share of the chat's calls"
+		return "The session has had more than its share of the chat's calls, so its ends of turns don't go first: they wait for its turn, and are told together"
 	case "ending":
 		return "The daemon ends; text goes on after its next start"
 	default:
@@ -182,13 +198,21 @@ func holdText(h api.Hold, x api.Explanation) string { //nolint:cyclop // a table
 	}
 }
 
+func lastCalls(n int) string {
+	if n == 1 {
+		return "last call"
+	}
+	return fmt.Sprintf("last %d calls", n)
+}
+
+// windowCalls is how many calls a chat's messages get.
 func windowCalls(x api.Explanation) string {
 	for _, w := range x.Windows {
 		if w.Family == "" {
-			return fmt.Sprint(w.Calls)
+			return fmt.Sprintf("%d calls", w.Calls)
 		}
 	}
-	return "the"
+	return "calls"
 }
 
 // knobsText names the keys that would change a hold.
@@ -201,7 +225,11 @@ func knobsText(h api.Hold) string {
 	}
 	var keys []string
 	for _, k := range h.Knobs {
-		keys = append(keys, k.Path+": "+k.Value)
+		if k.Try == "higher" || k.Try == "lower" {
+			keys = append(keys, fmt.Sprintf("a %s %s (now %s)", k.Try, k.Path, k.Value))
+		} else {
+			keys = append(keys, fmt.Sprintf("%s: %s (now %s)", k.Path, k.Try, k.Value))
+		}
 	}
-	return "What would change it: " + strings.Join(keys, ", ")
+	return "What would change it: " + strings.Join(keys, ", or ")
 }

@@ -23,17 +23,25 @@ func TestEveryHoldHasWords(t *testing.T) {
 func TestAnExplanationIsPrinted(t *testing.T) {
 	now := time.Date(2026, 1, 1, 14, 3, 0, 0, time.Local)
 	in := func(d time.Duration) time.Time { return now.Add(d) }
-	knobs := []api.Knob{{Path: "adapters.telegram.qos.group_mpm", Value: "20"}}
+	knobs := []api.Knob{{Path: "adapters.telegram.qos.group_mpm", Value: "20", Try: "higher"}, {Path: "adapters.telegram.qos.mode", Value: "strict", Try: "coalesce_only"}}
+	penalty := api.Hold{Kind: "penalty", Until: in(5 * time.Second)}
 	x := api.Explanation{
-		Adapter: "telegram", Chat: "-1", At: now, Mode: "strict", Tick: 3.8, ActiveSessions: 2.6, Reserve: 2, Multiplier: 0.7,
+		Adapter: "telegram", Chat: "-1", At: now, Mode: "strict", Tick: 3.8, ActiveSessions: 2.6, Reserve: 2, Multiplier: 1,
 		Windows: []api.WindowUse{{Calls: 20, Seconds: 60, Used: 18}},
 		Call:    &api.CallBegun{Session: "api", Class: "final", Began: in(-time.Second), Deadline: in(19 * time.Second)},
 		Next: []api.NextCall{
 			{Class: "interactive", Age: 0.2, At: in(time.Second), Holds: []api.Hold{{Kind: "call"}}},
 			{
 				Session: "web", Class: "stream", Age: 12.3, At: in(7 * time.Second),
-				Holds: []api.Hold{{Kind: "others", Until: in(time.Second), Count: 1, Every: 3.8, Knobs: knobs}, {Kind: "penalty", Until: in(5 * time.Second)}},
+				Holds: []api.Hold{{Kind: "others", Until: in(time.Second), Count: 1, Every: 3.8, Knobs: knobs}, penalty},
 			},
+			{Session: "job", Class: "stream", Age: 12.3, At: in(11 * time.Second), Holds: []api.Hold{
+				{Kind: "ahead", Knobs: knobs}, {Kind: "others", Until: in(7 * time.Second), Count: 2, Every: 3, Knobs: knobs}, penalty,
+			}},
+			{Session: "doc", Class: "stream", Age: 3, At: in(90 * time.Second), Holds: []api.Hold{{
+				Kind: "session_tick", Until: in(89 * time.Second), Every: 120,
+				Knobs: []api.Knob{{Path: "adapters.telegram.qos.min_session_tick_s", Value: "120", Try: "lower"}},
+			}}},
 			{Session: "db", Class: "stream", Age: 60, Holds: []api.Hold{{Kind: "ending"}}},
 		},
 	}
@@ -41,24 +49,43 @@ func TestAnExplanationIsPrinted(t *testing.T) {
 	if err := (&invocation{stdio: Stdio{Out: out}}).printExplanation(x); err != nil {
 		t.Fatal(err)
 	}
-	want := `telegram:-1: mode strict, 18 of 20 calls per 60s used, a tick of 3.8s, a reserve of 2, 2.6 sessions active, at 70 % of its pace after a penalty
+	want := `telegram:-1: mode strict, 18 of 20 calls per 60s used, text every 3.8s (which leaves 2 calls to what's more important), 2.6 sessions active
 A call for session api: the end of a turn (final) is under way since 14:02:59, and is given up at 14:03:19.
+What waits, and when it's sent if nothing else comes and no call fails:
 
-1. a reply or question (interactive), waits for 200ms; next at 14:03:01
+1. a reply, a question or a new topic (interactive); has waited for 200ms, sent at 14:03:01
    There's one call at a time, and one is under way.
    Nothing you can set.
 
-2. session web: text (stream), waits for 12.3s; next at 14:03:07
-   It waits for its turn: 1 other is called before it, one call every 3.8s.
-   What would change it: adapters.telegram.qos.group_mpm: 20
+2. session web: text (stream); has waited for 12.3s, sent at 14:03:07
+   It waits for its turn: 1 other is sent before it, the last at 14:03:01.
+   What would change it: a higher adapters.telegram.qos.group_mpm (now 20), or adapters.telegram.qos.mode: coalesce_only (now strict)
    The chat is silent until 14:03:05, since the platform ordered it ("too many requests").
    Nothing you can set: it's the platform's order.
 
-3. session db: text (stream), waits for 1m0s; it isn't known when it's next
+3. session job: the end of a turn (final), which waits as text does; has waited for 12.3s, sent at 14:03:11
+   The session has had more than its share of the chat's calls, so its ends of turns don't go first: they wait for its turn, and are told together.
+   What would change it: a higher adapters.telegram.qos.group_mpm (now 20), or adapters.telegram.qos.mode: coalesce_only (now strict)
+   It waits for its turn: 2 others are sent before it, the last at 14:03:07.
+   What would change it: a higher adapters.telegram.qos.group_mpm (now 20), or adapters.telegram.qos.mode: coalesce_only (now strict)
+
+4. session doc: text (stream); has waited for 3s, sent at 14:04:30
+   A session's text is sent once in 120s at most, so not before 14:04:29.
+   What would change it: a lower adapters.telegram.qos.min_session_tick_s (now 120)
+
+5. session db: text (stream); has waited for 1m0s, it isn't known when it's sent
    The daemon ends; text goes on after its next start.
    Nothing you can set.
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out, want)
+	}
+}
+
+// TestAChatWithoutAFullPaceSaysNoReserve, since it keeps more than that from text.
+func TestAChatWithoutAFullPaceSaysNoReserve(t *testing.T) {
+	got := strings.Join(chatNow(api.Explanation{Mode: "strict", Tick: 6.4, Reserve: 1, Multiplier: 0.5}), ", ")
+	if want := "mode strict, text every 6.4s, at 50 % of its pace after a penalty"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
