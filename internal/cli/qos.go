@@ -182,7 +182,7 @@ func holdText(h api.Hold, x api.Explanation) string { //nolint:cyclop // a table
 		}
 		return "The budget has no call left " + until + ": other processes' calls count, too"
 	case "bot_window":
-		return "All calls of the bot are used " + until
+		return "The bot's limit for all its chats together allows no call " + until
 	case "bot_pace":
 		return "The bot's calls are kept apart, " + until
 	case "bot_busy":
