@@ -461,8 +461,12 @@ func (e *SlotEngine) knobsOf(now time.Time, c *chat, h Hold) []Knob {
 	switch h.Kind {
 	case HoldOthers, HoldRest, HoldPace, HoldSupply, HoldAhead:
 		mpm()
-		if e.ratioHolds(now, c) && h.Kind != HoldSupply {
+		switch {
+		case h.Kind == HoldSupply:
+		case e.ratioHolds(now, c):
 			add("output_budget_ratio", strconv.FormatFloat(e.opt.OutputBudgetRatio, 'g', -1, 64), "higher")
+		case e.reserveHolds(now, c):
+			add("reserve_mpm", strconv.Itoa(e.opt.ReserveMPM), "0")
 		}
 		if e.opt.Mode == Strict {
 			mode(CoalesceOnly)
@@ -502,4 +506,13 @@ func (e *SlotEngine) ratioHolds(now time.Time, c *chat) bool {
 		return share(window, e.opt.OutputBudgetRatio) < window.Calls-perWindow(max(0, e.opt.ReserveMPM), window)
 	}
 	return float64(window.Per)/float64(share(window, e.opt.OutputBudgetRatio)) > float64(window.Per+c.took)/e.evenRate(now, c, window)
+}
+
+// reserveHolds says whether reserve_mpm makes the pace slower.
+func (e *SlotEngine) reserveHolds(now time.Time, c *chat) bool {
+	if e.opt.Mode != Strict || e.opt.ReserveMPM <= 0 {
+		return false
+	}
+	window := e.mainWindow(c)
+	return e.opt.HardReserve || e.evenRate(now, c, window) < supplyShare*float64(window.Calls)
 }

@@ -126,6 +126,19 @@ func TestStagedChatsAreExplained(t *testing.T) {
 			},
 			hold: qos.HoldSessionTick, knobs: []string{"min_session_tick_s lower"},
 		},
+		"half of the calls are kept from text": {
+			opt: qos.Options{ReserveMPM: 10, HardReserve: true},
+			stage: func(a *arena) {
+				for i := range 3 {
+					a.feed(docID(i), group)
+				}
+				a.pass(2 * time.Minute)
+				for a.made(nil)[len(a.made(nil))-1].Doc != session {
+					a.pass(time.Second)
+				}
+			},
+			hold: qos.HoldOthers, knobs: []string{"group_mpm higher", "reserve_mpm 0", "mode coalesce_only"},
+		},
 		"its own tick": {
 			opt: qos.Options{MinSessionTick: 20 * time.Second},
 			stage: func(a *arena) {
