@@ -43,6 +43,7 @@ type heldPlace struct {
 	guild   string
 	round   int
 	again   bool // it must be looked at once more
+	changed bool // an event has said since then how the thread is: what's read of it may be older
 	// unreadable is how many pages in a row were of no use. It belongs to run's goroutine.
 	unreadable int
 	waiting    []intake.Update
@@ -92,7 +93,7 @@ func (b *backfill) beginPlaces(s *gatewaySession, guild string, list []unreadPla
 		} else {
 			h.again = true
 		}
-		h.unreadPlace, h.session, h.guild, h.round = e, s, guild, b.round
+		h.unreadPlace, h.session, h.guild, h.round, h.changed = e, s, guild, b.round, false
 	}
 	wakeUp(b.wake)
 }
@@ -110,6 +111,22 @@ func (b *backfill) holdUpdate(channel string, u intake.Update) bool {
 	}
 	h.waiting = append(h.waiting, u)
 	return true
+}
+
+// noteThreadChange takes in that an event says how a thread is now, before it's stored.
+func (b *backfill) noteThreadChange(thread string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if h := b.open[thread]; h != nil {
+		h.changed = true
+	}
+}
+
+// hasChanged reports whether an event has said how a thread is since it's known that it must be read.
+func (b *backfill) hasChanged(h *heldPlace) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return h.changed
 }
 
 // noteHandled takes in that a message was taken care of; urgent: that it's noted soon.
@@ -197,7 +214,7 @@ func (b *backfill) readPlace(ctx context.Context, id string, h *heldPlace) error
 		guild = ""
 	}
 	if e.place.Thread != "" && e.mirrored {
-		if e, err = b.readThreadState(ctx, s, round, e); err != nil {
+		if e, err = b.readThreadState(ctx, h, s, round, e); err != nil {
 			return err
 		}
 	}
@@ -265,7 +282,7 @@ func (p *historyPage) Check() error {
 
 // readThreadState has it handled how a thread is now. The place comes back with what's known
 // then, without a place if the thread is gone.
-func (b *backfill) readThreadState(ctx context.Context, s *gatewaySession, round int, e unreadPlace) (unreadPlace, error) {
+func (b *backfill) readThreadState(ctx context.Context, h *heldPlace, s *gatewaySession, round int, e unreadPlace) (unreadPlace, error) {
 	r := journalRecord{Type: eventThreadChanged, Key: fmt.Sprintf("y%s:%d:%s", adapters.Shorten(s.id, 100), round, e.place.Thread), Bot: s.bot, Data: e.state}
 	if e.state == nil {
 		b.awaitTurn(ctx)
@@ -295,6 +312,9 @@ func (b *backfill) readThreadState(ctx context.Context, s *gatewaySession, round
 	u, _, err := r.updateOf()
 	if err != nil {
 		return e, err
+	}
+	if b.hasChanged(h) {
+		return e, nil // the events that come say how it is, in their order
 	}
 	return e, b.g.opt.Keeper.Keep(ctx, []intake.Update{u})
 }

@@ -256,6 +256,9 @@ func (i *eventIntake) handleChannel(ctx context.Context, it arrivedEvent) error 
 	if it.Type == eventThread && c.Owner == it.session.bot {
 		i.g.adapter.sharing.noteThread(ctx, t, c.Name)
 	}
+	if isThread(c.Type) {
+		i.g.backfill.noteThreadChange(c.ID)
+	}
 	i.addRecord(journalRecord{Type: it.Type, Key: i.placeKey(it), Bot: it.session.bot, Data: it.Data})
 	return nil
 }

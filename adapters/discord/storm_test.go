@@ -373,7 +373,7 @@ func TestStorms(t *testing.T) {
 			w.noErr(w.noting(o.notes).SetCommands(w.Context(), commands.Commands()))
 			play(w, coast{o})
 		})
-	}, 100293, 100823, 600136, 600169, 500060, 2000111, 2006480, 2036815, 2038956, 2040045, 4001129, 4012558)
+	}, 7098753224840788636, 7098753224840788751, 100293, 100823, 600136, 600169, 500060, 2000111, 2006480, 2036815, 2038956, 2040045, 4001129, 4012558)
 }
 
 // After a failure that was answered the chat goes on, whatever call it hit.

@@ -1,6 +1,7 @@
 package platformtest
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -229,6 +230,7 @@ func playStorm(tb testing.TB, c Coast, seed uint64) {
 	s.mu.Unlock()
 	o.Pass(silent)
 	s.catchUp()
+	s.reopen()
 	s.tryPlaces()
 	s.note("all is to be there")
 	s.check()
@@ -278,6 +280,25 @@ func (s *storm) passAtPace(d time.Duration) (more time.Duration) {
 		}
 	}
 	return more
+}
+
+// reopen lets mirrors go on that rest though their thread is open again: where a person closed it, and a
+// call was then told that it's gone, its opening says nothing of any mirror. A person does what /reopen does.
+func (s *storm) reopen() {
+	s.Helper()
+	if s.loses == 0 || !s.Office().Rests() {
+		return
+	}
+	s.note("a person has the mirrors go on")
+	hub := s.Office().bridge.Hub
+	for _, st := range hub.Status("") {
+		if st.Binding.Resting {
+			if err := hub.SetResting(context.Background(), st.Binding.ID, false); err != nil {
+				s.Error(err)
+			}
+		}
+	}
+	s.catchUp()
 }
 
 // tryPlaces has the sessions print where it's said that another place is tried with the next output: so
