@@ -156,6 +156,7 @@ func TestNextMissesNothing(t *testing.T) {
 			Seed: 1, HardReserve: random.IntN(2) == 0, GroupMPM: []int{4, 20, 60}[random.IntN(3)],
 			Mode:              []qos.Mode{qos.Strict, qos.Strict, qos.CoalesceOnly}[random.IntN(3)],
 			OutputBudgetRatio: []float64{0.3, 0.8, 1}[random.IntN(3)], ActiveEmitterEMAAlpha: 1,
+			ReserveMPM: []int{0, 0, qos.NoReserve}[random.IntN(3)],
 		}
 		engine, err := qos.NewSlotEngine(qostest.WithLimits(opt), qos.NewLocalBudget(nil), nil)
 		if err != nil {

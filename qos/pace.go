@@ -169,11 +169,12 @@ func (r *reserve) active(now time.Time) bool {
 
 // changes is when the estimate can next fall by itself; zero: it can't.
 func (r *reserve) changes(now time.Time) time.Time {
-	if r.minute.IsZero() {
-		return time.Time{}
+	r.roll(now)
+	var at time.Time
+	if !r.minute.IsZero() {
+		at = r.minute.Add(time.Minute)
 	}
-	at := r.minute.Add(time.Minute)
-	if end := r.seen.Add(recently); end.After(now) && end.Before(at) {
+	if end := r.seen.Add(recently); end.After(now) && (at.IsZero() || end.Before(at)) {
 		return end
 	}
 	return at

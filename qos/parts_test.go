@@ -35,6 +35,21 @@ func TestReserveEstimates(t *testing.T) {
 	if x := r.usual(after(time.Hour)); x != 0 || !r.changes(after(time.Hour)).IsZero() {
 		t.Errorf("after an hour, %v are usual, want none for good", x)
 	}
+	r.answered(after(time.Hour), time.Minute) // its call came late
+	if at := r.changes(after(time.Hour)); !at.Equal(after(time.Hour + recently)) {
+		t.Errorf("the estimate changes at %v, want when the call is no longer recent", at)
+	}
+}
+
+// TestTheReserveSaysWhenItChanges: also where nobody asks it for an average.
+func TestTheReserveSaysWhenItChanges(t *testing.T) {
+	var r reserve
+	r.arrived(noon)
+	r.arrived(after(90 * time.Second))
+	r.arrived(after(130 * time.Second))
+	if at := r.changes(after(135 * time.Second)); !at.Equal(after(3 * time.Minute)) {
+		t.Errorf("it changes at %v, want the end of its minute", at)
+	}
 }
 
 func TestReserveForgetsOldCalls(t *testing.T) {
