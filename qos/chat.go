@@ -51,7 +51,7 @@ type lane struct {
 	streams  fair                      // those that are due
 	flows    map[SessionKey]*flow
 	charged  []*slotWork // finals that wait as streams do, since their flows are too far ahead
-	spent    []*flow     // flows without work or documents whose finish tag still matters
+	spent    []*flow     // flows without documents and requests whose finish tag still matters
 	pace     pacer       // of streams
 	supply   pacer       // of slots that come back, for all calls
 	throttle throttle
@@ -144,7 +144,7 @@ func (l *lane) flowOf(session SessionKey) *flow {
 // the virtual time it's kept: a session mustn't be served again earlier by leaving
 // and coming back.
 func (l *lane) leaveFlow(f *flow) {
-	if f.docs > 0 || f.waiting.len > 0 {
+	if f.members > 0 {
 		return
 	}
 	if f.finish > l.streams.virtual {
@@ -261,7 +261,7 @@ type flow struct {
 	finish  float64 // finish tag of what was served last
 	waiting fifo[*slotWork]
 	index   int // in fair.heap; -1: nothing waits
-	docs    int // open documents; a flow lives while it has some, or its finish tag matters
+	members int // open documents and requests; a flow lives while it has some, or its finish tag matters
 
 	printed time.Time       // when its session printed last
 	emitter fifoNode[*flow] // in chat.emitters.recent, while it's active

@@ -120,7 +120,7 @@ func (e *SlotEngine) newDocument(doc Doc) *document {
 	d.slotWork = slotWork{doc: d, chat: c, lane: c.lanes[0]}
 	d.place.value = &d.slotWork
 	d.flow = d.lane.flowOf(doc.Session)
-	d.flow.docs++
+	d.flow.members++
 	c.docs++
 	d.session.docs = append(d.session.docs, d)
 	e.docs[doc.ID] = d
@@ -339,6 +339,7 @@ func (e *SlotEngine) PostRequest(now time.Time, r Request) error {
 	q.slotWork = slotWork{req: q, chat: c, lane: c.laneOf(e.familyOf(r.Family)), since: now, due: now}
 	q.place.value = &q.slotWork
 	q.flow = q.lane.flowOf(r.Session)
+	q.flow.members++
 	if r.Session != "" {
 		q.session = e.sessionOf(r.Session)
 		q.session.requests = append(q.session.requests, q)
@@ -380,6 +381,7 @@ func (e *SlotEngine) forgetRequest(q *pendingRequest) {
 	q.gone = true
 	q.chat.dequeue(&q.slotWork)
 	delete(q.chat.requests, q.key)
+	q.flow.members--
 	q.lane.leaveFlow(q.flow)
 	if s := q.session; s != nil {
 		s.requests = slices.DeleteFunc(s.requests, func(r *pendingRequest) bool { return r == q })
@@ -534,7 +536,7 @@ func (e *SlotEngine) removeDocument(d *document) {
 	d.chat.dequeue(&d.slotWork)
 	delete(e.docs, d.id)
 	e.docs = shrunk(e.docs)
-	d.flow.docs--
+	d.flow.members--
 	d.lane.leaveFlow(d.flow)
 	d.chat.docs--
 	d.session.docs = slices.DeleteFunc(d.session.docs, func(x *document) bool { return x == d })

@@ -261,25 +261,28 @@ func (e *SlotEngine) rekeyChat(now time.Time, from *chat, key ChatKey) {
 
 func (e *SlotEngine) moveDocument(now time.Time, d *document, to *chat) {
 	d.chat.dequeue(&d.slotWork)
-	d.flow.docs--
+	d.flow.members--
 	d.chat.docs--
 	d.flow.emitter.remove()
 	d.lane.leaveFlow(d.flow)
 	d.chat, d.lane = to, to.lanes[0]
 	d.flow = d.lane.flowOf(d.session.name)
-	d.flow.docs++
+	d.flow.members++
 	to.docs++
 	e.fileDocument(now, d)
 }
 
 func moveRequest(q *pendingRequest, to *chat) {
 	q.chat.dequeue(&q.slotWork)
+	q.flow.members--
+	q.lane.leaveFlow(q.flow)
 	q.chat, q.lane = to, to.laneOf(q.lane.family)
 	name := SessionKey("")
 	if q.session != nil {
 		name = q.session.name
 	}
 	q.flow = q.lane.flowOf(name)
+	q.flow.members++
 	to.requests[q.key] = q
 	to.enqueue(&q.slotWork, q.asked)
 }

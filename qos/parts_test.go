@@ -268,6 +268,32 @@ func TestStreamsLeaveSlots(t *testing.T) {
 	}
 }
 
+// TestASessionIsOneWhileItsCallIsUnderWay: what a session's question is answered with may end after its
+// documents were closed and opened again. What it got is still known then, and so is who prints.
+func TestASessionIsOneWhileItsCallIsUnderWay(t *testing.T) {
+	e, err := NewSlotEngine(Options{Limits: someLimits()}, NewLocalBudget(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.PostRequest(noon, Request{Chat: "-1", Key: "asks", Class: Final, Session: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	calls := e.Advance(noon)
+	if len(calls) != 1 {
+		t.Fatalf("%d calls begin, want 1", len(calls))
+	}
+	e.Open(noon, Doc{ID: "x", Chat: "-1", Session: "a"})
+	e.Close(noon, "x", Cancel)
+	e.Open(noon, Doc{ID: "x", Chat: "-1", Session: "a", Wanted: 1})
+	e.Finish(after(time.Second), calls[0], CallResult{Outcome: Delivered}, after(time.Second))
+	if l := e.docs["x"].lane; l.flows["a"] != e.docs["x"].flow {
+		t.Error("the session has another place in the queue than its document")
+	}
+	if x, known := e.Explain(after(time.Second), "-1"); !known || len(x.Next) != 1 {
+		t.Errorf("it's explained by %+v", x)
+	}
+}
+
 // TestNoCallChangesNothing: when a granted call wasn't made, all that the grant changed
 // is as before; but for the place in the fair queue, and for when the bot may go on.
 func TestNoCallChangesNothing(t *testing.T) {
