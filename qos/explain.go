@@ -262,7 +262,13 @@ func (e *SlotEngine) holdsJustBefore(at time.Time, t NextCall) []Hold {
 	for _, c := range e.chats {
 		for _, w := range c.allWaiting() {
 			if u := turnOf(at, w); u.Doc == t.Doc && u.Key == t.Key && u.Family == t.Family {
-				return e.holdsOf(later(e.now, at.Add(-time.Microsecond)), c, w, false) // tokens are floats
+				holds := e.holdsOf(later(e.now, at.Add(-time.Microsecond)), c, w, false) // tokens are floats
+				// A stream that has waited too long keeps to no pace and no reserve.
+				kept := func(h Hold) bool { return h.Until.After(at.Add(time.Microsecond)) }
+				if held := slices.DeleteFunc(slices.Clone(holds), kept); len(held) > 0 {
+					return held
+				}
+				return holds
 			}
 		}
 	}
@@ -478,14 +484,14 @@ func (e *SlotEngine) knobsOf(now time.Time, c *chat, h Hold) []Knob {
 	case HoldRounding:
 		add("rounding_ms", strconv.FormatInt(e.opt.Rounding.Milliseconds(), 10), "lower")
 	case HoldWindow:
-		if h.Count > 1 { // else it's the gap between calls
+		if h.Count == e.opt.GroupMPM && h.Every == time.Minute { // else it's a window or a gap that's the platform's
 			mpm()
 		}
 		mode(Off)
 	case HoldReserve:
 		mpm()
-		add("reserve_mpm", strconv.Itoa(max(0, e.opt.ReserveMPM)), "0")
-		if e.opt.HardReserve {
+		add("reserve_mpm", strconv.Itoa(e.opt.ReserveMPM), "0")
+		if e.opt.HardReserve && h.Count > 1 {
 			add("lend_reserve", "false", "true")
 		}
 		mode(CoalesceOnly)
@@ -498,21 +504,14 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 
 // ratioHolds says whether output_budget_ratio is what sets the pace.
 func (e *SlotEngine) ratioHolds(now time.Time, c *chat) bool {
-	if e.opt.Mode != Strict || !e.opt.HardReserve && !c.important() && !c.reserve.active(now) {
-		return false
-	}
-	window := e.mainWindow(c)
-	if e.opt.HardReserve {
-		return share(window, e.opt.OutputBudgetRatio) < window.Calls-perWindow(max(0, e.opt.ReserveMPM), window)
-	}
-	return float64(window.Per)/float64(share(window, e.opt.OutputBudgetRatio)) > float64(window.Per+c.took)/e.evenRate(now, c, window)
+	full := *e
+	full.opt.OutputBudgetRatio = 1
+	return full.chatTick(now, c) < e.chatTick(now, c)
 }
 
 // reserveHolds says whether reserve_mpm makes the pace slower.
 func (e *SlotEngine) reserveHolds(now time.Time, c *chat) bool {
-	if e.opt.Mode != Strict || e.opt.ReserveMPM <= 0 {
-		return false
-	}
-	window := e.mainWindow(c)
-	return e.opt.HardReserve || e.evenRate(now, c, window) < supplyShare*float64(window.Calls)
+	none := *e
+	none.opt.ReserveMPM = NoReserve
+	return e.opt.Mode == Strict && none.chatTick(now, c) < e.chatTick(now, c)
 }

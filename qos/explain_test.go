@@ -87,6 +87,16 @@ func (h *foretold) options() qos.Options {
 	if o.Mode == qos.CoalesceOnly {
 		o.Rounding = 1500 * time.Millisecond
 	}
+	if h.random.IntN(4) == 0 {
+		o.ReserveMPM = qos.NoReserve
+	}
+	if h.random.IntN(3) == 0 {
+		o.Limits.Bot = qos.Limit{Windows: []qos.Window{{Calls: 5, Per: 10 * time.Second}}, Gap: 40 * time.Millisecond}
+	}
+	if h.random.IntN(3) == 0 {
+		o.MaxInFlight = 1
+	}
+	o.Limits.Families = map[qos.Family]qos.Limit{qos.FamilyTyping: {Windows: []qos.Window{{Calls: 4, Per: time.Minute}}}}
 	return o
 }
 
@@ -112,6 +122,24 @@ func (h *foretold) advance() []*qos.Started {
 			x.r = qos.CallResult{Outcome: qos.Unchanged, Again: h.now.Add(h.duration(time.Minute))}
 		case 5:
 			x.r = qos.CallResult{Outcome: qos.Uncertain, Over: true}
+		case 6:
+			x.r = qos.CallResult{Outcome: qos.NotSent, RetryAfter: h.duration(20 * time.Second)}
+		case 7:
+			x.r = qos.CallResult{Outcome: qos.Unchanged}
+		case 8:
+			if h.random.IntN(4) == 0 {
+				x.r = qos.CallResult{Outcome: qos.Throttled, RetryAfter: h.duration(40 * time.Second), Global: true}
+			}
+		case 9:
+			if h.random.IntN(4) == 0 {
+				x.r = qos.CallResult{Outcome: qos.Migrated, Chat: h.chats[h.random.IntN(len(h.chats))]}
+			}
+		case 10:
+			if c.Call.Key != "" {
+				x.r = qos.CallResult{Outcome: qos.Rejected}
+			}
+		case 11:
+			x.r.Chat = h.chats[h.random.IntN(len(h.chats))]
 		}
 		h.underWay = append(h.underWay, x)
 	}
@@ -200,9 +228,31 @@ func (h *foretold) happen() {
 	case 10:
 		h.engine.TryRequest(h.now, qos.Request{Chat: chat, Key: "typing", Family: qos.FamilyTyping})
 	case 11:
-		switch h.random.IntN(6) {
+		switch h.random.IntN(12) {
+		case 2, 3, 4:
+			h.key++
+			_ = h.engine.PostRequest(h.now, qos.Request{Chat: chat, Key: fmt.Sprint(h.key), Class: qos.Class(h.random.IntN(3)), Session: name, Family: []qos.Family{qos.FamilyMessage, qos.FamilyTyping}[h.random.IntN(2)]})
+		case 5:
+			h.engine.Learn(h.now, qos.Scope{Chat: chat, AllFamilies: true}, qos.Learned{Limit: 20, Remaining: h.random.IntN(3), Reset: h.now.Add(h.duration(20 * time.Second))})
+		case 6:
+			h.engine.TakePenalty(h.now, qos.Penalty{Scope: qos.Scope{Chat: chat, AllFamilies: true}, Until: h.now.Add(h.duration(20 * time.Second)), Multiplier: 0.5})
+		case 7:
+			if h.random.IntN(4) == 0 {
+				h.engine.TakePenalty(h.now, qos.Penalty{Until: h.now.Add(h.duration(20 * time.Second)), Multiplier: 0.5})
+			}
+		case 8:
+			if h.random.IntN(20) == 0 {
+				qos.BeginDraining(h.engine, h.now)
+			}
+		case 9:
+			h.engine.Close(h.now, doc, qos.Cancel)
+			h.wanted[doc] = 0
+		case 10:
+			h.engine.CloseSession(h.now, name, qos.CloseMode(h.random.IntN(2)))
+			clear(h.wanted)
 		case 0:
 			o := qostest.WithLimits(h.options())
+			h.opt = o
 			if err := h.engine.Reconfigure(h.now, o); err != nil {
 				h.t.Fatal(err)
 			}

@@ -74,3 +74,16 @@ func LookAgain(e *SlotEngine, now time.Time) []*Started {
 func TouchDocument(e *SlotEngine, now time.Time, id DocID) {
 	e.updateDocument(now, id, docNews{live: redrawn, count: 1})
 }
+
+// BeginDraining has an engine prepare its end.
+func BeginDraining(e *SlotEngine, now time.Time) { e.beginDraining(now) }
+
+// ExplainUnder is what Explain would say if the options were others; nothing if they can't be.
+func ExplainUnder(e *SlotEngine, now time.Time, chat ChatKey, opt Options) Explanation {
+	s, _ := e.shadowOf(e.chats[chat])
+	if err := s.Reconfigure(now, opt); err != nil {
+		return Explanation{}
+	}
+	x, _ := s.Explain(now, chat)
+	return x
+}
