@@ -1,6 +1,11 @@
 package qos
 
-import "time"
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
 
 // answerGrace is how long after its deadline a call that was given up may still
 // arrive: it's in a network buffer somewhere.
@@ -213,11 +218,12 @@ func (e *SlotEngine) dropChat(now time.Time, c *chat, err error) {
 	for _, d := range e.docsOf(c) {
 		e.endDocument(d, DocStopped, err)
 	}
-	for _, q := range c.requests {
+	for _, q := range c.requestsInOrder() {
 		e.dropRequest(q, err)
 	}
 }
 
+// docsOf are a chat's documents, those first that have waited longest.
 func (e *SlotEngine) docsOf(c *chat) []*document {
 	var docs []*document
 	for _, d := range e.docs {
@@ -225,7 +231,15 @@ func (e *SlotEngine) docsOf(c *chat) []*document {
 			docs = append(docs, d)
 		}
 	}
+	slices.SortFunc(docs, func(a, b *document) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.id, b.id)) })
 	return docs
+}
+
+// requestsInOrder are a chat's requests, those first that have waited longest.
+func (c *chat) requestsInOrder() []*pendingRequest {
+	return slices.SortedFunc(maps.Values(c.requests), func(a, b *pendingRequest) int {
+		return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.key, b.key))
+	})
 }
 
 // rekeyChat moves all of a chat to its new key.
@@ -242,7 +256,7 @@ func (e *SlotEngine) rekeyChat(now time.Time, from *chat, key ChatKey) {
 	for _, d := range e.docsOf(from) {
 		e.moveDocument(now, d, to)
 	}
-	for _, q := range from.requests {
+	for _, q := range from.requestsInOrder() {
 		if twin := to.requests[q.key]; twin != nil {
 			e.forgetRequest(q)
 			e.postAgain(now, twin, Request{Class: q.asked, Uncertain: q.uncertain})

@@ -294,6 +294,37 @@ func TestASessionIsOneWhileItsCallIsUnderWay(t *testing.T) {
 	}
 }
 
+// TestWhatMovesKeepsItsOrder: when a chat gets another key, answers go out in the order in which they were asked for.
+func TestWhatMovesKeepsItsOrder(t *testing.T) {
+	e, err := NewSlotEngine(Options{Mode: CoalesceOnly, Limits: someLimits()}, NewLocalBudget(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ""
+	for i := range 8 {
+		key := string(rune('h' - i))
+		want += key
+		if err := e.PostRequest(after(time.Duration(i)*time.Millisecond), Request{Chat: "-1", Key: key}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := ""
+	for now := after(time.Second); len(got) < len(want) && now.Before(after(time.Hour)); now = now.Add(time.Second) {
+		for _, s := range e.Advance(now) {
+			r := CallResult{Outcome: Delivered}
+			if s.Call.Chat == "-1" {
+				r = CallResult{Outcome: Migrated, Chat: "-2"}
+			} else {
+				got += s.Call.Key
+			}
+			e.Finish(now, s, r, now)
+		}
+	}
+	if got != want {
+		t.Errorf("answers went out as %s, want %s", got, want)
+	}
+}
+
 // TestNoCallChangesNothing: when a granted call wasn't made, all that the grant changed
 // is as before; but for the place in the fair queue, and for when the bot may go on.
 func TestNoCallChangesNothing(t *testing.T) {
