@@ -1,6 +1,7 @@
 package qostrace
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -19,6 +20,9 @@ import (
 const keyName = "key"
 
 const keyBytes = 32
+
+// headBytes is more than a file's first line has.
+const headBytes = 512
 
 // Folder is that of the recordings, in the state folder.
 const Folder = "qos"
@@ -77,7 +81,8 @@ func openOwn(in *os.Root, name string, flags int) (*os.File, error) {
 // FileName is the name of an adapter's file of a day.
 func FileName(adapter, day string) string { return adapter + "-" + day + ".jsonl" }
 
-// openFile opens a day's file to append to it, and ends a line that a kill cut short.
+// openFile opens a day's file to append to it, and ends a line that was cut short: by a kill, or by a disk without room.
+// Where that's the first one, the file begins anew.
 func openFile(in *os.Root, adapter, day string) (*os.File, int64, error) {
 	f, err := openOwn(in, FileName(adapter, day), unix.O_RDWR|unix.O_CREAT|unix.O_APPEND)
 	if err != nil {
@@ -101,6 +106,14 @@ func endLine(f *os.File) (size int64, err error) {
 	}
 	if last[0] == '\n' {
 		return info.Size(), nil
+	}
+	head := make([]byte, headBytes)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	if info.Size() < headBytes && !bytes.Contains(head[:n], []byte{'\n'}) {
+		return 0, f.Truncate(0)
 	}
 	_, err = f.WriteString("\n")
 	return info.Size() + 1, err

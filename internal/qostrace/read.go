@@ -58,8 +58,8 @@ func (r *Recording) addFile(path string) error {
 	return r.add(in)
 }
 
-// add reads one file's lines. A line that can't be read is a kill's if the next one begins a run, or
-// there's none.
+// add reads one file's lines. A line that can't be read is a kill's, or that of a disk without room, if the next
+// one begins a run, or there's none. How many steps are missing may be said in between.
 func (r *Recording) add(in *bufio.Reader) error {
 	d := stepReader{recording: r}
 	var bad error
@@ -72,10 +72,11 @@ func (r *Recording) add(in *bufio.Reader) error {
 		if len(bytes.TrimSpace(text)) > 0 {
 			var l line
 			err := json.Unmarshal(text, &l)
-			if bad != nil && (err != nil || l.Kind != qos.TraceStarted.String()) {
+			switch {
+			case bad == nil, err == nil && l.Kind == kindLost:
+			case err != nil || l.Kind != qos.TraceStarted.String():
 				return bad
-			}
-			if bad != nil {
+			default:
 				bad = nil
 				r.Cut++
 			}

@@ -3,6 +3,7 @@ package qostrace
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/panebridge/panebridge/qos"
 )
@@ -233,4 +236,55 @@ func TestALinkInPlaceOfARecordingIsRefused(t *testing.T) {
 			t.Error("it's written through a link")
 		}
 	})
+}
+
+// fullDisk takes so many bytes more.
+type fullDisk struct {
+	io.Writer
+	left int
+}
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	n, err := d.Writer.Write(p[:min(len(p), d.left)])
+	d.left -= n
+	if err == nil && n < len(p) {
+		err = unix.ENOSPC
+	}
+	return n, err
+}
+
+// A disk that was full is recorded on once there's room, in the same file, wherever it cut a line.
+func TestAFullDiskLeavesAFileThatCanBeRead(t *testing.T) {
+	for left := 0; left < 300; left += 7 {
+		dir := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			now := time.Now()
+			w := NewWriter(Options{Adapter: "x", StateDir: dir, Days: 1})
+			if left < 100 { // it may cut the file's first line
+				w.openDay(start(now))
+				w.discard()
+				in, err := openFolder(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				first := `{"k":"file","t":0,"v":1,"adapter":"x","day":"2000-01-01"}`
+				if err := in.WriteFile(FileName("x", "2000-01-01"), []byte(first[:min(left, len(first))]), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.takeStep(start(now))
+			w.takeStep(open(now))
+			w.flush()
+			w.buffer.Reset(&fullDisk{w.file, left})
+			for i := range 10 {
+				w.takeStep(want(now.Add(time.Second), int64(i)))
+			}
+			w.flush()
+			w.takeStep(want(now.Add(time.Hour), 100))
+			w.closeFile()
+			if r, got := kinds(t, dir); !strings.HasSuffix(got, "start open9 want100") || r.Lost == 0 {
+				t.Errorf("with %d bytes left, %d steps lost, read %q", left, r.Lost, got)
+			}
+		})
+	}
 }
