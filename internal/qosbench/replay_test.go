@@ -28,7 +28,7 @@ type dayDeliverer struct {
 func (d *dayDeliverer) Deliver(ctx context.Context, call qos.Call) qos.CallResult {
 	d.mu.Lock()
 	took := time.Duration(20e6 + d.random.Int64N(900e6))
-	kind := d.random.IntN(100)
+	kind := d.random.IntN(120)
 	more := d.random.IntN(20) == 0
 	retry := time.Duration(1+d.random.IntN(40)) * time.Second
 	ahead := int64(d.random.IntN(3))
@@ -49,6 +49,28 @@ func (d *dayDeliverer) Deliver(ctx context.Context, call qos.Call) qos.CallResul
 		return qos.CallResult{Outcome: qos.NotSent}
 	case 5:
 		return qos.CallResult{Outcome: qos.Unchanged}
+	case 8:
+		return qos.CallResult{Outcome: qos.Throttled, RetryAfter: retry, Narrow: true}
+	case 9:
+		return qos.CallResult{Outcome: qos.Unchanged, Again: time.Now().Add(retry)}
+	case 10:
+		return qos.CallResult{Outcome: qos.NotSent, RetryAfter: retry}
+	case 11:
+		if call.Chat != "-300 group" && ahead == 0 {
+			return qos.CallResult{Outcome: qos.Migrated, Chat: "-300 group"}
+		}
+	case 12:
+		return qos.CallResult{Outcome: qos.Throttled}
+	case 13:
+		return qos.CallResult{Outcome: qos.Delivered, Delivered: call.Wanted, Final: call.Final, Chat: "-300 group"}
+	case 14:
+		if ahead == 0 {
+			return qos.CallResult{Outcome: qos.ChatGone}
+		}
+	case 15:
+		if ahead == 0 {
+			return qos.CallResult{Outcome: qos.Rejected}
+		}
 	case 6:
 		if call.Key != "" {
 			return qos.CallResult{Outcome: qos.Rejected}
@@ -95,7 +117,13 @@ func aDay(t *testing.T, r *rand.Rand, writer *qostrace.Writer, length time.Durat
 		for n := 0; time.Now().Before(until); n++ {
 			time.Sleep(time.Duration(1 + r.Int64N(3e9)))
 			i, chat := r.IntN(len(wanted)), chats[r.IntN(len(chats))]
-			switch r.IntN(24) {
+			switch r.IntN(27) {
+			case 12:
+				s.CloseSession(qos.SessionKey(fmt.Sprint("session ", i/2)), qos.CloseMode(r.IntN(2)))
+			case 13:
+				_ = s.PostRequest(qos.Request{Chat: chat, Key: fmt.Sprint("a command ", r.IntN(50)), Class: qos.Class(r.IntN(3)), Session: qos.SessionKey(fmt.Sprint("session ", i/2)), Family: []qos.Family{"", qos.FamilyTyping}[r.IntN(2)]})
+			case 14:
+				_ = s.Open(qos.Doc{ID: doc(i), Chat: chats[i%len(chats)], Session: qos.SessionKey(fmt.Sprint("session ", i/2)), Delivered: wanted[i], Wanted: wanted[i]})
 			case 0, 1:
 				_ = s.PostRequest(qos.Request{Chat: chat, Key: fmt.Sprint("a command ", r.IntN(50))})
 			case 2:
@@ -148,6 +176,9 @@ func TestAReplayedDayHasTheCallsOfTheDay(t *testing.T) {
 	for seed := range drawtest.Seeds(t, drawtest.Times(200, 8, 3)) {
 		dir := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {
+			if seed%3 == 0 { // so that it goes on in another day's file
+				time.Sleep(23*time.Hour + 30*time.Minute)
+			}
 			aDay(t, rand.New(rand.NewPCG(seed, 1)), qostrace.NewWriter(qostrace.Options{Adapter: "telegram", StateDir: dir, Days: 3}), time.Hour)
 		})
 		files, err := filepath.Glob(filepath.Join(dir, qostrace.Folder, "telegram-*.jsonl"))
@@ -178,7 +209,7 @@ func TestAReplayedDayHasTheCallsOfTheDay(t *testing.T) {
 			t.Errorf("seed %d: %d calls, %d were recorded", seed, len(got), len(want))
 		}
 		for _, f := range files {
-			if text, _ := os.ReadFile(f); len(text) == 0 || containsAny(string(text), "secret", "-100", "a command", "session 0", "isn't recorded") {
+			if text, _ := os.ReadFile(f); len(text) == 0 || containsAny(string(text), "secret", "-100 g", "a command", "session 0", "isn't recorded") {
 				t.Errorf("%s is empty, or has a name", f)
 			}
 		}

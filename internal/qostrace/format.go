@@ -29,6 +29,8 @@ type line struct {
 	Adapter string `json:"adapter,omitempty"` // file
 	Day     string `json:"day,omitempty"`     // file
 	Lost    int    `json:"lost,omitempty"`    // lost
+	// After is the day whose file this one goes on from without a gap. It's in those lines that tell how things stood.
+	After string `json:"after,omitempty"`
 
 	Settings *recordedOptions `json:"o,omitempty"`
 

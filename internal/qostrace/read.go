@@ -24,6 +24,8 @@ type Recording struct {
 	Lost int  // steps that the disk was too slow for
 	Full bool // a day's file was full before its end
 	Cut  int  // lines that a kill cut short
+
+	day string // of the last file
 }
 
 // ReadFiles reads files in the order of their days; a name that ends in .gz is unpacked.
@@ -61,7 +63,7 @@ func (r *Recording) addFile(path string) error {
 // add reads one file's lines. A line that can't be read is a kill's, or that of a disk without room, if the next
 // one begins a run, or there's none. How many steps are missing may be said in between.
 func (r *Recording) add(in *bufio.Reader) error {
-	d := stepReader{recording: r}
+	d := stepReader{recording: r, before: r.day}
 	var bad error
 	for n := 1; ; n++ {
 		text, err := in.ReadBytes('\n')
@@ -106,6 +108,7 @@ func (r *Recording) add(in *bufio.Reader) error {
 type stepReader struct {
 	recording *Recording
 	base      time.Time
+	before    string // the day of the file read before; empty: there's none
 }
 
 func (d *stepReader) take(l line) error {
@@ -119,7 +122,7 @@ func (d *stepReader) take(l line) error {
 		if err != nil {
 			return fmt.Errorf("read its day: %w", err)
 		}
-		d.base, r.Adapter = base, l.Adapter
+		d.base, r.Adapter, r.day = base, l.Adapter, l.Day
 		return nil
 	case kindLost:
 		r.Lost += l.Lost
@@ -130,6 +133,9 @@ func (d *stepReader) take(l line) error {
 	}
 	if d.base.IsZero() {
 		return errors.New("it has no first line that says its version")
+	}
+	if l.After != "" && l.After == d.before {
+		return nil // how things stood is known from the file before
 	}
 	s, err := d.decode(l)
 	if err != nil {

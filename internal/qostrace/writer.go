@@ -177,8 +177,15 @@ func (w *Writer) answered(s qos.TraceStep) {
 func (w *Writer) openDay(step qos.TraceStep) bool {
 	keep := int(w.keep.Load())
 	day := w.enc.wall(step.At).UTC().Format(time.DateOnly)
+	after := ""
 	if keep == 0 || day != w.day {
+		if w.file != nil {
+			after = w.day
+		}
 		w.closeFile()
+	}
+	if w.failing {
+		after = ""
 	}
 	if keep == 0 || w.full && day == w.day {
 		return false
@@ -195,7 +202,7 @@ func (w *Writer) openDay(step qos.TraceStep) bool {
 		return false
 	}
 	if step.Kind != qos.TraceStarted {
-		w.writeStanding(step.At)
+		w.writeStanding(step.At, after)
 	}
 	return true
 }
@@ -243,16 +250,22 @@ func (w *Writer) open(day string, keep int) error {
 
 var errFull = errors.New("the day's file is full")
 
-// writeStanding writes how things stand, into a file that begins in the middle of a run.
-func (w *Writer) writeStanding(at time.Time) {
+// writeStanding writes how things stand, into a file that begins in the middle of a run. after is the day whose file
+// it goes on from; empty: there's none, or steps are missing.
+func (w *Writer) writeStanding(at time.Time, after string) {
 	if w.last == nil {
 		return
 	}
 	start := *w.last
 	start.Kind, start.At, start.First = qos.TraceStarted, at, true
-	w.write(w.enc.encode(start))
+	write := func(s qos.TraceStep) {
+		l := w.enc.encode(s)
+		l.After = after
+		w.write(l)
+	}
+	write(start)
 	for _, d := range w.docs {
-		w.write(w.enc.encode(qos.TraceStep{Kind: qos.TraceOpened, At: at, Doc: d}))
+		write(qos.TraceStep{Kind: qos.TraceOpened, At: at, Doc: d})
 	}
 }
 
