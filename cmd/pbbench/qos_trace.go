@@ -90,8 +90,17 @@ func settingsChange(set []string) (func(*qos.Options) error, error) {
 
 // setKnob sets one key of adapters.<name>.qos.
 func setKnob(o *qos.Options, key, value string) (err error) {
-	float := func(into *float64) { *into, err = strconv.ParseFloat(value, 64) }
-	whole := func(into *int) { *into, err = strconv.Atoi(value) }
+	refuse := func(allowed string) { err = &qos.OptionError{Knob: key, Value: value, Allowed: allowed} }
+	float := func(into *float64) { // 0 would be the default
+		if *into, err = strconv.ParseFloat(value, 64); err == nil && (!(*into > 0) || *into > 1e6) {
+			refuse("a number above 0")
+		}
+	}
+	whole := func(into *int) {
+		if *into, err = strconv.Atoi(value); err == nil && *into < 0 {
+			refuse("a number from 0 on")
+		}
+	}
 	long := func(into *time.Duration, unit time.Duration) {
 		var f float64
 		float(&f)
@@ -101,12 +110,14 @@ func setKnob(o *qos.Options, key, value string) (err error) {
 	case "mode":
 		o.Mode, err = qos.ParseMode(value)
 	case "group_mpm":
-		whole(&o.GroupMPM)
+		if whole(&o.GroupMPM); err == nil && o.GroupMPM == 0 {
+			refuse("2 to 6000")
+		}
 		o.Limits.Group.Windows = []qos.Window{{Calls: o.GroupMPM, Per: time.Minute}}
 	case "output_budget_ratio":
 		float(&o.OutputBudgetRatio)
 	case "reserve_mpm":
-		if whole(&o.ReserveMPM); o.ReserveMPM == 0 {
+		if whole(&o.ReserveMPM); err == nil && o.ReserveMPM == 0 {
 			o.ReserveMPM = qos.NoReserve
 		}
 	case "lend_reserve":

@@ -124,3 +124,23 @@ func TestTheTradeHasEachSetting(t *testing.T) {
 		t.Errorf("plots: %v", files)
 	}
 }
+
+func TestSettingsThatCantBeAreRefused(t *testing.T) {
+	second := qos.Limit{Windows: []qos.Window{{Calls: 30, Per: time.Second}}}
+	for set, allowed := range map[string]bool{
+		"reserve_mpm=0": true, "reserve_mpm=4": true, "group_mpm=30": true, "output_budget_ratio=0.5": true, "mode=off": true,
+		"reserve_mpm=-1": false, "reserve_mpm=20": false, "reserve_mpm=": false, "group_mpm=0": false, "group_mpm=-1": false, "group_mpm=1": false,
+		"output_budget_ratio=0": false, "output_budget_ratio=NaN": false, "output_budget_ratio=2": false, "rounding_ms=0": false, "rounding_ms=1e300": false,
+		"rounding_ms=NaN": false, "min_session_tick_s=-1": false, "min_session_tick_s=0": false, "active_emitter_window_s=0": false,
+		"active_emitter_ema_alpha=0": false, "active_emitter_ema_alpha=inf": false, "lend_reserve=perhaps": false, "mode=": false, "reserve_mpm": false,
+	} {
+		change, err := settingsChange([]string{set})
+		if err == nil {
+			err = change(&qos.Options{Limits: qos.Limits{Bot: second, Private: second}})
+		}
+		key, _, _ := strings.Cut(set, "=")
+		if (err == nil) != allowed || err != nil && !strings.Contains(err.Error(), key) {
+			t.Errorf("--set %s: %v, allowed: %v", set, err, allowed)
+		}
+	}
+}
