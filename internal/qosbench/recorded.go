@@ -33,7 +33,11 @@ func ReplayRecording(rec *qostrace.Recording, seed uint64, change func(*qos.Opti
 		return nil, Comparison{}, err
 	}
 	var results []Result
-	for i, day := range chatDays(rec) {
+	days, err := chatDays(rec)
+	if err != nil {
+		return nil, Comparison{}, err
+	}
+	for i, day := range days {
 		name := fmt.Sprintf("chat %d", i+1)
 		if rec.Private[day.chat] {
 			name += ", private"
@@ -108,12 +112,16 @@ func (d *docDay) traceLines(line int64) int {
 	return max(n, 0)
 }
 
+// mostLines bounds the lines of a recording that are laid out one by one: 30 sessions that print 4 a second all day.
+const mostLines = 10_000_000
+
 // chatDays makes a trace of each chat in which something happened, in the order in which they come up.
-func chatDays(rec *qostrace.Recording) []*chatDay {
+func chatDays(rec *qostrace.Recording) ([]*chatDay, error) {
 	chats, order := map[qos.ChatKey]*chatDay{}, []*chatDay{}
 	home := map[qos.DocID]*chatDay{}
 	var began time.Time
 	var options qos.Options
+	left := int64(mostLines)
 	dayOf := func(key qos.ChatKey) *chatDay {
 		if chats[key] == nil {
 			chats[key] = &chatDay{chat: key, began: began, docs: map[qos.DocID]*docDay{}, options: options}
@@ -130,17 +138,20 @@ func chatDays(rec *qostrace.Recording) []*chatDay {
 			if home[s.Doc.ID] == nil {
 				c := dayOf(s.Doc.Chat)
 				home[s.Doc.ID] = c
-				c.docs[s.Doc.ID] = &docDay{session: len(c.docs), base: s.Doc.Delivered, lines: s.Doc.Delivered}
+				c.docs[s.Doc.ID] = &docDay{session: len(c.docs), base: max(0, s.Doc.Delivered), lines: max(0, s.Doc.Delivered)}
 			}
-			home[s.Doc.ID].raise(s)
+			left -= home[s.Doc.ID].raise(s, left)
 		case qos.TraceWanted:
 			if c := home[s.Doc.ID]; c != nil {
-				c.raise(s)
+				left -= c.raise(s, left)
 			}
 		case qos.TracePosted:
 			c := dayOf(s.Request.Chat)
 			c.trace.events = append(c.trace.events, event{at: s.At.Sub(began), kind: commandEvent})
 		default:
+		}
+		if left < 0 {
+			return nil, fmt.Errorf("the recording has more than %d lines: give fewer days at once", mostLines)
 		}
 	}
 	order = slices.DeleteFunc(order, func(c *chatDay) bool { return len(c.trace.events) == 0 })
@@ -149,14 +160,19 @@ func chatDays(rec *qostrace.Recording) []*chatDay {
 		c.trace.horizon = max(rec.Steps[len(rec.Steps)-1].At.Sub(began), time.Second)
 		c.trace.finish()
 	}
-	return order
+	return order, nil
 }
 
-// raise takes in that a document has more lines, and maybe the end of a turn.
-func (c *chatDay) raise(s qos.TraceStep) {
+// raise takes in that a document has more lines, and maybe the end of a turn. It returns how many; if they're more than
+// most, it takes in nothing.
+func (c *chatDay) raise(s qos.TraceStep, most int64) int64 {
 	d := c.docs[s.Doc.ID]
 	at, final := s.At.Sub(c.began), s.Doc.Final > d.final
 	wanted := max(s.Doc.Wanted, s.Doc.Final)
+	more := max(0, wanted-d.lines)
+	if more > most {
+		return more
+	}
 	if final && s.Doc.Final <= d.lines {
 		d.extra = append(d.extra, s.Doc.Final)
 	}
@@ -172,6 +188,7 @@ func (c *chatDay) raise(s qos.TraceStep) {
 		c.trace.turn(d.session, at)
 		d.ends = append(d.ends, int(s.Doc.Final-d.base))
 	}
+	return more
 }
 
 func (c *chatDay) results(rec *qostrace.Recording, recorded, replayed []Replayed, seed uint64) ([]Result, error) {

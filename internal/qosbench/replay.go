@@ -34,7 +34,8 @@ func RecordedCalls(rec *qostrace.Recording) []Replayed {
 		case qos.TraceAnswered:
 			if i, ok := open[s.Number]; ok {
 				c := &calls[i]
-				c.Ended, c.Result, c.answer, c.carried = s.At, s.Result, s.Answered.Sub(c.Began), true
+				c.Ended, c.Result, c.carried = s.At, s.Result, true
+				c.answer = min(max(s.Answered.Sub(c.Began), 0), s.At.Sub(c.Began))
 				delete(open, s.Number)
 			}
 		default:

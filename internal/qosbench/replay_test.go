@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -223,4 +224,24 @@ func containsAny(s string, parts ...string) bool {
 		}
 	}
 	return false
+}
+
+// A recording that was changed, or has more lines than there's room for, is no reason to end without a word.
+func TestARecordingWithTooManyLinesIsRefused(t *testing.T) {
+	at := time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)
+	rec := &qostrace.Recording{Steps: []qos.TraceStep{
+		{Kind: qos.TraceStarted, At: at, Options: qos.Options{Limits: limits()}},
+		{Kind: qos.TraceOpened, At: at, Doc: qos.Doc{ID: "1", Chat: "2", Session: "3", Delivered: math.MinInt64}},
+		{Kind: qos.TraceWanted, At: at, Doc: qos.Doc{ID: "1", Wanted: math.MaxInt64}},
+	}}
+	if _, _, err := ReplayRecording(rec, 1, nil); err == nil || !strings.Contains(err.Error(), "more than 10000000 lines") {
+		t.Errorf("got %v, want that there are too many lines", err)
+	}
+	rec.Steps[2].Doc.Wanted = 5
+	rec.Steps = append(rec.Steps,
+		qos.TraceStep{Kind: qos.TraceCalled, At: at, Number: 1, Call: qos.Call{Chat: "2", Doc: "1", Session: "3", Class: qos.Stream, Wanted: 5}},
+		qos.TraceStep{Kind: qos.TraceAnswered, At: at.Add(time.Second), Number: 1, Result: qos.CallResult{Outcome: qos.Delivered, Delivered: 5}})
+	if _, _, err := ReplayRecording(rec, 1, nil); err != nil {
+		t.Errorf("an answer that's said to have come before its call: %v", err)
+	}
 }

@@ -25,8 +25,13 @@ type Recording struct {
 	Full bool // a day's file was full before its end
 	Cut  int  // lines that a kill cut short
 
-	day string // of the last file
+	day   string        // of the last file
+	last  time.Time     // of the last step
+	shift time.Duration // of this run's times, so that they don't go back where the clock was set back between two runs
 }
+
+// mostDays is how many days a recording may have: as many as the daemon keeps.
+const mostDays = 365
 
 // ReadFiles reads files in the order of their days; a name that ends in .gz is unpacked.
 func ReadFiles(paths ...string) (*Recording, error) {
@@ -115,15 +120,7 @@ func (d *stepReader) take(l line) error {
 	r := d.recording
 	switch l.Kind {
 	case kindFile:
-		if l.Version > Version {
-			return fmt.Errorf("it's of version %d; this program reads up to %d", l.Version, Version)
-		}
-		base, err := time.Parse(time.DateOnly, l.Day)
-		if err != nil {
-			return fmt.Errorf("read its day: %w", err)
-		}
-		d.base, r.Adapter, r.day = base, l.Adapter, l.Day
-		return nil
+		return d.begin(l)
 	case kindLost:
 		r.Lost += l.Lost
 		return nil
@@ -137,13 +134,45 @@ func (d *stepReader) take(l line) error {
 	if l.After != "" && l.After == d.before {
 		return nil // how things stood is known from the file before
 	}
+	if l.At < 0 || l.At >= int64(24*time.Hour) {
+		return fmt.Errorf("its time isn't of %s, the file's day", r.day)
+	}
+	if l.Kind == qos.TraceStarted.String() {
+		r.shift = max(0, r.last.Sub(d.base.Add(time.Duration(l.At))))
+	}
 	s, err := d.decode(l)
 	if err != nil {
 		return err
 	}
-	if s.Kind != 0 {
-		r.Steps = append(r.Steps, s)
+	if s.Kind == 0 {
+		return nil
 	}
+	if s.At.Before(r.last) {
+		return errors.New("its time is before that of the line above: the file was changed")
+	}
+	r.last = s.At
+	r.Steps = append(r.Steps, s)
+	return nil
+}
+
+// begin takes in a file's first line.
+func (d *stepReader) begin(l line) error {
+	r := d.recording
+	if l.Version < 1 || l.Version > Version {
+		return fmt.Errorf("it's of version %d; this program reads up to %d", l.Version, Version)
+	}
+	base, err := time.Parse(time.DateOnly, l.Day)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read its day: %w", err)
+	case !d.base.IsZero() && !d.base.Equal(base):
+		return errors.New("it says another day than the file's first line")
+	case d.base.IsZero() && d.before != "" && l.Day <= d.before:
+		return fmt.Errorf("it's of %s, and the file before of %s: give them in the order of their days, each once", l.Day, d.before)
+	case len(r.Steps) > 0 && base.Sub(r.Steps[0].At) > mostDays*24*time.Hour:
+		return fmt.Errorf("it's more than %d days behind the first", mostDays)
+	}
+	d.base, r.Adapter, r.day = base, l.Adapter, l.Day
 	return nil
 }
 
@@ -151,7 +180,7 @@ func (d *stepReader) at(ns int64) time.Time {
 	if ns == 0 {
 		return time.Time{}
 	}
-	return d.base.Add(time.Duration(ns))
+	return d.base.Add(time.Duration(ns) + d.recording.shift)
 }
 
 func name(n uint64) string {
@@ -174,7 +203,7 @@ func (d *stepReader) decode(l line) (qos.TraceStep, error) {
 	if !known {
 		return qos.TraceStep{}, nil // of a later version that's compatible
 	}
-	s := qos.TraceStep{Kind: kind, At: d.base.Add(time.Duration(l.At)), First: l.First}
+	s := qos.TraceStep{Kind: kind, At: d.base.Add(time.Duration(l.At) + d.recording.shift), First: l.First}
 	doc, session := qos.DocID(name(l.Doc)), qos.SessionKey(name(l.Session))
 	family, class := qos.Family(l.Family), qos.Class(l.Class)
 	scope := func() qos.Scope {
