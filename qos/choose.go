@@ -260,7 +260,16 @@ func (e *SlotEngine) restOf(now time.Time, c *chat, l *lane) time.Duration {
 	case Strict:
 	}
 	active := c.emitters.active(now, e.opt.ActiveEmitterWindow)
-	return time.Duration((active - 0.5) * float64(e.streamTick(now, c, l)))
+	return time.Duration((active - 0.5) * float64(e.restTick(now, c, l)))
+}
+
+// restTick is the time between two streams that rests are reckoned with: that of the full pace. After a penalty the pace
+// alone holds back; with longer rests, too, nothing would be due by the time it's faster again.
+func (e *SlotEngine) restTick(now time.Time, c *chat, l *lane) time.Duration {
+	if e.streamTick(now, c, l) == 0 {
+		return 0
+	}
+	return roundUp(e.fullTick(now, c), e.opt.Rounding)
 }
 
 // lookForChange sets when the engine looks at the chat again: once the numbers that hold its

@@ -85,7 +85,7 @@
 // grant of i raises Fi by 1/wi from V or more, so i got, by weight, at most the rise of V and (B + 1)/wi. While j waits, V
 // is at most its tag, so V rose by at most what j got, by weight, and the (B + 1)/wj that j was ahead
 // at first. What's flushed, because its document is being closed, isn't held back: that's over
-// soon. A penalty's call is paid back, since it was refused for the chat's sake.
+// soon. A penalty's call is paid back and has no rest, since it was refused for the chat's sake.
 //
 // # Reserve and pace (pace.go)
 //
@@ -101,7 +101,7 @@
 // what other values do. With lend_reserve: false, all of reserve_mpm is always kept, less what was used.
 //
 // A document that got a stream call rests: for min_session_tick_s if its session is
-// in focus, else for max(min_session_tick_s, (active sessions - 1/2) * pace). During
+// in focus, else for max(min_session_tick_s, (active sessions - 1/2) * the full pace). During
 // that time its updates only coalesce. (The half is so that a document isn't late
 // for its own turn.)
 //

@@ -403,7 +403,7 @@ func (e *SlotEngine) restHold(now time.Time, c *chat, w *slotWork) Hold {
 		return Hold{Kind: HoldRounding, Until: due, Every: e.opt.Rounding}
 	case e.flowWeight(now, d.flow) == 1 && rest > e.opt.MinSessionTick:
 		active := c.emitters.count(now, e.opt.ActiveEmitterWindow)
-		return Hold{Kind: HoldRest, Until: due, Count: max(1, active), Every: e.streamTick(now, c, w.lane)}
+		return Hold{Kind: HoldRest, Until: due, Count: max(1, active), Every: e.restTick(now, c, w.lane)}
 	default:
 		return Hold{Kind: HoldSessionTick, Until: due, Every: e.opt.MinSessionTick}
 	}

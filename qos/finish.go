@@ -50,6 +50,9 @@ func (e *SlotEngine) Finish(now time.Time, s *Started, r CallResult, answered ti
 		if s.undo.paid > 0 {
 			w.lane.streams.refund(w.flow, s.undo.paid)
 		}
+		if w.doc != nil {
+			w.doc.excused = true // its turn is still to come
+		}
 		e.penalizeChat(now, c, w.lane, r)
 	default:
 	}
