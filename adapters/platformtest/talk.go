@@ -84,6 +84,7 @@ type talkLater struct{ typed, answered, written time.Duration }
 type talkQuestion struct {
 	id, title string
 	lines     int // that came before
+	asked     time.Time
 	answered  bool
 }
 
@@ -277,11 +278,23 @@ func (c *talk) askOrAnswer(n int) {
 	dialog := adaptertest.Permission()
 	dialog.Title = fmt.Sprintf("Question-%d: run this?", n)
 	c.mu.Lock()
-	q := talkQuestion{id: fmt.Sprintf("pr_%d", n), title: fmt.Sprintf("Question-%d:", n), lines: len(c.lines)}
+	q := talkQuestion{id: fmt.Sprintf("pr_%d", n), title: fmt.Sprintf("Question-%d:", n), lines: len(c.lines), asked: time.Now()}
 	c.mu.Unlock()
 	c.questions = append(c.questions, q)
 	house.SetState(AskingText, sessions.StateWaiting, "it asks")
 	c.o.questions.Change(sessions.Prompt{ID: q.id, Session: AskingText, Dialog: dialog, State: sessions.PromptOpen, OpenedAt: time.Now()})
+}
+
+// waitedEnough says whether a question has waited for the three calls that one waits for, by the messages
+// above it: two were made since it's asked, and one of them, or one before them, took an edit that ended it.
+func (c *talk) waitedEnough(above []Sight, q talkQuestion) bool {
+	made := 0
+	for _, m := range above {
+		if m.Bot && m.At.After(q.asked) && aLine.MatchString(m.Text) {
+			made++
+		}
+	}
+	return made >= 2
 }
 
 // shows returns the first message of panebridge's that shows a text.
@@ -330,7 +343,7 @@ func (c *talk) check() {
 		}
 		for _, q := range c.questions {
 			switch j := at[q.title]; {
-			case n < q.lines && i > j && !c.room.Unanswered: // a question waits for three calls before it
+			case n < q.lines && i > j && !c.room.Unanswered && !c.waitedEnough(all[:j], q):
 				c.Errorf("line %d stands below %s, which it led to", n, q.title)
 			case line.cause == q.title && i < j:
 				c.Errorf("line %d stands above %s, whose answer it came of", n, q.title)
