@@ -368,10 +368,10 @@ type AuditEntry struct {
 	Place  adapters.Target
 	Person string // Person.ID
 	Name   string // as the platform showed it then
-	// Kind is text, edit, file, command, button or pair.
+	// Kind is text, edit, file, command, button, pair or KindPage.
 	Kind string
-	// What is the command's name, the button's Do, the role that a code gave; "" for
-	// texts.
+	// What is the command's name, the button's Do, the role that a code gave, the call of the
+	// API; "" for texts.
 	What    string
 	Session sessions.ID // "": none
 	Bytes   int         // of the text; of arguments for a command
@@ -380,6 +380,9 @@ type AuditEntry struct {
 	// was begun, and not finished.
 	Outcome string
 }
+
+// KindPage is the kind of what was done by the page, whose Place has no chat.
+const KindPage = "page"
 
 // AuditStore keeps the audit log: the newest 100,000 entries.
 type AuditStore interface {

@@ -112,7 +112,7 @@ func (a *api) serve(m methods) http.Handler {
 				if err := a.permit(r, rt); err != nil {
 					return err
 				}
-				return rt.do(w, r)
+				return a.audited(w, r, rt)
 			})
 		}
 	})
@@ -121,7 +121,7 @@ func (a *api) serve(m methods) http.Handler {
 func (a *api) answer(w http.ResponseWriter, r *http.Request, h apiHandler) {
 	err := h(w, r)
 	if err == nil || r.Context().Err() != nil {
-		return // answered, or socketOnly is there to hear it
+		return // answered, or nobody is there to hear it
 	}
 	e := toError(err)
 	if e.Code == codeInternal {

@@ -38,6 +38,7 @@ type Options struct {
 	Metrics  http.Handler                          // GET /metrics; nil: not served
 	Places   Places                                // where callers were begun; nil: all outside of sessions' panes
 	Confirm  Confirm                               // asks people about calls from there; nil: they're refused
+	Audit    Audit                                 // keeps what's changed by the page; nil: nobody does
 	Page     http.Handler                          // what isn't the API, on the TCP door only; nil: nothing
 	Reach    Reach                                 // from where that can be reached
 	Browsers *browsers.Doorkeeper                  // who may come by the TCP door; needed only there

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -14,9 +15,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/regular"
+	"github.com/panebridge/panebridge/internal/store"
 )
 
 const (
@@ -49,6 +53,27 @@ func reachOf(w config.Web, log *slog.Logger) (api.Reach, error) {
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return kept.Get(time.Now()) },
 	}
 	return r, nil
+}
+
+// pageAudit keeps what's done by the page in the log of what's done in chats.
+type pageAudit struct{ store *store.Store }
+
+// BeginCall implements api.Audit.
+func (a pageAudit) BeginCall(ctx context.Context, c api.AuditedCall) error {
+	_, err := a.store.BeginEntry(ctx, auditEntry(c))
+	return err
+}
+
+// EndCall implements api.Audit.
+func (a pageAudit) EndCall(ctx context.Context, c api.AuditedCall) error {
+	return a.store.EndEntry(ctx, auditEntry(c), nil)
+}
+
+func auditEntry(c api.AuditedCall) inbound.AuditEntry {
+	return inbound.AuditEntry{
+		Key: c.Key, At: c.At, Place: adapters.Target{Adapter: "web"}, Person: c.Author, Name: c.Name, Kind: inbound.KindPage, What: c.Call,
+		Session: c.Session, Outcome: c.Outcome,
+	}
 }
 
 // CheckPage says what's wrong with the page's certificate: it can't be read, isn't of the key

@@ -373,7 +373,7 @@ func (s *Store) Visits(ctx context.Context, since time.Time) ([]access.Visit, er
 		err = row.Scan(&u.Place.Adapter, &u.Place.Chat, &u.Place.Thread, &u.Person.ID, &u.Person.Name, &at)
 		u.At = fromNanos(at)
 		return u, err
-	}, `SELECT adapter, chat, thread, person, name, max(at) FROM audit WHERE at >= ? AND person <> ''
+	}, `SELECT adapter, chat, thread, person, name, max(at) FROM audit WHERE at >= ? AND person <> '' AND chat <> ''
 		GROUP BY adapter, chat, thread, person ORDER BY max(at)`, nanos(since))
 }
 
