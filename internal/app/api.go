@@ -140,7 +140,8 @@ func waitingOf(counts [qos.Cosmetic]qos.WaitingCount) map[string]api.Waiting {
 }
 
 // mirrorParts are the parts of the health that are about what chats are shown: one for each
-// platform of which a chat doesn't show a living session as it should.
+// platform of which a chat doesn't show a living session as it should. It's down when none of the platform's
+// mirrors works, and degraded when others do.
 func (d *daemon) mirrorParts() []api.HealthPart {
 	if d.hub == nil {
 		return nil
@@ -148,7 +149,7 @@ func (d *daemon) mirrorParts() []api.HealthPart {
 	var out []api.HealthPart
 	for _, name := range d.outlets {
 		var wrong []adapters.BindingStatus
-		all := 0
+		all, lost := 0, 0
 		for _, st := range d.hub.Status("") {
 			s, err := d.manager.Get(string(st.Binding.Session))
 			if st.Target.Adapter != name || st.Binding.Unbound || st.Binding.Resting || err != nil || s.State == sessions.StateEnded {
@@ -157,6 +158,9 @@ func (d *daemon) mirrorParts() []api.HealthPart {
 			if all++; bindingState(st).Trouble() != "" {
 				wrong = append(wrong, st)
 			}
+			if severity(st) > 0 {
+				lost++
+			}
 		}
 		if len(wrong) == 0 {
 			continue
@@ -164,7 +168,7 @@ func (d *daemon) mirrorParts() []api.HealthPart {
 		worst := slices.MaxFunc(wrong, func(a, b adapters.BindingStatus) int { return cmp.Compare(severity(a), severity(b)) })
 		b := bindingState(worst)
 		part := api.HealthPart{Name: name + " mirrors", State: api.HealthDegraded, Detail: b.To + ": " + b.Trouble()}
-		if severity(worst) > 0 {
+		if lost == all {
 			part.State = api.HealthDown
 		}
 		if len(wrong) > 1 {

@@ -211,6 +211,44 @@ func mirrorThatDoesNotWork(t *testing.T, broken func(p *telegramtest.Person, gro
 	}
 }
 
+// One chat of several that can't be written to makes health degraded, which a probe reads as 200; it's down once none can.
+func TestOneChatOfSeveralThatDoesNotWork(t *testing.T) {
+	slow(t)
+	telegram := telegramtest.New(telegramtest.Options{})
+	operator := telegram.AddUser(telegramtest.User{FirstName: "O"})
+	well, muted := telegram.AddForum("Well", operator), telegram.AddForum("Muted", operator)
+	if err := operator.MuteBot(muted); err != nil {
+		t.Fatal(err)
+	}
+	d := newDaemon(t)
+	d.stop()
+	d.useForum(telegram, well)
+	tg := telegramConfig(d.cfg)
+	tg.Chats = append(tg.Chats, telegramChat{ID: muted, Topics: true})
+	for name, group := range map[string]int64{"one": well, "two": muted} {
+		d.cfg.Mirrors = append(d.cfg.Mirrors, config.Mirror{Session: name, To: "telegram:" + strconv.FormatInt(group, 10), View: "stream"})
+	}
+	d.start()
+	for _, name := range []string{"one", "two"} {
+		if _, err := d.api.NewSession(d.ctx(), api.Create{Name: name, Command: []string{"sh", "-c", "while sleep 0.2; do date +%N; done"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	awaitHealth := func(want api.HealthState) {
+		d.await("health to be "+string(want), func() bool {
+			h, err := d.api.Health(d.ctx())
+			i := slices.IndexFunc(h.Parts, func(p api.HealthPart) bool { return p.Name == "telegram mirrors" })
+			return err == nil && i >= 0 && h.State == want && h.Parts[i].State == want && strings.Contains(h.Parts[i].Detail, "bot may not")
+		})
+	}
+	d.await("the session's topic", func() bool { return len(telegram.Topics(well)) == 1 })
+	awaitHealth(api.HealthDegraded)
+	if err := operator.MuteBot(well); err != nil {
+		t.Fatal(err)
+	}
+	awaitHealth(api.HealthDown)
+}
+
 // /new leads somewhere: the session's topic is there at once, with a card, though its program
 // says nothing until it's asked; whoever asked is told where; what's written there is answered.
 func TestNewLeadsToATopic(t *testing.T) {

@@ -84,7 +84,7 @@ func (p *invocation) printStatus(s status, verbose bool, now time.Time) error {
 	case s.URL != "":
 		page = "page: " + s.URL + " (`panebridge page` lets a browser in)"
 	}
-	if err := p.printf("panebridge is %s; %s\n\n", s.State, page); err != nil {
+	if err := p.printf("panebridge is %s%s; %s\n\n", s.State, culprits(s), page); err != nil {
 		return err
 	}
 	rows := [][]string{{"PART", "STATE", "LAST SUCCESS", "DETAIL"}}
@@ -125,6 +125,20 @@ func (p *invocation) printStatus(s status, verbose bool, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// culprits names the parts that aren't well; "": all are.
+func culprits(s status) string {
+	var names []string
+	for _, part := range s.Parts {
+		if part.State != api.HealthOK {
+			names = append(names, fmt.Sprintf("%s %s", part.Name, part.State))
+		}
+	}
+	if len(names) == 0 || s.Starting { // then the one part is why
+		return ""
+	}
+	return " (" + strings.Join(names, ", ") + ")"
 }
 
 // printPrograms prints what's known of each session, and why it's believed.
