@@ -285,15 +285,23 @@ func (e *SlotEngine) Status(now time.Time) SchedulerStatus {
 	return s
 }
 
-// loadStatus sums up all chats.
+// loadStatus sums up all chats. What the pace is in those in which nothing is to be said counts only if
+// that's so in all.
 func (e *SlotEngine) loadStatus(now time.Time) (sum LoadStatus) {
+	busy := func(c *chat) bool {
+		return c.waiting > 0 || c.busy() || c.emitters.count(now, e.opt.ActiveEmitterWindow) > 0
+	}
+	idle := true
+	for _, c := range e.chats {
+		idle = idle && !busy(c)
+	}
 	sum.Pace = e.bot.throttle.multiplier()
 	for _, c := range e.chats {
-		sum.Pace = min(sum.Pace, c.throttle.multiplier())
-		if e.opt.Mode == Strict {
-			sum.Reserve = max(sum.Reserve, e.keptSlots(now, c, e.mainWindow(c)))
+		if idle || busy(c) {
+			sum.Pace = min(sum.Pace, c.throttle.multiplier())
+			sum.Reserve = max(sum.Reserve, e.leftSlots(now, c))
+			sum.Tick = max(sum.Tick, e.chatTick(now, c))
 		}
-		sum.Tick = max(sum.Tick, e.chatTick(now, c))
 		sum.ActiveSessions += c.emitters.emitting(now, e.opt.ActiveEmitterWindow)
 		var s ChatStatus
 		s.countAll(now, c)
@@ -314,19 +322,31 @@ func (e *SlotEngine) chatTick(now time.Time, c *chat) time.Duration {
 	return e.streamTick(now, c, c.lanes[0])
 }
 
+// leftSlots is how many slots of a window streams leave at their full pace to what matters more.
+func (e *SlotEngine) leftSlots(now time.Time, c *chat) int {
+	if e.opt.Mode != Strict {
+		return 0
+	}
+	window := e.mainWindow(c)
+	left := e.keptSlots(now, c, window)
+	if !e.opt.HardReserve && e.ratioHolds(now, c) {
+		left = max(left, window.Calls-share(window, e.opt.OutputBudgetRatio))
+	}
+	return left
+}
+
 func (e *SlotEngine) chatStatus(now time.Time, c *chat) ChatStatus {
 	s := ChatStatus{
 		Chat: c.key, Windows: e.budget.Use(now, c.key), InFlight: c.call != nil,
 		PenaltyUntil: ahead(now, e.penaltyUntil(c)), BackoffUntil: ahead(now, c.backoff.until),
 		Multiplier:     c.throttle.multiplier(),
 		Tick:           e.chatTick(now, c),
-		ActiveSessions: c.emitters.active(now, e.opt.ActiveEmitterWindow),
+		ActiveSessions: c.emitters.emitting(now, e.opt.ActiveEmitterWindow),
+		Reserve:        e.leftSlots(now, c),
+		CallsToPace:    max(c.throttle.callsToFull(), e.bot.throttle.callsToFull()),
 	}
 	if c.waiting > 0 { // else it's looked at when it can be forgotten
 		s.NextSlot = ahead(now, c.look)
-	}
-	if e.opt.Mode == Strict {
-		s.Reserve = e.keptSlots(now, c, e.mainWindow(c))
 	}
 	for _, l := range c.lanes {
 		s.PenaltyUntil = later(s.PenaltyUntil, ahead(now, l.throttle.until))
@@ -440,11 +460,11 @@ type SchedulerStatus struct {
 
 // LoadStatus says how much there is to do, and at what pace it's done.
 type LoadStatus struct {
-	Tick           time.Duration // between two streams, in the chat in which that's longest; 0: there's no pace
+	Tick           time.Duration // between two streams, in the busy chat in which that's longest; 0: there's no pace
 	ActiveSessions float64       // sessions that print, averaged, of all chats together
 	Oldest         time.Duration // how long the oldest of what waits for a slot has waited; 0: nothing waits
-	Pace           float64       // what the pace is multiplied by in the chat in which that's least; 1: nowhere reduced
-	Reserve        int           // slots a minute that are kept from streams, in the chat in which they're most
+	Pace           float64       // what the pace is multiplied by in the busy chat in which that's least; 1: nowhere reduced
+	Reserve        int           // slots of a window that streams leave, in the busy chat in which they're most
 	Waiting        [Cosmetic]WaitingCount
 }
 
@@ -459,14 +479,15 @@ type BotStatus struct {
 type ChatStatus struct {
 	Chat           ChatKey
 	Windows        []WindowUse // what's used
-	Reserve        int         // slots a minute that are kept from streams now
+	Reserve        int         // slots of a window that streams leave at their full pace
 	InFlight       bool
 	NextSlot       time.Time     // when it's looked at again; zero: when something changes
 	PenaltyUntil   time.Time     // zero: none
 	BackoffUntil   time.Time     // zero: none
 	Multiplier     float64       // of the pace, 0.3 to 1
+	CallsToPace    int           // so many accepted calls later the pace is whole
 	Tick           time.Duration // between two streams; 0: there's no pace
-	ActiveSessions float64       // sessions that emit, averaged; at least 1
+	ActiveSessions float64       // sessions that print, averaged; 0 while none does
 	Waiting        [Cosmetic]WaitingCount
 	Documents      []DocStatus // those that wait
 }

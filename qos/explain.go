@@ -34,6 +34,9 @@ type NextCall struct {
 	Class   Class
 	Family  Family
 	Waited  time.Duration
+	// LastCall is when the last call for the document began; zero: there was none. What has waited since before it
+	// was told in part, or the call failed.
+	LastCall time.Time
 	// At is when the call is made if nothing else happens before; for all but the first turn
 	// it's also taken that each call takes as long as the chat's usually do. Zero: when
 	// something changes.
@@ -162,7 +165,7 @@ func (e *SlotEngine) Explain(now time.Time, key ChatKey) (Explanation, bool) {
 func turnOf(now time.Time, w *slotWork) NextCall {
 	t := NextCall{Class: w.class, Family: w.lane.family, Waited: now.Sub(w.since)}
 	if w.doc != nil {
-		t.Doc, t.Session = w.doc.id, w.doc.session.name
+		t.Doc, t.Session, t.LastCall = w.doc.id, w.doc.session.name, w.doc.lastCall
 	} else {
 		t.Key = w.req.key
 		if w.req.session != nil {
@@ -472,7 +475,7 @@ func (e *SlotEngine) knobsOf(now time.Time, c *chat, h Hold) []Knob {
 		case e.ratioHolds(now, c):
 			add("output_budget_ratio", strconv.FormatFloat(e.opt.OutputBudgetRatio, 'g', -1, 64), "higher")
 		case e.reserveHolds(now, c):
-			add("reserve_mpm", strconv.Itoa(e.opt.ReserveMPM), "0")
+			add("reserve_mpm", strconv.Itoa(e.opt.ReserveMPM), e.tryReserve())
 		}
 		if e.opt.Mode == Strict {
 			mode(CoalesceOnly)
@@ -490,7 +493,7 @@ func (e *SlotEngine) knobsOf(now time.Time, c *chat, h Hold) []Knob {
 		mode(Off)
 	case HoldReserve:
 		mpm()
-		add("reserve_mpm", strconv.Itoa(e.opt.ReserveMPM), "0")
+		add("reserve_mpm", strconv.Itoa(max(0, e.opt.ReserveMPM)), e.tryReserve())
 		if e.opt.HardReserve && h.Count > 1 {
 			add("lend_reserve", "false", "true")
 		}
@@ -507,6 +510,15 @@ func (e *SlotEngine) ratioHolds(now time.Time, c *chat) bool {
 	full := *e
 	full.opt.OutputBudgetRatio = 1
 	return full.chatTick(now, c) < e.chatTick(now, c)
+}
+
+// tryReserve is which reserve_mpm has streams go earlier. Where what isn't needed is lent, one slot is kept with
+// any but 0.
+func (e *SlotEngine) tryReserve() string {
+	if e.opt.HardReserve {
+		return "lower"
+	}
+	return "0"
 }
 
 // reserveHolds says whether reserve_mpm makes the pace slower.

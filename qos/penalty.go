@@ -78,6 +78,16 @@ type throttle struct {
 // multiplier is what the pace is multiplied by, from paceLeast to 1.
 func (t *throttle) multiplier() float64 { return 1 + t.cut }
 
+// callsToFull is how many calls have to be accepted until the pace is whole, the probe included; 0: it is.
+func (t *throttle) callsToFull() (n int) {
+	ahead := *t
+	for ahead.multiplier() < 1 && n < 1000 {
+		ahead.succeeded(ahead.until, ahead.until)
+		n++
+	}
+	return n
+}
+
 // silence keeps quiet until a time. An earlier time than that in force changes
 // nothing.
 func (t *throttle) silence(until time.Time) {

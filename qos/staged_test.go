@@ -137,7 +137,7 @@ func TestStagedChatsAreExplained(t *testing.T) {
 					a.pass(time.Second)
 				}
 			},
-			hold: qos.HoldOthers, knobs: []string{"group_mpm higher", "reserve_mpm 0", "mode coalesce_only"},
+			hold: qos.HoldOthers, knobs: []string{"group_mpm higher", "reserve_mpm lower", "mode coalesce_only"},
 		},
 		"its own tick": {
 			opt: qos.Options{MinSessionTick: 20 * time.Second},

@@ -12,14 +12,16 @@ type Explanation struct {
 	Chat           string      `json:"chat"` // as the adapter's chats are listed
 	At             time.Time   `json:"at"`
 	Mode           string      `json:"mode"`
-	Tick           float64     `json:"tick_s"`          // seconds between two streams; 0: there's no pace
-	ActiveSessions float64     `json:"active_sessions"` // that print, averaged
-	Reserve        int         `json:"reserve"`         // slots kept from streams now
-	Multiplier     float64     `json:"multiplier"`      // of the pace, 0.3 to 1; below 1 after a penalty
-	Windows        []WindowUse `json:"windows"`         // never null
-	Error          string      `json:"error,omitempty"` // why no slot can be granted
-	Call           *CallBegun  `json:"call,omitempty"`  // under way
-	Next           []NextCall  `json:"next"`            // never null; in the order in which they're called, those without a time last
+	Tick           float64     `json:"tick_s"`                 // seconds between two streams; 0: there's no pace
+	ActiveSessions float64     `json:"active_sessions"`        // that print, averaged
+	Reserve        int         `json:"reserve"`                // slots of a window that streams leave at their full pace
+	Multiplier     float64     `json:"multiplier"`             // of the pace, 0.3 to 1; below 1 after a penalty
+	CallsToPace    int         `json:"calls_to_pace"`          // so many accepted calls later the pace is whole
+	PenaltyUntil   time.Time   `json:"penalty_until,omitzero"` // the chat is silent until then
+	Windows        []WindowUse `json:"windows"`                // never null
+	Error          string      `json:"error,omitempty"`        // why no slot can be granted
+	Call           *CallBegun  `json:"call,omitempty"`         // under way
+	Next           []NextCall  `json:"next"`                   // never null; in the order in which they're called, those without a time last
 }
 
 // CallBegun is a call that's under way.
@@ -37,6 +39,8 @@ type NextCall struct {
 	Class   string  `json:"class"`
 	Family  string  `json:"family,omitempty"` // of methods; "" are messages
 	Age     float64 `json:"age_s"`
+	// LastCall is when the last call for it began; zero: there was none. One since the age began has brought a part of it, or failed.
+	LastCall time.Time `json:"last_call_at,omitzero"`
 	// At is when it's called; for all but the first it's taken that each call takes as long as the
 	// chat's usually do. Zero: when something changes.
 	At    time.Time `json:"at,omitzero"`

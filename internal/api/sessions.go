@@ -253,13 +253,13 @@ type Adapter struct {
 	Mode      string `json:"mode"` // of qos: off, coalesce_only, strict
 	InFlight  int    `json:"in_flight"`
 	Documents int    `json:"documents"`
-	// How fast it goes, in the chat in which that's slowest: seconds between two streams; 0:
-	// there's no pace.
+	// How fast it goes, in the chat in which that's slowest of those that have something to send: seconds
+	// between two streams; 0: there's no pace.
 	Tick           float64 `json:"tick_s"`
 	ActiveSessions float64 `json:"active_sessions"` // that print, averaged, of all chats
 	OldestAge      float64 `json:"oldest_s"`        // how long the oldest of what waits has waited
 	Pace           float64 `json:"pace"`            // what the pace is multiplied by, in the chat in which that's least
-	Reserve        int     `json:"reserve"`         // slots a minute kept from streams, in the chat in which they're most
+	Reserve        int     `json:"reserve"`         // slots of a window that streams leave, in the chat in which they're most
 	// Waiting is what waits in all chats, by class; never null; classes in which nothing waits are left out.
 	Waiting      map[string]Waiting `json:"waiting"`
 	Errors       uint64             `json:"errors"`                 // calls that failed since the daemon's start
@@ -284,14 +284,15 @@ type CallTotals struct {
 type Chat struct {
 	Chat           string             `json:"chat"`
 	Windows        []WindowUse        `json:"windows"` // never null
-	Reserve        int                `json:"reserve"` // slots kept from streams now
+	Reserve        int                `json:"reserve"` // slots of a window that streams leave at their full pace
 	InFlight       bool               `json:"in_flight"`
 	NextSlot       time.Time          `json:"next_slot_at,omitzero"`  // zero: when something changes
 	PenaltyUntil   time.Time          `json:"penalty_until,omitzero"` // zero: none
 	BackoffUntil   time.Time          `json:"backoff_until,omitzero"` // zero: none
 	Multiplier     float64            `json:"multiplier"`
+	CallsToPace    int                `json:"calls_to_pace"`   // so many accepted calls later the pace is whole
 	Tick           float64            `json:"tick_s"`          // seconds between two streams; 0: there's no pace
-	ActiveSessions float64            `json:"active_sessions"` // that print, averaged; at least 1
+	ActiveSessions float64            `json:"active_sessions"` // that print, averaged; 0 while none does
 	Waiting        map[string]Waiting `json:"waiting"`         // by class, never null; classes in which nothing waits are left out
 	Documents      []Document         `json:"documents"`       // never null; those that wait
 }

@@ -110,7 +110,7 @@ func adapterState(name string, s qos.SchedulerStatus) api.Adapter {
 func chatState(c qos.ChatStatus) api.Chat {
 	out := api.Chat{
 		Chat: string(c.Chat), Windows: []api.WindowUse{}, Reserve: c.Reserve, InFlight: c.InFlight, NextSlot: c.NextSlot,
-		PenaltyUntil: c.PenaltyUntil, BackoffUntil: c.BackoffUntil, Multiplier: c.Multiplier,
+		PenaltyUntil: c.PenaltyUntil, BackoffUntil: c.BackoffUntil, Multiplier: c.Multiplier, CallsToPace: c.CallsToPace,
 		Tick: c.Tick.Seconds(), ActiveSessions: c.ActiveSessions,
 		Waiting: waitingOf(c.Waiting), Documents: []api.Document{},
 	}

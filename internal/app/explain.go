@@ -122,8 +122,8 @@ func (o outbound) explanation(p place, x qos.Explanation) api.Explanation {
 	chat := chatState(x.Chat)
 	out := api.Explanation{
 		Adapter: p.adapter, Chat: string(p.key), At: x.At, Mode: x.Mode.String(), Tick: x.Chat.Tick.Seconds(),
-		ActiveSessions: x.ActiveSessions, Reserve: x.Chat.Reserve, Multiplier: x.Chat.Multiplier, Windows: chat.Windows,
-		Next: []api.NextCall{},
+		ActiveSessions: x.ActiveSessions, Reserve: x.Chat.Reserve, Multiplier: x.Chat.Multiplier, CallsToPace: x.Chat.CallsToPace,
+		PenaltyUntil: x.Chat.PenaltyUntil, Windows: chat.Windows, Next: []api.NextCall{},
 	}
 	if x.BudgetErr != nil {
 		out.Error = x.BudgetErr.Error()
@@ -134,7 +134,7 @@ func (o outbound) explanation(p place, x qos.Explanation) api.Explanation {
 	for _, n := range x.Next {
 		next := api.NextCall{
 			Binding: string(n.Doc), Session: o.sessionName(n.Session), Class: n.Class.String(), Family: string(n.Family),
-			Age: n.Waited.Seconds(), At: n.At, Holds: []api.Hold{},
+			Age: n.Waited.Seconds(), LastCall: n.LastCall, At: n.At, Holds: []api.Hold{},
 		}
 		for _, h := range n.Holds {
 			hold := api.Hold{Kind: h.Kind.String(), Until: h.Until, Count: h.Count, Every: h.Every.Seconds(), Knobs: []api.Knob{}}

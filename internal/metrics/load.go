@@ -29,10 +29,10 @@ func (m *Metrics) CollectLoad(adapters []string, snapshot func(ctx context.Conte
 		adapters: adapters, snapshot: snapshot,
 		age:     desc("queue_age_seconds", "How long the oldest of a class has waited for a slot.", "class"),
 		mode:    desc("qos_mode", "1 for the mode of qos that an adapter is in.", "mode"),
-		tick:    desc("tick_seconds", "The time between two streams in the chat in which it's longest; 0: there's no pace."),
+		tick:    desc("tick_seconds", "The time between two streams, in the busy chat in which it's longest; 0: there's no pace."),
 		waiting: desc("queue_length", "What waits for a slot, by class.", "class"),
-		pace:    desc("pace_ratio", "What the pace is multiplied by in the chat in which that's least; 1: nowhere reduced by a penalty."),
-		reserve: desc("reserved_slots", "Slots a minute that are kept from streams, in the chat in which they're most."),
+		pace:    desc("pace_ratio", "What the pace is multiplied by in the busy chat in which that's least; 1: nowhere reduced by a penalty."),
+		reserve: desc("reserved_slots", "Slots of a window that streams leave to what matters more, in the busy chat in which they're most."),
 		active:  desc("active_sessions", "Sessions that print, averaged, of all of an adapter's chats."),
 	})
 }
