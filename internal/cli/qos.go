@@ -46,7 +46,7 @@ without, a part that only one has, or the name of a session that's mirrored ther
 
 // printExplanation prints what a chat allows now, and then who's next.
 func (p *invocation) printExplanation(x api.Explanation) error {
-	errs := []error{p.printf("%s:%s: %s\n", x.Adapter, x.Chat, strings.Join(chatNow(x), ", "))}
+	errs := []error{p.printf("%s:%s at %s: %s\n", x.Adapter, x.Chat, clock(x.At, x.At), strings.Join(chatNow(x), ", "))}
 	if x.Mode == "off" {
 		errs = append(errs, p.printf("Nothing is held back but by the platform's order: mode: off.\n"))
 	}
@@ -58,20 +58,54 @@ func (p *invocation) printExplanation(x api.Explanation) error {
 			whose(c.Session, c.Class), clock(c.Began, x.At), clock(c.Deadline, x.At)))
 	}
 	if len(x.Next) == 0 {
-		errs = append(errs, p.printf("Nothing waits.\n"))
-	} else {
-		errs = append(errs, p.printf("What waits, and when it's sent if nothing else comes and no call fails:\n"))
+		return errors.Join(append(errs, p.printf("Nothing waits.\n"))...)
 	}
-	told := map[string]bool{} // what holds all of them back is told once, and where it decides
+	errs = append(errs, p.printf("What waits, and when it's sent if nothing else comes and no call fails:\n"))
 	for i, n := range x.Next {
-		errs = append(errs, p.printf("\n%d. %s; has waited for %s, %s\n", i+1, whatWaits(n), waited(n.Age), whenNext(n, x.At)))
-		for j, h := range n.Holds {
-			text := fmt.Sprintf("   %s.\n   %s\n", holdText(h, x), knobsText(h))
-			if j == 0 || !told[text] {
-				errs = append(errs, p.printf("%s", text))
-			}
-			told[text] = true
+		errs = append(errs, p.printf("\n%d. %s; %s\n", i+1, whatWaits(n), whenNext(n, x.At)))
+		for _, h := range holdsToTell(n) {
+			errs = append(errs, p.printf("   %s.\n", holdText(h, n, x)))
 		}
+	}
+	return errors.Join(append(errs, p.printChanges(x))...)
+}
+
+// holdsToTell are what decides when a call is made, who's before it, and what lasts as long as that. What ends before
+// changes nothing.
+func holdsToTell(n api.NextCall) []api.Hold {
+	var out []api.Hold
+	for i, h := range n.Holds {
+		end := n.Holds[0].Until
+		if end.IsZero() {
+			end = n.At
+		}
+		if i == 0 || h.Kind == "others" || h.Until.IsZero() || !h.Until.Before(end) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// printChanges says what would change what decides, once for all that share it.
+func (p *invocation) printChanges(x api.Explanation) error {
+	var texts []string
+	numbers := map[string][]string{}
+	for i, n := range x.Next {
+		if len(n.Holds) == 0 {
+			continue
+		}
+		text := knobsText(n.Holds[0])
+		if numbers[text] == nil {
+			texts = append(texts, text)
+		}
+		numbers[text] = append(numbers[text], fmt.Sprint(i+1))
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	errs := []error{p.printf("\nWhat would have them sent earlier:\n")}
+	for _, text := range texts {
+		errs = append(errs, p.printf("%s: %s\n", strings.Join(numbers[text], ", "), text))
 	}
 	return errors.Join(errs...)
 }
@@ -84,8 +118,11 @@ func chatNow(x api.Explanation) []string {
 			parts = append(parts, fmt.Sprintf("%d of %d calls per %gs used", w.Used, w.Calls, w.Seconds))
 		}
 	}
+	if x.PenaltyUntil.After(x.At) {
+		parts = append(parts, "silent until "+clock(x.PenaltyUntil, x.At)+" by the platform's order")
+	}
 	if x.Tick > 0 {
-		text := fmt.Sprintf("text every %gs", x.Tick)
+		text := fmt.Sprintf("text every %gs on average", x.Tick)
 		if x.Reserve > 0 && x.Multiplier == 1 { // else it's more
 			text += fmt.Sprintf(" (which leaves %s to what's more important)", count(x.Reserve, "call", "calls"))
 		}
@@ -95,7 +132,9 @@ func chatNow(x api.Explanation) []string {
 		parts = append(parts, fmt.Sprintf("%.1f sessions active", x.ActiveSessions))
 	}
 	if x.Multiplier < 1 {
-		parts = append(parts, fmt.Sprintf("at %.0f %% of its pace after a penalty", 100*x.Multiplier))
+		text := fmt.Sprintf("which is %.0f %% of the full pace, after the platform's silence: whole again after %s, and the first ones go faster to make up for it",
+			100*x.Multiplier, count(x.CallsToPace, "more call", "more calls"))
+		parts = append(parts, text)
 	}
 	return parts
 }
@@ -104,7 +143,7 @@ func chatNow(x api.Explanation) []string {
 func whatWaits(n api.NextCall) string {
 	for _, h := range n.Holds {
 		if h.Kind == "ahead" {
-			return whose(n.Session, "final") + ", which waits as text does"
+			return "session " + n.Session + ": the end of a turn, in its turn as text is (stream)"
 		}
 	}
 	return whose(n.Session, n.Class)
@@ -122,18 +161,28 @@ func whose(session, class string) string {
 }
 
 func whenNext(n api.NextCall, now time.Time) string {
+	text := "has waited for " + waited(n.Age)
+	if n.LastCall.After(now.Add(-time.Duration(n.Age * float64(time.Second)))) {
+		text += " (its last call, at " + clock(n.LastCall, now) + ", didn't bring all of it)"
+	}
+	what := "sent"
+	for _, h := range n.Holds {
+		if h.Kind == "backoff" {
+			what = "tried"
+		}
+	}
 	switch {
 	case n.At.IsZero():
-		return "it isn't known when it's sent"
+		return text + ", it isn't known when it's sent"
 	case len(n.Holds) == 0:
-		return "sent at once"
+		return text + ", sent at once"
 	default:
-		return "sent at " + clock(n.At, now)
+		return fmt.Sprintf("%s, %s in %s, at %s", text, what, waited(n.At.Sub(now).Seconds()), clock(n.At, now))
 	}
 }
 
 // holdText says in a sentence why a call isn't made yet.
-func holdText(h api.Hold, x api.Explanation) string { //nolint:cyclop // a table in words
+func holdText(h api.Hold, n api.NextCall, x api.Explanation) string { //nolint:cyclop // a table in words
 	until := "until " + clock(h.Until, x.At)
 	every := fmt.Sprintf("%gs", h.Every)
 	switch h.Kind {
@@ -147,15 +196,19 @@ func holdText(h api.Hold, x api.Explanation) string { //nolint:cyclop // a table
 		return "The chat is silent " + until + ", since the platform ordered it (\"too many requests\")"
 	case "backoff":
 		return "The chat's " + lastCalls(h.Count) + " failed, and the next is tried at " + clock(h.Until, x.At) +
-			"; `panebridge status` says what's wrong"
+			", then again and again within half a minute; `panebridge status` says what's wrong"
 	case "slow_start":
 		return "After the platform's silence text and ends of turns come back slowly, one every " + every + ", " + until
 	case "asleep":
-		return "The document sleeps " + until + ": what waits can't be shown before"
+		return "What waits can't be shown before " + clock(h.Until, x.At)
 	case "session_tick":
 		return "A session's text is sent once in " + every + " at most, so not before " + clock(h.Until, x.At)
 	case "rest":
-		return fmt.Sprintf("It was sent lately, and rests until %s for the others' turns: %s the chat, one call every %s", clock(h.Until, x.At),
+		last := "It has had a call"
+		if !n.LastCall.IsZero() {
+			last = "Its last call was at " + clock(n.LastCall, x.At)
+		}
+		return fmt.Sprintf("%s, and it rests until %s for the others' turns: %s the chat, one call every %s", last, clock(h.Until, x.At),
 			count(h.Count, "session shares", "sessions share"), every)
 	case "live":
 		return "Only its screen was redrawn, which is sent once in " + every + " at most, so not before " + clock(h.Until, x.At)
@@ -164,7 +217,7 @@ func holdText(h api.Hold, x api.Explanation) string { //nolint:cyclop // a table
 	case "pace":
 		return "Text is paced: one call every " + every + " in this chat, the next at " + clock(h.Until, x.At)
 	case "supply":
-		return fmt.Sprintf("The chat's calls of all kinds together are paced: one every %.1fs on average, and the next for text at %s", h.Every, clock(h.Until, x.At))
+		return fmt.Sprintf("The chat's calls of all kinds together are kept a little below the limit: one every %.1fs on average, and the next for text at %s", h.Every, clock(h.Until, x.At))
 	case "window":
 		if h.Count == 1 {
 			return "Calls are kept " + every + " apart"
@@ -190,7 +243,7 @@ func holdText(h api.Hold, x api.Explanation) string { //nolint:cyclop // a table
 	case "probe":
 		return "After the platform's silence one call of the bot is on its way to try"
 	case "ahead":
-		return "The session has had more than its share of the chat's calls, so its ends of turns don't go first: they wait for its turn, and are told together"
+		return "The session has had more than its share of the chat's calls, so its ends of turns don't go first: they wait for its turn, as its text would, and are told together"
 	case "ending":
 		return "The daemon ends; text goes on after its next start"
 	default:
@@ -219,8 +272,8 @@ func windowCalls(x api.Explanation) string {
 func knobsText(h api.Hold) string {
 	if len(h.Knobs) == 0 {
 		return map[bool]string{
-			true:  "Nothing you can set: it's the platform's order.",
-			false: "Nothing you can set.",
+			true:  "nothing you can set: it's the platform's order.",
+			false: "nothing you can set.",
 		}[h.Kind == "penalty" || h.Kind == "learned" || h.Kind == "slow_start"]
 	}
 	var keys []string
@@ -231,5 +284,5 @@ func knobsText(h api.Hold) string {
 			keys = append(keys, fmt.Sprintf("%s: %s (now %s)", k.Path, k.Try, k.Value))
 		}
 	}
-	return "What would change it: " + strings.Join(keys, ", or ")
+	return strings.Join(keys, ", or ")
 }
