@@ -101,6 +101,11 @@ func (p *invocation) printStatus(s status, verbose bool, now time.Time) error {
 	if s.Starting {
 		return nil
 	}
+	if verbose && len(s.Adapters) > 0 {
+		if err := p.printf("LAST SUCCESS of a chat platform is when something last came in, if only that there's nothing; what goes out is counted below.\n"); err != nil {
+			return err
+		}
+	}
 	if len(s.Sessions) == 0 {
 		if err := p.printf("\nNo session is running; `panebridge sessions new` makes one.\n"); err != nil {
 			return err
@@ -177,10 +182,10 @@ func (p *invocation) printAddress(ctx context.Context, c *client.Client, asJSON 
 // printAdapter prints what a chat platform's scheduler does: per chat what's
 // used of its budget, when it's looked at next for a call, and what waits.
 func (p *invocation) printAdapter(a api.Adapter, verbose bool, now time.Time) error {
-	line := fmt.Sprintf("\n%s: %s, %s, %d under way, %s coalesced away", a.Name, a.Mode,
-		count(a.Documents, "document", "documents"), a.InFlight, percent(a.Totals.Coalesced, a.Totals.Updates))
+	line := fmt.Sprintf("\n%s: mode %s, %s, %s under way, %s of the updates needed no call of their own", a.Name, a.Mode,
+		count(a.Documents, "mirror", "mirrors"), count(a.InFlight, "call", "calls"), percent(a.Totals.Coalesced, a.Totals.Updates))
 	if a.Tick > 0 {
-		line += fmt.Sprintf(", a tick of %gs", a.Tick)
+		line += fmt.Sprintf(", text every %gs in the slowest chat", a.Tick)
 	}
 	if a.ActiveSessions > 0 {
 		line += fmt.Sprintf(", %.1f sessions active", a.ActiveSessions)
@@ -218,7 +223,7 @@ func (p *invocation) printAdapter(a api.Adapter, verbose bool, now time.Time) er
 
 // outcomeWords say what the kinds of errors are that don't say it by themselves.
 var outcomeWords = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"not_sent": "not sent", "throttled": `throttled ("too many requests")`, "uncertain": "uncertain (no answer that says whether it was done)",
+	"not_sent": "not sent", "throttled": `throttled ("too many requests")`, "uncertain": "uncertain (no answer, or one that leaves open whether it was done, as a server's error does)",
 	"rejected": "rejected for what they said", "chat_gone": "to chats that are gone",
 }
 
@@ -237,12 +242,24 @@ func (p *invocation) printLoad(a api.Adapter) error {
 		}
 	}
 	or := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "none") }
-	return p.printf("  mode     %s, a tick of %gs, a pace of %.2f, a reserve of %d, %.1f sessions active\n"+
-		"           (of all chats the longest tick, the lowest pace, the largest reserve, the sum of the sessions)\n"+
-		"  waiting  %s\n  calls    %s; %d penalties, %d updates, %d coalesced, %d shed\n  errors   %s\n",
-		a.Mode, a.Tick, a.Pace, a.Reserve, a.ActiveSessions, or(waiting), or(calls),
-		a.Totals.Penalties, a.Totals.Updates, a.Totals.Coalesced, a.Totals.Shed, or(errs))
+	return p.printf("  pace     text every %gs, at %.0f %% of the full pace, %s left to what matters more, %.1f sessions active\n"+
+		"           (of the chats that have something to send the slowest, the lowest and the most; the sum of the sessions)\n"+
+		"  waiting  %s\n  calls    %s; since the daemon's start\n"+
+		"  updates  %d came, %d of which needed no call of their own; %s; %s left out\n  errors   %s\n%s",
+		a.Tick, 100*a.Pace, count(a.Reserve, "call", "calls"), a.ActiveSessions, or(waiting), or(calls), a.Totals.Updates, a.Totals.Coalesced,
+		count(a.Totals.Penalties, "penalty", "penalties"), count(a.Totals.Shed, "sign of life was", "signs of life were"), or(errs), legend)
 }
+
+// legend says what the words mean.
+const legend = `  TICK       the least time between two calls for text of all the chat's sessions, on average
+  ACTIVE     sessions that print now, averaged: they share the chat
+  RESERVE    calls of a window that text leaves at that pace to what matters more: what's usual of it (reserve_mpm at most) and
+             some to spare, or what output_budget_ratio leaves
+  NEXT LOOK  when panebridge looks at the chat again, which needn't be when something is sent: qos explain CHAT says that
+  classes    interactive: replies, questions, new topics; final: ends of turns; stream: text, and ends of turns of a session
+             that has had more than its share; cosmetic: signs of life such as "is typing"
+  CHAT/2     topic or thread 2 of a chat
+`
 
 func chatRow(c api.Chat, now time.Time) []string {
 	var used, waiting []string
@@ -262,9 +279,14 @@ func chatRow(c api.Chat, now time.Time) []string {
 			oldest = max(oldest, w.OldestAge)
 		}
 	}
-	next, age, held := "free", "", ""
-	if c.NextSlot.After(now) {
+	next, age, held := "", "", fullWindow(c, now)
+	switch {
+	case c.InFlight:
+		next = "call under way"
+	case c.NextSlot.After(now):
 		next = "in " + until(c.NextSlot, now)
+	case len(waiting) > 0:
+		next = "now"
 	}
 	if len(waiting) > 0 {
 		age = waited(oldest)
@@ -275,9 +297,19 @@ func chatRow(c api.Chat, now time.Time) []string {
 	case c.BackoffUntil.After(now):
 		held = "tries again in " + until(c.BackoffUntil, now)
 	case c.Multiplier < 1:
-		held = fmt.Sprintf("at %.0f %% of its pace after a penalty", 100*c.Multiplier)
+		held = fmt.Sprintf("at %.0f %% of its pace after a penalty, for %s", 100*c.Multiplier, count(c.CallsToPace, "more call", "more calls"))
 	}
 	return []string{c.Chat, strings.Join(used, ", "), next, strings.Join(waiting, ", "), age, held}
+}
+
+// fullWindow says of a chat in which something waits that all calls of a window are used; "": they aren't.
+func fullWindow(c api.Chat, now time.Time) string {
+	for _, w := range c.Windows {
+		if len(c.Waiting) > 0 && w.Family == "" && w.Used >= w.Calls && w.FreeAt.After(now) {
+			return "all calls are used for " + until(w.FreeAt, now)
+		}
+	}
+	return ""
 }
 
 // waited is a time in seconds, to a tenth.
