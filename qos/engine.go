@@ -322,6 +322,18 @@ func (e *SlotEngine) chatTick(now time.Time, c *chat) time.Duration {
 	return e.streamTick(now, c, c.lanes[0])
 }
 
+// windowsOf is what's used of a chat's windows. The budget has none for a chat that it doesn't know.
+func (e *SlotEngine) windowsOf(now time.Time, key ChatKey) []WindowUse {
+	uses := e.budget.Use(now, key)
+	if len(uses) == 0 {
+		limit, _ := e.opt.Limits.LimitOf(key, FamilyMessage)
+		for _, w := range limit.Windows {
+			uses = append(uses, WindowUse{Window: w})
+		}
+	}
+	return uses
+}
+
 // leftSlots is how many slots of a window streams leave at their full pace to what matters more.
 func (e *SlotEngine) leftSlots(now time.Time, c *chat) int {
 	if e.opt.Mode != Strict {
@@ -337,7 +349,7 @@ func (e *SlotEngine) leftSlots(now time.Time, c *chat) int {
 
 func (e *SlotEngine) chatStatus(now time.Time, c *chat) ChatStatus {
 	s := ChatStatus{
-		Chat: c.key, Windows: e.budget.Use(now, c.key), InFlight: c.call != nil,
+		Chat: c.key, Windows: e.windowsOf(now, c.key), InFlight: c.call != nil,
 		PenaltyUntil: ahead(now, e.penaltyUntil(c)), BackoffUntil: ahead(now, c.backoff.until),
 		Multiplier:     c.throttle.multiplier(),
 		Tick:           e.chatTick(now, c),

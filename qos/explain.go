@@ -144,7 +144,7 @@ func (e *SlotEngine) Explain(now time.Time, key ChatKey) (Explanation, bool) {
 	x := Explanation{At: now, Mode: e.opt.Mode, BudgetErr: e.bot.err}
 	still, sc := e.shadowOf(c)
 	x.Chat = still.chatStatus(now, sc)
-	x.Chat.Windows = e.budget.Use(now, key)
+	x.Chat.Windows = e.windowsOf(now, key)
 	x.Chat.NextSlot = time.Time{}
 	if c.waiting > 0 {
 		x.Chat.NextSlot = ahead(now, c.look)

@@ -355,8 +355,8 @@ func (b *LocalBudget) Use(now time.Time, chat ChatKey) []WindowUse {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	u := b.chats[chat]
-	if u == nil { // nothing is used
-		u = &usage{}
+	if u == nil {
+		return nil
 	}
 	uses := b.useOf(now, u, chat, FamilyMessage)
 	for _, family := range slices.Sorted(maps.Keys(b.limits.Families)) {
