@@ -68,7 +68,7 @@ LONGEST := ./internal/app ./adapters/web ./sessions/agent ./polling ./internal/s
 # make vet looks at what go test would look at again, and memory
 # is cheaper here than processor time.
 .PHONY: test
-test: ## all tests with short counts; installs tmux, redis-server, faketime, chromium if missing
+test: ## all tests with short counts; installs tmux, redis-server, faketime, chromium, nginx, ssh if missing
 	scripts/install.sh test
 	GOGC=400 $(GO) test -vet=off -count=1 -timeout 30m -parallel 8 $(TESTFLAGS) $(LONGEST) ./...
 

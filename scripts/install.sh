@@ -6,7 +6,7 @@
 #
 #   demo      tmux
 #   race      a C compiler, and tmux
-#   test      tmux, redis-server, faketime, chromium, zsh, fish
+#   test      tmux, redis-server, faketime, chromium, zsh, fish, nginx, ssh and sshd
 #   pictures  tmux, chromium, and a font that has emoji
 #   agents    tmux, node 20 or newer with npm, unshare and nsenter
 #
@@ -26,6 +26,8 @@ die() {
 	exit 1
 }
 have() { command -v "$1" >/dev/null 2>&1; }
+# Programs of services are in a folder that not everybody's PATH has.
+have_service() { have "$1" || [ -x "/usr/sbin/$1" ]; }
 
 have_chromium() {
 	have chromium || have chromium-browser || have google-chrome || have google-chrome-stable ||
@@ -53,6 +55,9 @@ present() {
 	emoji) have_emoji ;;
 	zsh) have zsh ;;
 	fish) have fish ;;
+	nginx) have_service nginx ;;
+	ssh) have ssh ;;
+	sshd) have_service sshd ;;
 	node) have_node ;;
 	compiler) have "${CC:-cc}" || have gcc ;;
 	util-linux) have unshare && have nsenter ;;
@@ -79,7 +84,7 @@ want=''
 for what in "$@"; do
 	case $what in
 	demo) want="$want tmux" ;;
-	test) want="$want tmux redis faketime chromium zsh fish" ;;
+	test) want="$want tmux redis faketime chromium zsh fish nginx ssh sshd" ;;
 	race) want="$want tmux compiler" ;;
 	pictures) want="$want tmux chromium emoji" ;;
 	agents) want="$want tmux node util-linux" ;;
@@ -125,6 +130,11 @@ for thing in $missing; do
 	brew:chromium) casks='chromium' ;;
 	apt-get:node | dnf:node | pacman:node | apk:node) packages="$packages nodejs npm" ;;
 	pacman:redis) packages="$packages valkey" ;; # Arch's successor of Redis
+	apt-get:ssh) packages="$packages openssh-client" ;;
+	dnf:ssh) packages="$packages openssh-clients" ;;
+	apk:ssh) packages="$packages openssh-client-default" ;;
+	pacman:ssh | pacman:sshd | brew:ssh | brew:sshd) packages="$packages openssh" ;;
+	*:sshd) packages="$packages openssh-server" ;;
 	*) packages="$packages $thing" ;;
 	esac
 done
@@ -159,6 +169,20 @@ if [ -n "$packages$casks" ]; then
 	say "Missing: $missing. Running: $by_hand"
 fi
 
+# Debian starts a service when its package is installed: a Redis, an nginx and an sshd on
+# their usual ports. The tests start their own, so a policy forbids it meanwhile.
+policy=/usr/sbin/policy-rc.d
+hold_services() {
+	[ "$manager" = apt-get ] && [ ! -e "$policy" ] || return 0
+	trap release_services EXIT
+	trap 'exit 1' HUP INT TERM
+	printf '#!/bin/sh\n# from install.sh, while it installs\nexit 101\n' | $sudo tee "$policy" >/dev/null && $sudo chmod 755 "$policy" ||
+		say "Services of the packages may be started: $policy can't be written."
+}
+release_services() {
+	! grep -qs 'from install.sh' "$policy" || $sudo rm -f "$policy"
+}
+
 # The commands hold plain package names only, so splitting them is right.
 # shellcheck disable=SC2086
 run() {
@@ -170,23 +194,36 @@ run() {
 	apt-get)
 		# An old list of packages often points at files that are gone.
 		$sudo apt-get update -q || say 'apt-get update failed (see above); trying with the lists that are there.'
+		hold_services
 		$sudo env DEBIAN_FRONTEND=noninteractive $command -q </dev/null
+		held=$?
+		release_services
+		return "$held"
 		;;
 	*) $sudo $command </dev/null ;;
 	esac
 }
 [ -z "$packages$casks" ] || run || die "That failed (see above). To install by hand, run: $by_hand"
 
-# Debian starts a Redis on the usual port when the package is installed. The
-# tests start their own, so it isn't left running.
-case $manager:$missing in
-apt-get:*redis*)
-	if [ -d /run/systemd/system ] && have systemctl; then
-		say 'Stopping the redis-server service that came with the package; the tests start their own.'
-		$sudo systemctl disable --now redis-server || say "It's still running; to stop it: systemctl disable --now redis-server"
-	fi
-	;;
-esac
+# They aren't started with the machine either.
+if [ "$manager" = apt-get ] && have systemctl; then
+	for thing in $missing; do
+		case $thing in
+		redis) units='redis-server.service' ;;
+		nginx) units='nginx.service' ;;
+		sshd) units='ssh.service ssh.socket' ;;
+		*) continue ;;
+		esac
+		for unit in $units; do
+			[ -e "/lib/systemd/system/$unit" ] || continue
+			say "The tests start their own: $unit isn't started with the machine."
+			now=''
+			[ ! -d /run/systemd/system ] || now='--now'
+			# shellcheck disable=SC2086 # an empty $now is no word
+			$sudo systemctl disable $now "$unit" || say "It's still on; to turn it off: systemctl disable --now $unit"
+		done
+	done
+fi
 
 for thing in $missing; do
 	present "$thing" && continue
@@ -194,6 +231,7 @@ for thing in $missing; do
 	apt-get:chromium) die "There is no Chromium yet; on Ubuntu it's a snap. Run: sudo snap install chromium" ;;
 	*:emoji) die "There is still no font with emoji that fc-list shows. Install one, such as Noto Color Emoji, and try again." ;;
 	*:node) die "There is still no Node.js $node_min or newer with npm (this system's packages may be older). Install it and try again: https://nodejs.org/en/download" ;;
+	*:sshd | *:nginx) die "There is still no $thing in the PATH or in /usr/sbin. Install it by hand and try again: $by_hand" ;;
 	*:redis) die "There is still no redis-server. Install Redis so that redis-server is in the PATH and try again: https://redis.io/docs/latest/operate/oss_and_stack/install/" ;;
 	*) die "There is still no $thing in the PATH. Install it by hand and try again: $by_hand" ;;
 	esac
