@@ -88,6 +88,7 @@ type CallerPlace struct {
 	Inside  bool        // in a session's pane, or nobody can tell
 	Session sessions.ID // whose pane; "": it can't be told
 	Why     string      // it can't be told
+	Ending  bool        // it can't be told because the daemon ends
 	Program string      // what calls, as people read it; "": it isn't known
 }
 
@@ -179,6 +180,9 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, rt route) error {
 	if !place.Inside || lost || (rt.inside == own || rt.inside == ownKnown) && a.ownSession(r, place) {
 		return nil
 	}
+	if place.Ending {
+		return errEnding
+	}
 	why := a.ask(w, r, rt, place)
 	if why == nil {
 		return nil
@@ -188,6 +192,9 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, rt route) error {
 	}
 	return &Error{Status: http.StatusForbidden, Code: codeInside, Message: a.insideMessage(place, why)}
 }
+
+// errEnding says that a call came when the daemon was about to end.
+var errEnding = &Error{Status: http.StatusServiceUnavailable, Code: codeUnavailable, Message: "panebridge is ending"}
 
 // insideMessage says why a call isn't made for where it comes from.
 func (a *api) insideMessage(place CallerPlace, why error) string {

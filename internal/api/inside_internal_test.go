@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -83,6 +85,23 @@ func TestWhereACallComesFromIsAskedUntilItCanBeTold(t *testing.T) {
 	}
 	if times != 3 {
 		t.Errorf("asked %d times, want 3: what was told holds", times)
+	}
+}
+
+// Of a daemon that ends it isn't said that nobody may.
+func TestACallWhileTheDaemonEndsIsUnavailable(t *testing.T) {
+	a := &api{author: authorWeb, opts: Options{
+		Sessions: stranger{},
+		Places: func(context.Context, net.Conn) CallerPlace {
+			return CallerPlace{Inside: true, Why: "canceled", Ending: true}
+		},
+	}}
+	h := a.serve(methods{"GET": {do: func(http.ResponseWriter, *http.Request) error { t.Error("it was made"); return nil }, inside: asked, needs: "viewer"}})
+	ctx := withBrowser(withConnection(t.Context(), nil), browsers.Browser{ID: "br_0", Roles: access.Roles{access.Viewer: true}})
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/v1/sessions", nil))
+	if w.Code != http.StatusServiceUnavailable {
+		t.Errorf("it's answered %d: %s", w.Code, w.Body)
 	}
 }
 

@@ -39,6 +39,9 @@ func (f *Finder) Place(ctx context.Context, c net.Conn) api.CallerPlace {
 		return api.CallerPlace{} // nor is there a way to look at processes: see docs/security.md
 	}
 	place, err := f.findPlace(ctx, c)
+	if err != nil && ctx.Err() == nil && errors.Is(err, context.Canceled) {
+		return api.CallerPlace{Inside: true, Why: err.Error(), Ending: true}
+	}
 	if err != nil {
 		f.Logger.Warn("nobody can tell where a call comes from, so it counts as one from a session's pane", "err", err)
 		return api.CallerPlace{Inside: true, Why: err.Error()}
