@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
@@ -275,15 +276,27 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
+	return newSiteOf(t, map[string]any{"listen": freeAddress(t)})
+}
+
+// newSiteOf is a site whose page has other settings.
+func newSiteOf(t *testing.T, web map[string]any) *site {
+	t.Helper()
 	dir := shortTemp(t)
 	s := &site{
 		daemon:  &daemon{T: t, dir: dir, socket: filepath.Join(dir, "tmux"), api: client.New(filepath.Join(dir, "state", "panebridge.sock"))},
 		root:    t,
 		program: builtProgram(t), process: new(*exec.Cmd),
 	}
-	text := fmt.Sprintf("tmux: {servers: [{socket_path: %q}]}\nadapters: {web: {listen: %q}}\nagents: {demo: {command: [%q, demo-agent]}}\n",
-		s.socket, freeAddress(t), s.program)
-	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600); err != nil {
+	text, err := yaml.Marshal(map[string]any{
+		"tmux":     map[string]any{"servers": []map[string]any{{"socket_path": s.socket}}},
+		"adapters": map[string]any{"web": web},
+		"agents":   map[string]any{"demo": map[string]any{"command": []string{s.program, "demo-agent"}}},
+	})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "config.yaml"), text, 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { endTmux(s.socket) })

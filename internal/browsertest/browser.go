@@ -31,8 +31,8 @@ type Browser struct {
 	said *console
 }
 
-// New starts a browser, so many pixels wide and high.
-func New(t *testing.T, width, height int) *Browser {
+// New starts a browser, so many pixels wide and high. more are further options of its start.
+func New(t *testing.T, width, height int, more ...chromedp.ExecAllocatorOption) *Browser {
 	t.Helper()
 	opts := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
 	opts = append(opts,
@@ -42,6 +42,7 @@ func New(t *testing.T, width, height int) *Browser {
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("force-prefers-reduced-motion", true), // a click on what still moves goes beside it
 	)
+	opts = append(opts, more...)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, opts...)

@@ -26,18 +26,20 @@ async function call(method, path, body, signal) {
 
 // away is what's thrown for an error of fetch, which says "Failed to fetch" when nobody
 // answers, or breaks off.
-const away = (error) => (error instanceof TypeError
-  ? new APIError(0, 'away', 'panebridge isn’t reachable. The page goes on by itself when it is.')
-  : error);
+const away = (error) => (error instanceof TypeError ? unreachable() : error);
+
+const unreachable = () => new APIError(0, 'away', 'panebridge isn’t reachable. The page goes on by itself when it is.');
 
 export const isAway = (error) => error.code === 'away';
 
-// refusal is the error that the server answered.
+// refusal is the error that the server answered. A proxy with nobody behind it says so in
+// words of its own.
 export async function refusal(response) {
   try {
     const { error } = await response.json();
     return new APIError(response.status, error.code, error.message, error.prompt);
   } catch {
+    if ([502, 503, 504].includes(response.status)) return unreachable();
     return new APIError(response.status, 'http', `the server answered ${response.status}`);
   }
 }

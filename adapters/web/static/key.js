@@ -120,7 +120,11 @@ export async function signedFetch(path, options) {
 
 async function send(path, { method = 'GET', body = '', signal, as = browser }) {
   try {
-    if (!start) learn(await (await fetch(startPath, bare)).json());
+    if (!start) {
+      const answer = await fetch(startPath, bare);
+      if (!answer.ok) return answer; // a refusal, or a proxy's word that nobody answers it
+      learn(await answer.json().catch(() => { throw new TypeError('what answers isn’t panebridge'); }));
+    }
     const headers = body ? { 'Content-Type': 'application/json' } : {};
     const bytes = new TextEncoder().encode(body);
     if (as) Object.assign(headers, await sign(as, method, path, bytes));
