@@ -2,12 +2,11 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net/netip"
 	"net/url"
@@ -26,9 +25,9 @@ import (
 const (
 	// maxCertificate bounds a file with certificates or a key, in bytes.
 	maxCertificate = 1 << 20
-	// certificateEvery is how often it's looked whether the certificate has changed: those of
-	// an authority such as Let's Encrypt are renewed every some weeks.
-	certificateEvery = time.Minute
+	// certificateEvery is how often it's looked whether the certificate has changed, if somebody
+	// connects: the one of before may be over, or its key known to others.
+	certificateEvery = time.Second
 )
 
 // reachOf is from where the page can be reached, by the configuration.
@@ -90,13 +89,20 @@ func certificateProblems(w config.Web, now time.Time) (found []config.Problem) {
 	wrong := func(key, message string) {
 		found = append(found, config.Problem{Path: "adapters.web." + key, Message: message})
 	}
-	pair, err := readCertificate(w.TLSCertFile, w.TLSKeyFile)
+	cert, err := readBounded(w.TLSCertFile)
 	if err != nil {
-		key := "tls_cert_file"
-		if unread, ok := errors.AsType[*fs.PathError](err); ok && unread.Path == w.TLSKeyFile {
-			key = "tls_key_file"
-		}
-		wrong(key, err.Error())
+		wrong("tls_cert_file", err.Error())
+	}
+	secret, err := readBounded(w.TLSKeyFile)
+	if err != nil {
+		wrong("tls_key_file", err.Error())
+	}
+	if len(found) > 0 {
+		return found
+	}
+	pair, err := parseCertificate(cert, secret)
+	if err != nil {
+		wrong("tls_cert_file", err.Error())
 		return found
 	}
 	if now.After(pair.Leaf.NotAfter) || now.Before(pair.Leaf.NotBefore) {
@@ -104,7 +110,7 @@ func certificateProblems(w config.Web, now time.Time) (found []config.Problem) {
 	}
 	u, err := url.Parse(w.PublicURL)
 	if err == nil && u.Hostname() != "" && !w.BehindProxy && pair.Leaf.VerifyHostname(u.Hostname()) != nil {
-		wrong("tls_cert_file", fmt.Sprintf("its certificate is for %s, and public_url says %s: a browser would refuse it", strings.Join(namesIn(pair), ", "), u.Hostname()))
+		wrong("tls_cert_file", fmt.Sprintf("its certificate is for %s, and public_url says %s: a browser would refuse it", cmp.Or(strings.Join(namesIn(pair), ", "), "no name at all (subjectAltName)"), u.Hostname()))
 	}
 	return found
 }
@@ -117,18 +123,6 @@ func namesIn(pair *tls.Certificate) []string {
 		}
 	}
 	return names
-}
-
-func readCertificate(cert, key string) (*tls.Certificate, error) {
-	certText, err := readBounded(cert)
-	if err != nil {
-		return nil, err
-	}
-	keyText, err := readBounded(key)
-	if err != nil {
-		return nil, err
-	}
-	return parseCertificate(certText, keyText)
 }
 
 func parseCertificate(cert, key []byte) (*tls.Certificate, error) {
