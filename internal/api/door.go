@@ -33,6 +33,7 @@ type door struct {
 	keeper *browsers.Doorkeeper
 	api    http.Handler
 	page   http.Handler
+	tests  chan struct{} // holds a token for each test of a stream that's under way
 }
 
 func newDoor(o Options, port string, api http.Handler) *door {
@@ -40,7 +41,7 @@ func newDoor(o Options, port string, api http.Handler) *door {
 	if page == nil {
 		page = http.NotFoundHandler()
 	}
-	return &door{opts: o, port: port, keeper: o.Browsers, api: api, page: page}
+	return &door{opts: o, port: port, keeper: o.Browsers, api: api, page: page, tests: make(chan struct{}, maxStreamTests)}
 }
 
 func portOf(l net.Listener) string {
@@ -53,8 +54,11 @@ func portOf(l net.Listener) string {
 
 // The calls that need no signature.
 const (
-	startPath = "/api/v1/page/start" // GET: what's needed to sign
+	StartPath = "/api/v1/page/start" // GET: what's needed to sign
 	keysPath  = "/api/v1/page/keys"  // POST: lets a browser in that has a token
+	// StreamTestPath is a GET of two events that have nothing to tell, StreamTestPause apart.
+	// Who reads them both at once is behind a proxy that gathers events.
+	StreamTestPath = "/api/v1/page/stream-test"
 )
 
 // ServeHTTP lets a request in, or says why not.
@@ -79,14 +83,46 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.serveFile(w, r)
 	case needsOrigin(r) && !sameOrigin(r, v.origins), fromElsewhere(r.Header):
 		forbid(w, "the request comes from another page"+saidOrigin(r))
-	case r.URL.Path == startPath && r.Method == http.MethodGet:
+	case r.URL.Path == StartPath && r.Method == http.MethodGet:
 		writeJSON(w, http.StatusOK, d.signingStart())
+	case r.URL.Path == StreamTestPath && r.Method == http.MethodGet:
+		d.testStream(w, r)
 	case r.URL.Path == keysPath && r.Method == http.MethodPost:
 		if err := d.letIn(w, r); err != nil {
 			d.refuse(w, err)
 		}
 	default:
 		d.serveSigned(w, r)
+	}
+}
+
+const (
+	// StreamTestPause is what passes between the two events of a test.
+	StreamTestPause = 300 * time.Millisecond
+	// maxStreamTests bounds the tests at once, since nobody has to sign for one.
+	maxStreamTests = 4
+)
+
+// testStream serves StreamTestPath.
+func (d *door) testStream(w http.ResponseWriter, r *http.Request) {
+	select {
+	case d.tests <- struct{}{}:
+		defer func() { <-d.tests }()
+	default:
+		writeError(w, &Error{Status: http.StatusTooManyRequests, Code: codeTooMany, Message: "others try streams just now: try again"})
+		return
+	}
+	out, err := newSSEWriter(w, time.Second)
+	if err == nil {
+		err = out.heartbeat()
+	}
+	if err != nil {
+		return // who asked has gone
+	}
+	select {
+	case <-r.Context().Done():
+	case <-time.After(StreamTestPause):
+		_ = out.heartbeat() // as above
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -38,12 +39,17 @@ func (r *Reach) trusts(from netip.Addr) bool {
 	return slices.ContainsFunc(r.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(from) })
 }
 
-// Origin is the origin of the page where it listens: for browsers of this machine.
+// Origin is the origin of the page where it listens: for browsers of this machine. Where it
+// listens on all addresses that's the loopback interface's.
 func (r *Reach) Origin(l net.Listener) string {
 	if l == nil {
 		return ""
 	}
-	return r.scheme() + "://" + l.Addr().String()
+	at := l.Addr().String()
+	if listens, err := netip.ParseAddrPort(at); err == nil && listens.Addr().IsUnspecified() {
+		at = "127.0.0.1:" + strconv.Itoa(int(listens.Port()))
+	}
+	return r.scheme() + "://" + at
 }
 
 func (r *Reach) scheme() string {

@@ -154,6 +154,8 @@ func TestDoorsBehindNginx(t *testing.T) {
 		{"another name of the page types", a, "POST", input, text, sent(header("Origin", "https://other.example.com:"+port), a.signed), 403, "another page"},
 		{"no page types", a, "POST", input, text, sent(header("Origin", "null"), a.signed), 403, "another page"},
 		{"another page listens", a, "GET", "/api/v1/events", "", sent(header("Origin", "https://evil.example"), a.signed), 403, "another page"},
+		{"another page tries a stream", a, "GET", "/api/v1/page/stream-test", "", sent(header("Sec-Fetch-Site", "cross-site")), 403, "another page"},
+		{"a stream is tried at another host", a, "GET", "/api/v1/page/stream-test", "", sent(host("evil.example")), 403, ""},
 		{"another page asks first", a, "OPTIONS", input, "", sent(header("Origin", "https://evil.example"), header("Access-Control-Request-Method", "POST")), 403, ""},
 		{"another page reads", a, "GET", sessions, "", sent(header("Sec-Fetch-Site", "cross-site"), a.signed), 403, "another page"},
 		{"a page of the same site reads", a, "GET", sessions, "", sent(header("Sec-Fetch-Site", "same-site"), a.signed), 403, "another page"},

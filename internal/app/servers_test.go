@@ -201,9 +201,14 @@ func (s *server) stop() {
 // are another user's if other is true, which takes root.
 func newNginx(t *testing.T, address, page string, other bool, c *certificate) *server {
 	t.Helper()
-	text := fill(t, shown(t, "Caddy, nginx", "nginx"), "listen 443 ssl", "listen "+address+" ssl",
+	return newNginxOf(t, address, nginxServer(t, address, page, c), other)
+}
+
+// nginxServer is the server that docs/page.md shows, on an address.
+func nginxServer(t *testing.T, address, page string, c *certificate) string {
+	t.Helper()
+	return fill(t, shown(t, "Caddy, nginx", "nginx"), "listen 443 ssl", "listen "+address+" ssl",
 		"/etc/nginx/pane.pem", c.cert, "/etc/nginx/pane.key", c.key, "127.0.0.1:7333", page)
-	return newNginxOf(t, address, text, other)
 }
 
 // newNginxOf starts an nginx with a server.

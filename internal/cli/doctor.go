@@ -33,7 +33,7 @@ func newDoctor(p *invocation) *cobra.Command {
 		Use:   "doctor",
 		Short: "Look for what is wrong, and say how to put it right",
 		Long: `Look at tmux, the configured tmux servers, the configuration, the state folder,
-the daemon, the page's port, agents' hooks and transcripts, Redis, and the bots on
+the daemon, the page's port and public address, agents' hooks and transcripts, Redis, and the bots on
 Telegram and Discord with their chats. Each finding comes with what to do. It changes
 nothing. Exit code 1 when something is broken.`,
 		Args: takes(0, 0),
@@ -105,6 +105,9 @@ func (p *invocation) examine(ctx context.Context) []finding {
 	running, daemon := examineDaemon(ctx, dir)
 	all = append(all, daemon...)
 	all = append(all, examinePort(ctx, cfg, dir, running))
+	if running && cfg.Adapters.Web.Enabled {
+		all = append(all, examineOutside(ctx, dir)...)
+	}
 	all = append(all, p.examineAgents(ctx, dir, running)...)
 	if len(cfg.Redis.Addrs) > 0 {
 		all = append(all, checksOf(redisbots.Examine(ctx, cfg))...)
