@@ -86,7 +86,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == StartPath && r.Method == http.MethodGet:
 		writeJSON(w, http.StatusOK, d.signingStart())
 	case r.URL.Path == StreamTestPath && r.Method == http.MethodGet:
-		d.testStream(w, r)
+		d.testStream(r.Context(), w)
 	case r.URL.Path == keysPath && r.Method == http.MethodPost:
 		if err := d.letIn(w, r); err != nil {
 			d.refuse(w, err)
@@ -104,7 +104,7 @@ const (
 )
 
 // testStream serves StreamTestPath.
-func (d *door) testStream(w http.ResponseWriter, r *http.Request) {
+func (d *door) testStream(ctx context.Context, w http.ResponseWriter) {
 	select {
 	case d.tests <- struct{}{}:
 		defer func() { <-d.tests }()
@@ -120,7 +120,7 @@ func (d *door) testStream(w http.ResponseWriter, r *http.Request) {
 		return // who asked has gone
 	}
 	select {
-	case <-r.Context().Done():
+	case <-ctx.Done():
 	case <-time.After(StreamTestPause):
 		_ = out.heartbeat() // as above
 	}

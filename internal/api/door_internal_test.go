@@ -13,7 +13,7 @@ func TestStreamTestsAreBounded(t *testing.T) {
 		d.tests <- struct{}{}
 	}
 	w := httptest.NewRecorder()
-	d.testStream(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, StreamTestPath, nil))
+	d.testStream(t.Context(), w)
 	if w.Code != http.StatusTooManyRequests {
 		t.Errorf("one more is answered %d", w.Code)
 	}

@@ -309,6 +309,7 @@ func (d *doors) revoked(t *testing.T) {
 
 // guesses are counted by the address that the proxy names, whatever who guesses says.
 func (d *doors) guesses(t *testing.T) {
+	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("this machine has one loopback address")
 	}

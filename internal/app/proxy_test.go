@@ -35,6 +35,7 @@ func TestPageBehindNginx(t *testing.T) {
 }
 
 func testPageBehindNginx(t *testing.T, other bool) {
+	t.Helper()
 	const name = "pane.example.com"
 	page, proxy := freeAddress(t), freeAddress(t)
 	_, port, err := net.SplitHostPort(proxy)

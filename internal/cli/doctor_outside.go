@@ -41,7 +41,7 @@ func examineOutside(ctx context.Context, dir string) []finding {
 	if err != nil || page.PublicURL == "" {
 		return nil // that the page is off or away is another check's
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert,revive // it's one
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it's one
 	transport.DisableKeepAlives = true
 	o := outside{
 		base: strings.TrimSuffix(page.PublicURL, "/"),
