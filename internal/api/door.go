@@ -86,7 +86,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == StartPath && r.Method == http.MethodGet:
 		writeJSON(w, http.StatusOK, d.signingStart())
 	case r.URL.Path == StreamTestPath && r.Method == http.MethodGet:
-		d.testStream(r.Context(), w)
+		d.testStream(r.Context(), w) //nolint:contextcheck // it is the request's
 	case r.URL.Path == keysPath && r.Method == http.MethodPost:
 		if err := d.letIn(w, r); err != nil {
 			d.refuse(w, err)
