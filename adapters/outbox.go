@@ -408,7 +408,10 @@ func (o *Outbox) showPreceding(ctx context.Context, call qos.Call, p Post, messa
 	if w == nil {
 		return result, called
 	}
-	if w.before++; w.before >= maxPreceding {
+	if result.Outcome != qos.Migrated { // which has shown nothing, and comes once
+		w.before++
+	}
+	if w.before >= maxPreceding {
 		w.Behind = false
 	}
 	if !called {

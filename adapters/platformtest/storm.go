@@ -456,7 +456,7 @@ func (s *storm) check() {
 	}
 	answers := 0
 	for _, m := range seen {
-		if strings.Contains(m.Text, "As of ") {
+		if strings.Contains(m.Text, "As of ") || strings.Contains(m.Text, "Run it now?") { // which is asked of what's ten minutes old
 			answers++
 		}
 	}

@@ -251,7 +251,7 @@ func TestStorms(t *testing.T) {
 	platformtest.Storms(t, func(t *testing.T, dir string, play func(testing.TB, platformtest.Coast)) {
 		t.Helper()
 		inBubble(t, telegramtest.Options{}, func(w *world) { play(w, coast{w.office(dir, w.forum)}) })
-	}, 302672, 500075, 1001189, 1001218, 1008620, 1013625, 1015741, 3006501, 3011902)
+	}, 227390743962195689, 302672, 500075, 1001189, 1001218, 1008620, 1013625, 1015741, 3006501, 3011902)
 }
 
 // After a failure that was answered the chat goes on, whatever call it hit.
