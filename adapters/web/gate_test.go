@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,19 @@ func TestGateSaysWhatToDo(t *testing.T) {
 
 	b.Do(chromedp.Navigate("http://" + s.addr + "/"))
 	sees("not-in", "gate-not-in")
+	b.Ignore("429 (Too Many Requests)") // of the last address of these
+	b.AwayAtTimes()
+	for n := range 11 {
+		want := "used"
+		if n == 10 {
+			want = "busy"
+		}
+		b.Do(chromedp.Navigate(fmt.Sprintf("http://%s/new/%d#WRONG", s.addr, n)))
+		b.Until(want, gateShows+` === '`+want+`'`)
+	}
+	sees("busy", "gate-busy")
+	s.stop() // the daemon forgets what was tried
+	s.start(t)
 
 	url, _ := s.keeper.NewAddress(time.Now(), "http://"+s.addr)
 	b.Do(chromedp.Navigate(url))

@@ -13,6 +13,8 @@ const texts = {
   'not-in': ['This browser isn’t let in', 'The page opens only for browsers that were let in from a terminal.'],
   refused: ['This browser isn’t let in any more', 'Its access was revoked, or it wasn’t here for thirty days.'],
   used: ['This address doesn’t work any more', 'It was opened before, is older than ten minutes, or the daemon was started anew since.'],
+  busy: ['Too many addresses were tried', 'None is looked at for ten minutes. Then open a new one.'],
+  forbidden: ['The page isn’t served here', 'panebridge has refused to let a browser in at this address.'],
   waiting: ['Waiting to be let in', 'Somebody at the machine where panebridge runs has to say that it’s this device. There, the same number is shown:'],
   declined: ['This device wasn’t let in', 'Somebody has refused it, or nobody has said a word for ten minutes.'],
   unsupported: ['This browser can’t keep a key here', 'Open the page as http://127.0.0.1 or by https, in a window that isn’t private.'],
@@ -62,6 +64,8 @@ async function enterBy(token) {
       if (response.ok) return '';
       const { status } = await refusal(response);
       if (status === 401) return 'used';
+      if (status === 429) return 'busy';
+      if (status === 403) return 'forbidden';
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
     }
