@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"net/netip"
 	"strings"
 	"testing"
 )
@@ -79,5 +81,87 @@ func TestGuardKeepsRoomForItsOwnUser(t *testing.T) {
 	}
 	if d, _ := net.Pipe(); g.admit(d) != nil {
 		t.Error("a connection that was closed twice gives room free twice")
+	}
+}
+
+// fromConn is a connection from an address.
+type fromConn struct {
+	net.Conn
+	from string
+}
+
+func (c fromConn) RemoteAddr() net.Addr {
+	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(c.from))
+}
+
+func connFrom(address string) net.Conn {
+	c, _ := net.Pipe()
+	return fromConn{c, address}
+}
+
+// Whose a connection is hangs on its address, the user at its other end, and which proxies are trusted.
+func TestGuardTellsProxiesAndOtherMachines(t *testing.T) {
+	tls, anyLocal := Reach{}, Reach{BehindProxy: true}
+	some := Reach{BehindProxy: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24"), netip.MustParsePrefix("fd00::/8")}}
+	for name, tc := range map[string]struct {
+		reach   Reach
+		from    string
+		foreign bool // another user is at the other end, if it's this machine's
+		want    whoseConnection
+		trusted bool
+	}{
+		"own":                               {tls, "127.0.0.1:1", false, whoseOwn, false},
+		"another user":                      {tls, "127.0.0.1:1", true, whoseForeign, false},
+		"another machine":                   {tls, "192.0.2.1:1", false, whoseAfar, false},
+		"another machine, as IPv6":          {tls, "[::ffff:192.0.2.1]:1", false, whoseAfar, false},
+		"own beside a local proxy":          {anyLocal, "[::1]:1", false, whoseOwn, true},
+		"another user's local proxy":        {anyLocal, "127.0.0.1:1", true, whoseProxy, true},
+		"another machine beside a proxy":    {anyLocal, "192.0.2.1:1", false, whoseForeign, false},
+		"a proxy elsewhere":                 {some, "10.0.0.9:1", false, whoseProxy, true},
+		"a proxy elsewhere, as IPv6":        {some, "[::ffff:10.0.0.9]:1", false, whoseProxy, true},
+		"a proxy elsewhere, by IPv6":        {some, "[fd00::9]:1", false, whoseProxy, true},
+		"beside the proxy's range":          {some, "10.0.1.9:1", false, whoseForeign, false},
+		"another user beside a proxy there": {some, "127.0.0.1:1", true, whoseForeign, false},
+		"own beside a proxy there":          {some, "127.0.0.1:1", false, whoseOwn, false},
+	} {
+		g := newGuard(played{}, tc.reach)
+		g.user = func(net.Conn) (int, error) {
+			if tc.foreign {
+				return g.own + 1, nil
+			}
+			return g.own, nil
+		}
+		if got := g.judge(connFrom(tc.from)); got.whose != tc.want || got.trusted != tc.trusted {
+			t.Errorf("%s: %d, trusted %t; want %d, %t", name, got.whose, got.trusted, tc.want, tc.trusted)
+		}
+	}
+}
+
+// However many connections come from elsewhere, this user's have room; one address takes not all of the others'.
+func TestConnectionsFromElsewhereTakeNoRoomOfTheOwners(t *testing.T) {
+	g := newGuard(played{}, Reach{})
+	g.user = func(net.Conn) (int, error) { return g.own, nil }
+	var one []*guardedConn
+	for range 2 * maxAfar {
+		if c := g.admit(connFrom("192.0.2.1:1")); c != nil {
+			one = append(one, c)
+		}
+	}
+	if len(one) != maxAfar {
+		t.Errorf("one address has %d connections, want %d", len(one), maxAfar)
+	}
+	for i := range maxConnections {
+		g.admit(connFrom(fmt.Sprintf("192.0.%d.%d:1", 3+i/200, i%200)))
+	}
+	if g.admit(connFrom("198.51.100.1:1")) != nil {
+		t.Error("there's room for too many")
+	}
+	if g.admit(connFrom("127.0.0.1:1")) == nil {
+		t.Error("the owner has no room")
+	}
+	_ = one[0].Close()
+	_ = one[0].Close()
+	if g.admit(connFrom("192.0.2.1:1")) == nil || g.admit(connFrom("192.0.2.1:1")) != nil {
+		t.Error("a closed connection doesn't give its place free, once")
 	}
 }

@@ -34,15 +34,16 @@ const (
 )
 
 // guard is the page's listener. It asks the kernel once whose each connection of this machine
-// is, and closes those that are too many at once: other users take no room from the daemon's
-// own.
+// is, and closes those that are too many at once: other users, proxies and other machines take no room
+// from the daemon's own.
 type guard struct {
 	net.Listener
 
 	reach   Reach
 	user    func(net.Conn) (uid int, err error) // nil: the system doesn't tell
 	own     int                                 // the id of the user who is served
-	ours    chan struct{}                       // holds a token for each open connection of this user or a proxy
+	ours    chan struct{}                       // holds a token for each open connection of this user
+	others  chan struct{}                       // of proxies and of other machines
 	foreign chan struct{}
 
 	mu   sync.Mutex
@@ -51,7 +52,7 @@ type guard struct {
 
 func newGuard(l net.Listener, reach Reach) *guard {
 	g := &guard{
-		Listener: l, reach: reach, own: os.Geteuid(), ours: make(chan struct{}, maxConnections), foreign: make(chan struct{}, maxForeign),
+		Listener: l, reach: reach, own: os.Geteuid(), ours: make(chan struct{}, maxConnections), others: make(chan struct{}, maxConnections), foreign: make(chan struct{}, maxForeign),
 		afar: map[netip.Addr]int{},
 	}
 	if peer.Known {
@@ -91,10 +92,7 @@ func (g *guard) admit(c net.Conn) *guardedConn {
 	if kept.whose == whoseAfar {
 		return g.admitAfar(kept)
 	}
-	room := g.ours
-	if kept.whose == whoseForeign {
-		room = g.foreign
-	}
+	room := map[whoseConnection]chan struct{}{whoseOwn: g.ours, whoseProxy: g.others, whoseForeign: g.foreign}[kept.whose]
 	select {
 	case room <- struct{}{}:
 	default:
@@ -142,7 +140,7 @@ func (g *guard) admitAfar(c *guardedConn) *guardedConn {
 		return nil
 	}
 	select {
-	case g.ours <- struct{}{}:
+	case g.others <- struct{}{}:
 	default:
 		return nil
 	}
@@ -153,7 +151,7 @@ func (g *guard) admitAfar(c *guardedConn) *guardedConn {
 		if g.afar[from]--; g.afar[from] == 0 {
 			delete(g.afar, from)
 		}
-		<-g.ours
+		<-g.others
 	})
 	return c
 }
