@@ -28,7 +28,9 @@ type Options struct {
 	// isn't known.
 	Interrupt func(s sessions.Session) []string
 	// Mail is the agents' mail; nil: there's none.
-	Mail     Mailbox
+	Mail Mailbox
+	// Devices are those of the page; nil: it's off.
+	Devices  Devices
 	StateDir string // the state folder, of which nothing is sent
 	// Folders is the folder below which /new offers others; "": the home folder.
 	Folders string

@@ -119,6 +119,11 @@ func chatCommands() []chatCommand {
 			intake.Param{Name: "person", Help: "telegram:123 or discord:456"},
 			intake.Param{Name: "role", Help: "What to give", Choices: []string{string(access.Viewer), string(access.Operator), string(access.Approver), string(access.Admin)}},
 		), role: access.Admin, run: runAccess},
+		{CommandInfo: info(
+			"devices", "[change] [id]", "Say which browsers may use the page, and change it",
+			intake.Param{Name: "change", Help: "What to do; nothing: list them", Choices: []string{"confirm", "revoke"}},
+			intake.Param{Name: "id", Help: "The device's id, as the list has it"},
+		), role: access.Admin, run: runDevices},
 		{CommandInfo: info("help", "", "What you can do here"), role: access.Viewer, repeat: true, run: showHelp},
 	}
 }

@@ -30,6 +30,7 @@ type Options struct {
 	Conversations commands.Conversations
 	Interrupt     func(s sessions.Session) []string
 	Mail          commands.Mailbox
+	Devices       commands.Devices
 	Folders       string
 	// Paired hears of each pairing code that's made, before anybody else; nil: nobody does.
 	Paired func(code string)
@@ -145,7 +146,7 @@ func New(opt Options) (*Inbound, error) {
 		Guard: guard, Platforms: platforms, Pictures: pictures, Mask: opt.Mask, StaleAfter: opt.StaleAfter,
 		RemindAfter: opt.RemindAfter, EscalateTo: opt.EscalateTo, Pinned: opt.Pinned, Log: opt.Logger,
 	}, commands.Options{
-		Sessions: opt.Sessions, Hub: opt.Hub, Store: opt.Store, Conversations: opt.Conversations, Interrupt: opt.Interrupt, Mail: opt.Mail,
+		Sessions: opt.Sessions, Hub: opt.Hub, Store: opt.Store, Conversations: opt.Conversations, Interrupt: opt.Interrupt, Mail: opt.Mail, Devices: opt.Devices,
 		StateDir: opt.StateDir, Folders: opt.Folders,
 	})
 	in.HandleButton("input", true, in.inputChosen)

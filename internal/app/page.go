@@ -15,9 +15,11 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/internal/store"
 )
@@ -52,6 +54,54 @@ func reachOf(w config.Web, log *slog.Logger) (api.Reach, error) {
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return kept.Get(time.Now()) },
 	}
 	return r, nil
+}
+
+// pageDevices are the page's browsers, as chats know them.
+type pageDevices struct{ d *daemon }
+
+// devices are the page's browsers; nil: it's off.
+func (d *daemon) devices() commands.Devices {
+	if !d.config.Adapters.Web.Enabled {
+		return nil
+	}
+	return pageDevices{d}
+}
+
+// ListDevices implements commands.Devices.
+func (p pageDevices) ListDevices(now time.Time) []commands.Device {
+	var all []commands.Device
+	for _, b := range p.d.browsers.List(now) {
+		all = append(all, deviceOf(b))
+	}
+	for _, w := range p.d.browsers.Waiting(now) {
+		one := deviceOf(w.Browser)
+		one.Number, one.From = w.Number, w.From
+		all = append(all, one)
+	}
+	return all
+}
+
+func deviceOf(b browsers.Browser) commands.Device {
+	return commands.Device{ID: b.ID, Name: cmp.Or(b.Name, b.Label), Label: b.Label, Roles: b.Roles.String(), Used: b.LastUsed}
+}
+
+// ConfirmDevice implements commands.Devices.
+func (p pageDevices) ConfirmDevice(ctx context.Context, id, by string) (commands.Device, error) {
+	b, err := p.d.browsers.Confirm(ctx, time.Now(), id)
+	if err != nil {
+		return commands.Device{}, err
+	}
+	p.d.opt.Log.Info("a device was let in", "device", b.ID, "name", b.Name, "roles", b.Roles.String(), "by", by)
+	return deviceOf(b), nil
+}
+
+// RevokeDevice implements commands.Devices.
+func (p pageDevices) RevokeDevice(ctx context.Context, id, by string) error {
+	if err := p.d.browsers.Revoke(ctx, id); err != nil {
+		return err
+	}
+	p.d.opt.Log.Info("a device was revoked", "device", id, "by", by)
+	return nil
 }
 
 // pageAudit keeps what's done by the page in the log of what's done in chats.
