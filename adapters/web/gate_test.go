@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/browsertest"
 	"github.com/panebridge/panebridge/sessions"
@@ -194,5 +195,48 @@ func TestADeviceWaitsToBeLetIn(t *testing.T) {
 	b.Until("the page", pageShows)
 	if list := s.keeper.List(time.Now()); len(list) != 1 || list[0].ID != third.ID {
 		t.Errorf("known are %+v", list)
+	}
+}
+
+// A device is offered what its roles give: a viewer's looks on, an approver's answers and doesn't type.
+func TestADeviceIsOfferedWhatItMayDo(t *testing.T) {
+	slow(t)
+	for name, tc := range map[string]struct {
+		roles                 access.Roles
+		types, answers, gives bool
+	}{
+		"viewer":   {access.Roles{access.Viewer: true}, false, false, false},
+		"approver": {access.Roles{access.Approver: true}, false, true, false},
+		"operator": {access.Roles{access.Operator: true}, true, false, false},
+		"admin":    {access.Roles{access.Admin: true}, true, true, true},
+	} {
+		s := newSite(t)
+		id := s.daemon.Add("one", "")
+		s.daemon.Append(id, sessions.KindPane, "a line")
+		s.daemon.Ask(id, adaptertest.Permission())
+		b := browse(t, 390, 844)
+		url, _ := s.keeper.NewShare(time.Now(), "http://"+s.addr, browsers.Share{Roles: tc.roles})
+		b.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile), chromedp.Navigate(url))
+		b.Until("it waits", gateShows+` === 'waiting'`)
+		if _, err := s.keeper.Confirm(t.Context(), time.Now(), s.keeper.Waiting(time.Now())[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		b.Until("the question", pageShows+` && document.querySelector('.prompt-option')?.offsetHeight > 0`)
+		b.Do(chromedp.Sleep(600 * time.Millisecond)) // a new question takes no click for a moment
+		shown := func(selector string) bool {
+			return browsertest.Eval[bool](b, `document.querySelector('`+selector+`').offsetHeight > 0`)
+		}
+		if shown("#composer") != tc.types || shown(".looks-on") == tc.types || shown("#close") != tc.types {
+			t.Errorf("%s: it's offered to type: %t", name, shown("#composer"))
+		}
+		if got := browsertest.Eval[bool](b, `!document.querySelector('.prompt-option').disabled`); got != tc.answers {
+			t.Errorf("%s: it's offered to answer: %t", name, got)
+		}
+		b.Do(chromedp.Click("#tab-screen"))
+		if shown(".secrets") != tc.gives {
+			t.Errorf("%s: it's offered to see secrets: %t", name, shown(".secrets"))
+		}
+		b.Do(chromedp.Click("#tab-conversation"))
+		b.Shot("device-" + name)
 	}
 }

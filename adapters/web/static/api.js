@@ -66,6 +66,7 @@ export async function getMarkdown(blocks) {
   return response.json();
 }
 
+export const getMe = () => json('GET', 'page/me');
 export const listAdapters = () => json('GET', 'adapters');
 export const listAccess = () => json('GET', 'access');
 export const grantAccess = (person, role) => call('POST', 'access', { person, role });

@@ -11,6 +11,7 @@ import { drawDelivery } from './delivery.js';
 import { closeDialog, newDialog } from './dialogs.js';
 import { drawList, firstToOpen, needsYou } from './list.js';
 import { PromptPanel } from './prompt.js';
+import { forgetRoles, learnRoles, rolesKnown } from './roles.js';
 import { Screen } from './screen.js';
 import { Stream } from './stream.js';
 
@@ -125,6 +126,7 @@ async function poll() {
     if (!await passWaiting()) return;
   } else if (state.shut !== '' && !(await loadKey().catch(() => false) && known())) return;
   try {
+    if (!rolesKnown()) await learnRoles();
     const [{ sessions, ended }, adapters] = await Promise.all([
       listSessions(state.mostEnded, idInAddress() || (state.open?.id ?? '')), listAdapters().catch(() => null),
     ]);
@@ -163,6 +165,7 @@ function empty() {
   state.sessions = [];
   state.known = false;
   state.ended = 0;
+  forgetRoles();
   drawChats([]);
   draw();
 }

@@ -2,6 +2,7 @@
 
 import { byId, element } from './dom.js';
 import { answerPrompt, getPrompt, getScreen } from './api.js';
+import { mayDo } from './roles.js';
 import { rebuild } from './screen.js';
 
 // The question that the open session asks, above the composer: its options as buttons,
@@ -100,6 +101,7 @@ export class PromptPanel {
     if (unread) parts.push(element('p', 'prompt-note', prompt.options.length > 0 ? noteOfKeys : noteOfFields));
     if (prompt.disputed) parts.push(element('p', 'prompt-unseen', 'What the dialog shows isn’t in the agent’s own record of the call. Only what refuses can be chosen here. Look at it in the session.'));
     else if (prompt.unseen) parts.push(element('p', 'prompt-unseen', 'Not all of what it’s about can be seen, so only what refuses can be chosen here. Look at it in the session.'));
+    if (!mayDo('approver')) parts.push(element('p', 'prompt-note', 'This device may not answer: that takes an approver’s.'));
     parts.push(prompt.multi && !prompt.unseen ? this.boxes(prompt) : this.buttons(prompt));
     if (prompt.text && !prompt.unseen) parts.push(this.field(prompt));
     this.status = element('p', 'prompt-status');
@@ -201,7 +203,7 @@ export class PromptPanel {
   }
 
   enable(enabled) {
-    for (const part of this.box.querySelectorAll('button, input')) part.disabled = !enabled;
+    for (const part of this.box.querySelectorAll('button, input')) part.disabled = !enabled || !mayDo('approver');
   }
 
   say(text, bad) {

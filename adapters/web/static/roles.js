@@ -1,0 +1,20 @@
+'use strict';
+
+import { getMe } from './api.js';
+
+// What this device may do, by the roles that it was let in with. The server refuses the rest; what's
+// refused isn't offered.
+
+const given = { viewer: ['viewer'], operator: ['viewer', 'operator'], approver: ['viewer', 'approver'], admin: ['viewer', 'operator', 'approver', 'admin'] };
+
+export const mayDo = (role) => (document.body.dataset.may ?? '').split(' ').includes(role);
+
+// learnRoles asks what this device may do.
+export async function learnRoles() {
+  const { roles } = await getMe();
+  document.body.dataset.may = [...new Set(roles.flatMap((role) => given[role] ?? []))].join(' ');
+}
+
+export const forgetRoles = () => { delete document.body.dataset.may; };
+
+export const rolesKnown = () => 'may' in document.body.dataset;
