@@ -33,10 +33,7 @@ func (a *api) audited(w http.ResponseWriter, r *http.Request, rt route) error {
 	if a.opts.Audit == nil || a.author == authorCLI || reads(r) || rt.inside == free {
 		return rt.do(w, r)
 	}
-	c := AuditedCall{Key: authorWeb + ":" + rand.Text(), At: time.Now(), Call: r.Pattern}
-	if r.Pattern != "" {
-		c.Call = r.Method + " " + r.Pattern
-	}
+	c := AuditedCall{Key: authorWeb + ":" + rand.Text(), At: time.Now(), Call: r.Method + " " + r.Pattern}
 	c.Author, c.Name = a.authorOf(r)
 	if s, err := a.session(r); err == nil {
 		c.Session = s.ID

@@ -356,7 +356,7 @@ func (a *api) secrets(ctx context.Context, id sessions.ID, lines []sessions.Line
 // shownLines are consecutive lines of a session's log as a caller gets them: with the places of
 // their secrets where these are asked for, but to a device that isn't an admin's without secrets.
 func (a *api) shownLines(ctx context.Context, id sessions.ID, lines []sessions.Line, places bool) ([]sessions.Line, []Secret) {
-	if a.seesSecrets(ctx) {
+	if a.may(ctx, access.Admin) {
 		if places {
 			return lines, a.secrets(ctx, id, lines)
 		}
@@ -373,11 +373,6 @@ func (a *api) shownLines(ctx context.Context, id sessions.ID, lines []sessions.L
 	return shown, nil
 }
 
-// seesSecrets reports whether who calls may see secrets that sessions have shown.
-func (a *api) seesSecrets(ctx context.Context) bool {
-	return a.author == authorCLI || browserOf(ctx).Roles.Has(access.Admin)
-}
-
 // Receipt is a receipt as the page gets it: it hides the secrets of its text, as those of the log.
 // To anybody else it's a sessions.Receipt.
 type Receipt struct {
@@ -392,7 +387,7 @@ func (a *api) receiptFor(req *http.Request, r sessions.Receipt) any {
 		return r
 	}
 	out := Receipt{Receipt: r}
-	if !a.seesSecrets(req.Context()) {
+	if !a.may(req.Context(), access.Admin) {
 		out.Text, out.Reason = a.hiddenText(r.Text), a.shownText(r.Reason)
 		return out
 	}

@@ -61,8 +61,8 @@ func (a *api) permit(r *http.Request, rt route) error {
 }
 
 // may reports whether a caller has a role.
-func (a *api) may(r *http.Request, role access.Role) bool {
-	return a.author == authorCLI || browserOf(r.Context()).Roles.Has(role)
+func (a *api) may(ctx context.Context, role access.Role) bool {
+	return a.author == authorCLI || browserOf(ctx).Roles.Has(role)
 }
 
 // authorOf is who a call is from, as sessions and people read it. name is "" for the command line

@@ -117,7 +117,7 @@ func (a *api) keys(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	author, _ := a.authorOf(r)
-	press := sessions.KeyPress{Keys: body.Keys, Author: author, Answers: a.may(r, access.Approver)}
+	press := sessions.KeyPress{Keys: body.Keys, Author: author, Answers: a.may(r.Context(), access.Approver)}
 	if a.author != authorCLI {
 		press.Seen = time.Now().Add(-seenAgo)
 	}

@@ -105,7 +105,7 @@ func (a *api) screen(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if show && !a.may(r, access.Admin) {
+	if show && !a.may(r.Context(), access.Admin) {
 		return &Error{Status: http.StatusForbidden, Code: codeRole, Message: "secrets are shown to an admin's device only"}
 	}
 	s, err := a.session(r)
