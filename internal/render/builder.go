@@ -348,10 +348,12 @@ func taskBox(item ast.Node) (box string, ok bool) {
 		return "", false
 	}
 	if c.IsChecked {
-		return "☑ ", true
+		return tickedBox, true
 	}
 	return "☐ ", true
 }
+
+const tickedBox = "☑ "
 
 // quote emits a quote. Platforms can't nest quotes or put them into lists: there a
 // bar stands before the lines.
@@ -378,16 +380,22 @@ func (w *walker) fence(n *ast.FencedCodeBlock) {
 	language := ""
 	if n.Info != nil {
 		info := w.value(n.Info.Segment)
-		first, rest, _ := strings.Cut(info, " ")
-		if isLanguage(first) {
-			language = first
-		}
-		if language == "" || rest != "" {
+		var rest bool
+		if language, rest = fenceLanguage(info); rest {
 			w.separate(n.Pos())
 			w.line(info, n.Info.Segment.Start)
 		}
 	}
 	w.code(n.Pos(), n.Lines(), language)
+}
+
+// fenceLanguage is the language that a fence names, and whether it says something else.
+func fenceLanguage(info string) (language string, rest bool) {
+	first, more, _ := strings.Cut(info, " ")
+	if isLanguage(first) {
+		language = first
+	}
+	return language, language == "" || more != ""
 }
 
 // isLanguage says whether a word behind a fence is the name of a language. Others
@@ -556,7 +564,7 @@ func (w *walker) autoLink(n *ast.AutoLink) {
 	label := n.Label(w.src)
 	at := n.Pos() + max(0, bytes.Index(w.src[n.Pos():], label))
 	url := string(n.URL(w.src))
-	if n.AutoLinkType == ast.AutoLinkURL && w.style.URL == "" && !w.bare && strings.Contains(url, "@") && isWeb(url) {
+	if n.AutoLinkType == ast.AutoLinkURL && w.style.URL == "" && !w.bare && (w.tree || strings.Contains(url, "@")) && isWeb(url) {
 		w.style.URL = url
 	}
 	w.line(string(label), at)

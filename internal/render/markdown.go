@@ -65,6 +65,9 @@ type walker struct {
 	src []byte
 	// bare says that there's nothing but text: links can't be in code.
 	bare bool
+	// tree says that it's for Tree, whose readers find no addresses in a text by themselves, and
+	// can have links in tables.
+	tree bool
 }
 
 // value is the source of a segment.

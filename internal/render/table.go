@@ -90,7 +90,7 @@ func (w *walker) excess(from, to int) (int, int) {
 
 // cell makes a cell of what emit emits.
 func (w *walker) cell(at int, emit func(*walker)) tableCell {
-	in := &walker{builder: &builder{}, src: w.src, bare: true}
+	in := &walker{builder: &builder{}, src: w.src, bare: !w.tree, tree: w.tree}
 	in.begin(w.index, w.source, 0, 0, len(w.source))
 	in.fresh = false
 	emit(in)
