@@ -138,4 +138,7 @@ type Output struct {
 	Lines []Line // numbers ≥ the one asked for, oldest first
 	Gaps  []Gap  // those that stand before or between Lines; right behind them only when read by cursor
 	Next  int64  // the number to ask for next; the one asked for when there's nothing new
+	// Oldest is the number of the oldest line that is kept, of what Read returns; one more than the
+	// newest: none is.
+	Oldest int64
 }

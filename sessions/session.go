@@ -84,6 +84,17 @@ type Turn struct {
 // Well reports whether nothing says that the turn failed.
 func (t Turn) Well() bool { return t.Failed == "" && (t.Status == nil || *t.Status == 0) }
 
+// PlacedTurn is a turn with where it stands in the output log.
+type PlacedTurn struct {
+	Turn
+	// After is the number of the line behind which it ended: its last, or where it has none that
+	// of the turns before it; 0: before the first. It's of no use while the turn is open.
+	After int64
+	// Asked is the first line of what a person wrote to begin it; "": nobody did, or it's further
+	// down than is looked.
+	Asked string
+}
+
 // Session is one agent (or shell) in one tmux pane. It is a value: a copy
 // handed out by Manager does not change afterwards.
 type Session struct {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -27,8 +28,11 @@ func TestAnswersAreMarkdown(t *testing.T) {
 	b.Until("the session", `document.querySelector('#name').textContent === 'one'`)
 	s.daemon.Known(id, "✢ Osmosing… (3s)", "Some text", evil)
 	b.Until("what's being written", `document.querySelector('#live-rows').textContent.startsWith('Some text')`)
-	if live := browsertest.Eval[string](b, `document.querySelector('#live-rows').textContent`); live != "Some text\n"+evil+"\n✢ Osmosing… (3s)" {
+	if live := browsertest.Eval[string](b, `document.querySelector('#live-rows').textContent`); live != "Some text\n"+evil {
 		t.Errorf("below the lines stands %q", live)
+	}
+	if status := browsertest.Eval[string](b, `document.querySelector('#live-status').textContent`); status != "✢ Osmosing… (3s)" {
+		t.Errorf("it does %q", status)
 	}
 	s.daemon.Known(id, "")
 	s.daemon.Block(id, sessions.KindUser, "do *it*")
@@ -38,11 +42,11 @@ func TestAnswersAreMarkdown(t *testing.T) {
 	b.Until("the answers", `document.querySelectorAll('#lines .line[data-drawn]').length === 2`)
 	b.Until("no live region", `document.querySelector('#live').hidden`)
 	got := browsertest.Eval[string](b, seenText)
-	want := "you: do *it*|⚙ Bash: seq 1 3|Title\n\nbold x c\n\n" + evil + "\nfunc a() {|• next\n• bad"
-	if !strings.HasPrefix(got, want) {
+	want := regexp.MustCompile(`^you .*\ndo \*it\*\|⚙ Bash: seq 1 3\|Title\n\nbold x c\n\n` + regexp.QuoteMeta(evil) + `\n\ngo\nCopy\nfunc a\(\) {\|next\n+bad \(javascript:window.hit=1\)$`)
+	if !want.MatchString(got) {
 		t.Errorf("it shows %q, want %q", got, want)
 	}
-	for what, count := range map[string]int{".md-bold": 2, ".md-code": 1, ".md-italic": 1, "pre.md-pre[data-language=go]": 1, "a": 1, "img": 0} {
+	for what, count := range map[string]int{"h3": 1, ".md-bold": 1, ".md-code": 1, ".md-italic": 1, "li": 2, ".code-keyword": 1, "pre.md-pre[data-language=go]": 1, "a": 1, "img": 0} {
 		if n := browsertest.Eval[int](b, `document.querySelectorAll('#lines `+what+`').length`); n != count {
 			t.Errorf("%d times %s, want %d", n, what, count)
 		}

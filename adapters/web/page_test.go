@@ -170,9 +170,17 @@ func TestManyLinesArriveInOrder(t *testing.T) {
 	b.Until("the newest line is in view", `(() => { const s = document.querySelector('#scroller'); return s.scrollHeight - s.scrollTop - s.clientHeight < 2 })()`)
 
 	// Scrolling up loads what's older; what came meanwhile waits below.
-	browsertest.Eval[int](b, `document.querySelector('#scroller').scrollTop = 0`)
+	browsertest.Eval[int](b, `document.querySelector('#scroller').scrollTop = document.querySelector('#lines-above').offsetHeight`)
 	b.Until("older lines", `document.querySelector('#lines').firstChild.dataset.n === '501'`)
 	inOrder(t, numbers(b), 501, 5500)
+	// Far from the window another begins, there.
+	browsertest.Eval[int](b, `document.querySelector('#scroller').scrollTop = 0`)
+	b.Until("the oldest lines", `document.querySelector('#lines').firstChild.dataset.n === '1'`)
+	if all := numbers(b); len(all) < 500 {
+		t.Errorf("%d lines", len(all))
+	} else {
+		inOrder(t, all, 1, len(all))
+	}
 	s.daemon.Append(id, sessions.KindPane, texts(6001, 6010)...)
 	b.Until("the button counts", `/10 new/.test(document.querySelector('#newest').textContent)`)
 	b.Do(chromedp.Click("#newest"))

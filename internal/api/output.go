@@ -5,7 +5,6 @@ import (
 	"html"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -43,14 +42,15 @@ func (a *api) output(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	lines, secrets := a.shownLines(r.Context(), s.ID, out.Lines, true)
-	writeJSON(w, http.StatusOK, Output{Lines: notNil(lines), Gaps: notNil(out.Gaps), Next: out.Next, Secrets: secrets})
+	writeJSON(w, http.StatusOK, Output{Lines: notNil(lines), Gaps: notNil(out.Gaps), Next: out.Next, Oldest: out.Oldest, Secrets: secrets})
 	return nil
 }
 
-// maxFailures is how many failed turns are listed at most, the newest.
-const maxFailures = 500
+// maxTurns is how many turns are listed at most.
+const maxTurns = 500
 
-func (a *api) failures(w http.ResponseWriter, r *http.Request) error {
+// turns lists the turns between two lines, the newest first or with order=oldest the oldest first.
+func (a *api) turns(w http.ResponseWriter, r *http.Request) error {
 	from, err := queryInt(r, "from", 0)
 	if err != nil {
 		return err
@@ -59,17 +59,31 @@ func (a *api) failures(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	limit, err := queryInt(r, "limit", maxTurns)
+	if err != nil {
+		return err
+	}
+	order := r.URL.Query().Get("order")
+	switch {
+	case limit == 0 || limit > maxTurns:
+		return badRequest(fmt.Sprintf("limit must be 1 to %d", maxTurns))
+	case order != "" && order != "newest" && order != "oldest":
+		return badRequest(fmt.Sprintf("order must be newest or oldest, not %q", order))
+	}
 	s, err := a.session(r)
 	if err != nil {
 		return err
 	}
-	turns, err := a.opts.Output.Failures(r.Context(), s.ID, from, to, maxFailures)
+	turns, err := a.opts.Output.TurnsWithin(r.Context(), s.ID, from, to, order == "oldest", int(limit))
 	if err != nil {
 		return err
 	}
-	all := []Failure{}
-	for _, t := range slices.Backward(turns) {
-		all = append(all, Failure{Turn: t.Number, After: t.LastLine, Why: a.hiddenText(t.Failed), StartedAt: t.StartedAt, EndedAt: t.EndedAt})
+	all := []PlacedTurn{}
+	for _, t := range turns {
+		all = append(all, PlacedTurn{
+			Turn: t.Number, Open: t.Open, First: t.FirstLine, After: t.After, Asked: a.hiddenText(t.Asked), Why: a.hiddenText(t.Failed),
+			Status: t.Status, StartedAt: t.StartedAt, EndedAt: t.EndedAt,
+		})
 	}
 	writeJSON(w, http.StatusOK, all)
 	return nil

@@ -108,16 +108,22 @@ type Output struct {
 	Lines []sessions.Line `json:"lines"` // never null
 	Gaps  []sessions.Gap  `json:"gaps"`  // never null
 	Next  int64           `json:"next"`  // the number to ask for next
+	// Oldest is the number of the oldest line that's kept; that of the line to come: none is.
+	Oldest int64 `json:"oldest"`
 	// Secrets say where secrets stand in Lines.
 	Secrets []Secret `json:"secrets,omitempty"`
 }
 
-// Failure is a turn that failed, as GET /api/v1/sessions/{id}/failures lists them. Why has its
-// secrets masked.
-type Failure struct {
+// PlacedTurn is a turn, as GET /api/v1/sessions/{id}/turns lists them. Its texts have their secrets
+// masked.
+type PlacedTurn struct {
 	Turn      int64     `json:"turn"`
-	After     int64     `json:"after"` // number of the turn's last line; 0: there's none before its end
-	Why       string    `json:"why"`   // in the program's words, on one line
+	Open      bool      `json:"open,omitempty"`
+	First     int64     `json:"first"`            // number of its first line, or of the one that would be
+	After     int64     `json:"after"`            // number of the line behind which it ended; 0: before the first
+	Asked     string    `json:"asked,omitempty"`  // the first line of what a person wrote to begin it
+	Why       string    `json:"why,omitempty"`    // why it failed, in the program's words, on one line
+	Status    *int      `json:"status,omitempty"` // exit status of a shell's command
 	StartedAt time.Time `json:"started_at,omitzero"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 }
@@ -252,9 +258,10 @@ type Log interface {
 	// line were dropped, a gap that has no row may say so first. nextLine and
 	// nextGap are the position behind all that.
 	ReadSince(ctx context.Context, id sessions.ID, line, gap int64, limit int) (out sessions.Output, nextLine, nextGap int64, err error)
-	// Failures returns the turns that failed and ended behind one of the lines from … to: their
-	// LastLine says behind which (0: before the first). At most limit, the newest first.
-	Failures(ctx context.Context, id sessions.ID, from, to int64, limit int) ([]sessions.Turn, error)
+	// TurnsWithin returns the turns of which something stands between the lines from … to, or
+	// which ended right behind one of them (0: before the first): at most limit, the newest
+	// first, or with oldest the oldest first.
+	TurnsWithin(ctx context.Context, id sessions.ID, from, to int64, oldest bool, limit int) ([]sessions.PlacedTurn, error)
 	// Head returns the position behind everything that is in the log now.
 	Head(ctx context.Context, id sessions.ID) (line, gap int64, err error)
 }

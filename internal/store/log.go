@@ -274,6 +274,7 @@ func (s *Store) Read(ctx context.Context, id sessions.ID, from int64, limit int)
 	r := s.reader() // for all of it: see Rescue
 	err = r.snapshot(ctx, id, func(tx *sql.Tx, log logState) (err error) {
 		first := from
+		out.Oldest = log.oldest
 		if from < log.oldest {
 			first = log.oldest
 			out.Gaps = dropped(from-1, log)
@@ -496,21 +497,28 @@ func (w *writeConn) trim(ctx context.Context, log *logState, maxLines, added int
 	return err
 }
 
-// sqlFailures are the newest failed turns that ended between two lines. One that has no lines
-// ended behind those of the turns before it.
-const sqlFailures = `SELECT number, place, started_at, ended_at, failed FROM (
-		SELECT t.number, t.started_at, t.ended_at, t.failed, CASE WHEN t.last_line > 0 THEN t.last_line
-			ELSE ifnull((SELECT max(last_line) FROM turns b WHERE b.session = t.session AND b.number < t.number), 0) END AS place
-		FROM sessions s JOIN turns t ON t.session = s.seq WHERE s.id = ? AND NOT t.open AND t.failed <> '')
-	WHERE place BETWEEN ? AND ? ORDER BY number DESC LIMIT ?`
+// sqlTurnsWithin are a session's turns with their places. One that has no lines stands behind those
+// of the turns before it; one that's open goes on. The first lines of each are searched for what
+// was asked.
+const sqlTurnsWithin = `SELECT number, open, first, place, started_at, ended_at, status, failed,
+		ifnull((SELECT text FROM lines l WHERE l.session = t.session AND l.n BETWEEN t.first AND t.first + 20 AND l.n <= CASE WHEN t.open THEN l.n ELSE t.place END AND l.kind = 'user' ORDER BY l.n LIMIT 1), '')
+	FROM (SELECT t.*, max(t.last_line) OVER before AS place,
+			CASE WHEN t.first_line > 0 THEN t.first_line ELSE max(t.last_line) OVER before + 1 END AS first
+		FROM sessions s JOIN turns t ON t.session = s.seq WHERE s.id = ?1 WINDOW before AS (ORDER BY t.number)) t
+	WHERE (first <= ?2 OR NOT open AND place <= ?2) AND (open OR place >= ?3) ORDER BY number `
 
-// Failures returns the turns of a session that failed and ended behind one of the lines from …
-// to: their LastLine says behind which (0: before the first). At most limit, the newest first.
-func (s *Store) Failures(ctx context.Context, id sessions.ID, from, to int64, limit int) ([]sessions.Turn, error) {
-	return list(ctx, s, "read the failed turns of "+string(id), func(row *sql.Rows) (t sessions.Turn, err error) {
+// TurnsWithin returns the turns of a session of which something stands between the lines from …
+// to, or which ended right behind one of them (0: before the first): at most limit, the newest
+// first, or with oldest the oldest first.
+func (s *Store) TurnsWithin(ctx context.Context, id sessions.ID, from, to int64, oldest bool, limit int) ([]sessions.PlacedTurn, error) {
+	order := "DESC LIMIT ?4"
+	if oldest {
+		order = "LIMIT ?4"
+	}
+	return list(ctx, s, "read the turns of "+string(id), func(row *sql.Rows) (t sessions.PlacedTurn, err error) {
 		var began, ended int64
-		err = row.Scan(&t.Number, &t.LastLine, &began, &ended, &t.Failed)
-		t.StartedAt, t.EndedAt = fromNanos(began), fromNanos(ended)
+		err = row.Scan(&t.Number, &t.Open, &t.FirstLine, &t.After, &began, &ended, &t.Status, &t.Failed, &t.Asked)
+		t.LastLine, t.StartedAt, t.EndedAt = t.After, fromNanos(began), fromNanos(ended)
 		return t, err
-	}, sqlFailures, string(id), from, to, limit)
+	}, sqlTurnsWithin+order, string(id), to, from, limit)
 }

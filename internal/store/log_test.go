@@ -345,7 +345,7 @@ func TestAGapAtTheEndIsRepeatedByNumberAndNotByCursor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		diff(t, "by number", sessions.Output{Gaps: want, Next: 3}, out)
+		diff(t, "by number", sessions.Output{Gaps: want, Next: 3, Oldest: 1}, out)
 		out, c, err = s.ReadSince(ctx, "pb_1", c, 0)
 		if err != nil {
 			t.Fatal(err)

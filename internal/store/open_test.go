@@ -86,7 +86,7 @@ func TestADatabaseOfVersion1IsBroughtUpToDate(t *testing.T) {
 			{N: 2, Kind: "pane", Text: "two", At: fromNanos(9)},
 		},
 		Gaps: []sessions.Gap{{After: 1, AtLeast: 3, Reason: "why"}},
-		Next: 3,
+		Next: 3, Oldest: 1,
 	}, out)
 	if a := mustAppend(t, s, polling.Batch{Session: "pb_1", Lines: paneLines(3, 1)}); a.Head != 3 || a.Turn.Number != 1 {
 		t.Errorf("appended to the old log: got %+v", a)

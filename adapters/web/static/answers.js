@@ -1,7 +1,7 @@
 'use strict';
 
-import { element } from './dom.js';
 import { getMarkdown } from './api.js';
+import { nodesOf } from './markdown.js';
 
 // The answers among the lines, as their Markdown says. The first line of a block
 // shows all of it, the others are hidden: so lines come and go as before. A block with
@@ -40,9 +40,9 @@ function blocksOf(list) {
   return found;
 }
 
-// drawAnswers draws what has changed, and then calls done. Without an answer of the
-// server the lines stay as they are.
-export async function drawAnswers(list, done) {
+// drawAnswers draws what has changed, within calls of change. Without an answer of the server the
+// lines stay as they are.
+export async function drawAnswers(list, change) {
   for (let blocks = blocksOf(list); blocks.length > 0; blocks = blocksOf(list)) {
     const some = [];
     let size = 0;
@@ -52,58 +52,16 @@ export async function drawAnswers(list, done) {
       if (some.length > 0 && size > maxSource) break;
       some.push(block);
     }
-    const runs = await getMarkdown(some.map((block) => block.source));
-    some.forEach((block, i) => draw(block, runs[i]));
-    done();
+    const trees = await getMarkdown(some.map((block) => block.source));
+    change(() => some.forEach((block, i) => draw(block, trees[i])));
   }
 }
 
-function draw({ lines, drawn }, runs) {
+function draw({ lines, drawn }, tree) {
   const [first, ...rest] = lines;
   if (!first.parentNode) return;
-  first.replaceChildren(...nodesOf(runs));
+  first.replaceChildren(...nodesOf(tree));
   first.dataset.drawn = drawn;
   first.hidden = false;
   for (const node of rest) node.hidden = true;
-}
-
-// nodesOf makes nodes of runs. Blocks of code are elements of their own, so that the
-// line breaks around them aren't needed.
-function nodesOf(runs) {
-  const nodes = [];
-  let code = null;
-  for (const run of runs) {
-    if (run.pre) {
-      if (!code) {
-        trimEnd(nodes.at(-1));
-        code = element('pre', 'md-pre');
-        if (run.language) code.dataset.language = run.language;
-        nodes.push(code);
-      }
-      code.append(run.text);
-      continue;
-    }
-    const text = code ? run.text.replace(/^\n/, '') : run.text;
-    code = null;
-    if (text) nodes.push(spanOf(run, text));
-  }
-  return nodes;
-}
-
-function trimEnd(node) {
-  const last = node?.lastChild;
-  if (last?.nodeType === Node.TEXT_NODE) last.data = last.data.replace(/\n$/, '');
-}
-
-const looks = ['bold', 'italic', 'strike', 'code', 'quote'];
-
-function spanOf(run, text) {
-  const node = element(run.url && /^https?:\/\//i.test(run.url) ? 'a' : 'span', '', text);
-  if (node.nodeName === 'A') {
-    node.href = run.url;
-    node.target = '_blank';
-    node.rel = 'noopener noreferrer';
-  }
-  for (const look of looks) if (run[look]) node.classList.add(`md-${look}`);
-  return node;
 }

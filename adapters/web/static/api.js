@@ -18,6 +18,9 @@ const base = '/api/v1/';
 const patience = 10000; // milliseconds for which a list of sessions is waited for
 const sessionPath = (id, rest = '') => `sessions/${encodeURIComponent(id)}${rest}`;
 
+// query writes parameters; what's undefined is left out.
+const query = (params) => new URLSearchParams(Object.entries(params).filter(([, value]) => value !== undefined)).toString();
+
 async function call(method, path, body, signal) {
   const response = await signedFetch(base + path, { method, signal, body: body && JSON.stringify(body) }).catch((error) => { throw away(error); });
   if (!response.ok) throw await refusal(response);
@@ -59,7 +62,7 @@ const json = async (...args) => {
   return response.json().catch((error) => { throw away(error); });
 };
 
-// getMarkdown asks how blocks of answers look: runs of text for each.
+// getMarkdown asks how blocks of answers look: a tree for each (markdown.go).
 export async function getMarkdown(blocks) {
   const response = await signedFetch('/markdown', { method: 'POST', body: JSON.stringify({ blocks }) });
   if (!response.ok) throw await refusal(response);
@@ -91,6 +94,7 @@ export const sendAnyway = (id, quoted, revival) => json('POST', `receipts/${enco
 export const getPrompt = (id) => json('GET', `prompts/${encodeURIComponent(id)}`);
 export const answerPrompt = (id, body) => json('POST', `prompts/${encodeURIComponent(id)}/answer`, body);
 export const getOutput = async (id, from, limit) => marked(await json('GET', sessionPath(id, `/output?from=${from}&limit=${limit}`)));
-export const getFailures = (id, from, to) => json('GET', sessionPath(id, `/failures?from=${from}${to ? `&to=${to}` : ''}`));
+// getTurns lists turns, the newest first unless order is oldest.
+export const getTurns = (id, { from, to, limit, order }) => json('GET', sessionPath(id, `/turns?${query({ from, to, limit, order })}`));
 export const getScreen = async (id, secrets) => (await call('GET', sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
 export const openEvents = (id, from, signal) => call('GET', `events?session=${encodeURIComponent(id)}&from=${encodeURIComponent(from)}`, undefined, signal);

@@ -63,7 +63,7 @@ function openSession(session) {
   const { id } = session;
   const open = {
     id,
-    conversation: new Conversation(id),
+    conversation: new Conversation(session),
     composer: new Composer(id),
     prompt: new PromptPanel(id),
     screen: new Screen(id),
@@ -72,7 +72,7 @@ function openSession(session) {
   const from = session.lines > firstLines ? session.lines - firstLines + 1 : 0;
   open.start = (at) => new Stream(id, at, (name, data) => receive(open, name, data), (connected) => {
     state.streaming = connected;
-    if (connected) open.conversation.askFailures();
+    if (connected) open.conversation.askTurns();
     drawConnection();
   });
   open.stream = open.start(from);
@@ -108,7 +108,7 @@ function receive(open, name, data) {
       draw();
       break;
     case 'turn':
-      if (data.complete) open.conversation.askFailures();
+      if (data.complete) open.conversation.askTurns();
       break;
     default: // exit shows in the state
   }

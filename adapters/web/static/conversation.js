@@ -1,43 +1,59 @@
 'use strict';
 
-import { byId, element } from './dom.js';
-import { answerLine, drawAnswers } from './answers.js';
-import { getFailures, getOutput } from './api.js';
-import { withSecrets } from './secrets.js';
+import { byId } from './dom.js';
+import { drawAnswers } from './answers.js';
+import { getOutput } from './api.js';
+import { firstNumber, gapAmong, gapNode, isMark, lineAt, lineNode, markNode, numberOf } from './lines.js';
+import { showLive } from './live.js';
+import { lookedAt, turnsDone } from './looked.js';
+import { nextTurn, TurnList, TurnMarks } from './turns.js';
 
 // The Conversation keeps a window of the output log in the document: lines
-// top … bottom and the gaps between them, at most maxLines lines. Older ones
-// are loaded when the reader scrolls up. When the reader is further up than the
-// window reaches down, new lines aren't added: the window is detached from the
-// newest line, and grows downwards again as the reader scrolls down. Turns that failed
-// are asked for when one has ended or other lines are shown, and stand where they ended.
+// top … bottom and the marks between them, at most maxLines lines. Above and below stands
+// empty room for the lines that aren't in it, so that the scroll bar reaches all of the log:
+// what's near is loaded to the window as the reader scrolls, and elsewhere a new window begins.
+// When the reader is further up than the window reaches down, new lines aren't added: the
+// window is detached from the newest line, and grows downwards again as the reader scrolls down.
 
 const maxLines = 5000;
 const pageSize = 500;
 const near = 40; // pixels from an end that count as being there
+const mostRoom = 8e6; // pixels above or below: browsers have a bound on heights
+const margin = 12; // pixels above a line that's jumped to
 
 export class Conversation {
+  // session is as the API lists it, when it's opened.
   constructor(session) {
-    this.session = session;
+    this.session = session.id;
     this.scroller = byId('scroller');
     this.list = byId('lines');
+    this.marks = new TurnMarks(session.id, this.list);
+    this.turnList = new TurnList(session.id, (line) => this.showLine(line));
+    this.looked = lookedAt(session.id);
+    this.head = session.lines; // number of the newest line then
+    this.unreadWords = wordsOfUnread(turnsDone(session) - (this.looked?.turn ?? 0));
+    this.oldest = 1; // number of the oldest line that's kept
+    this.rowHeight = 20; // pixels, of a line that isn't in the window
     this.clear();
     this.newest = 0; // number of the newest line that was heard of
     this.unseen = 0; // lines that came while the reader was elsewhere
-    this.failures = []; // turns that failed and ended in the window, or behind it
     this.queue = [];
     this.frame = 0;
     this.loading = false;
     this.stuck = true; // the reader is at the bottom and stays there
     this.height = this.scroller.clientHeight; // as it was when the scroller was last looked at
-    this.onScroll = () => this.scrolled();
-    this.scroller.addEventListener('scroll', this.onScroll, { passive: true });
-    this.button = byId('newest');
-    this.onButton = () => this.jump();
-    this.button.addEventListener('click', this.onButton);
+    this.listeners = [
+      [this.scroller, 'scroll', () => this.scrolled()],
+      [byId('newest'), 'click', () => this.jump()],
+      [byId('unread'), 'click', () => this.showUnread()],
+      [byId('turn-before'), 'click', () => this.jumpTurn(-1)],
+      [byId('turn-next'), 'click', () => this.jumpTurn(1)],
+      [byId('turn-list'), 'click', () => this.turnList.open().catch(() => {})],
+    ];
+    for (const [node, name, listener] of this.listeners) node.addEventListener(name, listener, { passive: true });
     this.resizes = new ResizeObserver(() => this.resized());
     this.resizes.observe(this.scroller);
-    this.showButton();
+    this.showButtons();
   }
 
   close() {
@@ -45,10 +61,13 @@ export class Conversation {
     cancelAnimationFrame(this.frame);
     clearTimeout(this.timer);
     this.resizes.disconnect();
-    this.scroller.removeEventListener('scroll', this.onScroll);
-    this.button.removeEventListener('click', this.onButton);
+    for (const [node, name, listener] of this.listeners) node.removeEventListener(name, listener);
+    this.turnList.close();
     this.clear();
-    this.live(null);
+    this.newest = 0;
+    this.pad();
+    showLive(null);
+    byId('unread').hidden = true;
   }
 
   clear() {
@@ -82,11 +101,7 @@ export class Conversation {
   }
 
   live(live) {
-    const rows = (live?.known ? [...(live.writing ?? []), live.status ?? ''] : live?.rows) ?? [];
-    byId('live').hidden = rows.every((row) => row.trim() === '');
-    byId('live').classList.toggle('alternate', Boolean(live?.alternate && !live.known));
-    byId('live').classList.toggle('known', Boolean(live?.known));
-    byId('live-rows').textContent = rows.join('\n').replace(/\n$/, '');
+    showLive(live);
     if (this.stuck) this.toBottom();
   }
 
@@ -111,41 +126,33 @@ export class Conversation {
     if (!this.detached) {
       this.append(items);
       this.trimTop();
-      this.placeFailures();
+      this.marks.place(this.top, this.bottom);
       this.drawAnswers();
     }
+    this.pad();
     if (this.stuck) this.toBottom();
-    this.showButton();
+    this.beginAtUnread();
+    this.showButtons();
   }
 
-  // askFailures asks which turns failed, one time after the other.
-  async askFailures() {
+  // askTurns asks which turns ended in the window, one time after the other.
+  async askTurns() {
     this.unasked = true;
     if (this.asking) return;
     this.asking = true;
     try {
       while (this.unasked && !this.closed) {
         this.unasked = false;
-        this.failures = await getFailures(this.session, Math.max(0, this.top - 1), this.detached ? this.bottom : 0);
-        if (!this.closed) this.placeFailures();
+        await this.marks.ask(Math.max(0, this.top - 1), this.detached ? this.bottom : 0);
+        if (this.closed) return;
+        this.keepPlace(() => this.marks.place(this.top, this.bottom));
+        if (this.stuck) this.toBottom();
       }
     } catch {
       // The server is away. They're asked for when it's back.
     } finally {
       this.asking = false;
     }
-  }
-
-  // placeFailures shows those that aren't and whose place is in the window.
-  placeFailures() {
-    const shown = new Set(Array.from(this.list.querySelectorAll('.failure'), (node) => Number(node.dataset.turn)));
-    for (const failure of this.failures) {
-      if (shown.has(failure.turn) || failure.after > this.bottom || failure.after < this.top - 1) continue;
-      const before = lastUpTo(this.list, failure);
-      if (before) before.after(failureNode(failure));
-      else this.list.prepend(failureNode(failure));
-    }
-    if (this.stuck) this.toBottom();
   }
 
   append(items) {
@@ -167,7 +174,10 @@ export class Conversation {
     try {
       while (this.undrawn && !this.closed) {
         this.undrawn = false;
-        await drawAnswers(this.list, () => { if (this.stuck) this.toBottom(); });
+        await drawAnswers(this.list, (change) => {
+          this.keepPlace(change);
+          if (this.stuck) this.toBottom();
+        });
       }
     } catch {
       // The server is away. The lines are there, and are drawn when others come.
@@ -180,7 +190,7 @@ export class Conversation {
     return line ? lineNode(line) : gapNode(gap);
   }
 
-  // trimTop removes the oldest lines beyond maxLines, with the gaps before them.
+  // trimTop removes the oldest lines beyond maxLines, with the marks before them.
   trimTop() {
     if (this.count <= maxLines) return;
     while (this.count > maxLines || isMark(this.list.firstChild)) {
@@ -191,7 +201,7 @@ export class Conversation {
     this.top = firstNumber(this.list);
   }
 
-  // trimBottom removes the newest lines beyond maxLines, with the gaps behind them.
+  // trimBottom removes the newest lines beyond maxLines, with the marks behind them.
   trimBottom() {
     if (this.count <= maxLines) return;
     while (this.count > maxLines || isMark(this.list.lastChild)) {
@@ -201,6 +211,35 @@ export class Conversation {
     }
     this.bottom = Number(this.list.lastChild.dataset.n);
     this.detached = true;
+  }
+
+  // pad makes the room above and below as high as the lines would be that aren't in the window.
+  pad() {
+    const above = this.top > this.oldest ? this.top - this.oldest : 0;
+    const below = this.detached ? Math.max(0, this.newest - this.bottom) : 0;
+    if (this.count > 0) this.rowHeight = Math.min(200, Math.max(10, this.list.offsetHeight / this.count));
+    this.scale = Math.min(this.rowHeight, mostRoom / Math.max(1, above, below));
+    byId('lines-above').style.height = `${above * this.scale}px`;
+    byId('lines-below').style.height = `${below * this.scale}px`;
+  }
+
+  // keepPlace changes the document, and keeps what the reader looks at where it is.
+  keepPlace(change) {
+    const anchor = this.anchor();
+    const was = anchor?.getBoundingClientRect().top;
+    change();
+    this.pad();
+    if (anchor?.isConnected && !anchor.hidden) this.scroller.scrollTop += anchor.getBoundingClientRect().top - was;
+  }
+
+  // anchor is the first node in view; or else the end of the window that's nearer.
+  anchor() {
+    const box = this.scroller.getBoundingClientRect();
+    for (let y = margin + 2; y < box.height; y += 10) {
+      const node = document.elementFromPoint(box.left + box.width / 2, box.top + y)?.closest('#lines > *');
+      if (node) return node;
+    }
+    return this.list.getBoundingClientRect().top > box.top ? this.list.firstElementChild : this.list.lastElementChild;
   }
 
   resized() {
@@ -220,21 +259,43 @@ export class Conversation {
     const atBottom = scrollHeight - scrollTop - clientHeight < near;
     this.stuck = atBottom && !this.detached;
     if (this.stuck) this.unseen = 0;
-    this.showButton();
-    if (scrollTop < clientHeight && this.top > 1) this.load(() => this.loadOlder());
-    else if (atBottom && this.detached) this.load(() => this.loadNewer());
+    this.showButtons();
+    this.fill();
+  }
+
+  // fill loads what's in view, or will be soon.
+  fill() {
+    if (this.loading || this.count === 0) return;
+    const { scrollTop, clientHeight } = this.scroller;
+    const start = byId('lines-above').offsetHeight; // where the window begins
+    const end = start + this.list.offsetHeight;
+    const below = scrollTop + clientHeight;
+    if (below < start - clientHeight && this.top > this.oldest) {
+      this.load(() => this.loadAround(this.oldest + Math.floor(scrollTop / this.scale)));
+    } else if (scrollTop > end + clientHeight && this.detached) {
+      this.load(() => this.loadAround(Math.min(this.newest, this.bottom + Math.floor((scrollTop - end) / this.scale))));
+    } else if (scrollTop < start + clientHeight && this.top > this.oldest) {
+      this.load(() => this.loadOlder());
+    } else if (below > end - clientHeight && this.detached) {
+      this.load(() => this.loadNewer());
+    }
   }
 
   async load(how) {
     if (this.loading) return;
     this.loading = true;
+    this.list.setAttribute('aria-busy', 'true');
+    let done = false;
     try {
       await how();
+      done = true;
     } catch {
       // The connection bar says that the server is away; scrolling tries again.
     } finally {
       this.loading = false;
+      this.list.removeAttribute('aria-busy');
     }
+    if (done && !this.closed) requestAnimationFrame(() => { if (!this.closed) this.scrolled(); });
   }
 
   async loadOlder() {
@@ -246,14 +307,15 @@ export class Conversation {
     const hasGap = gapAmong(this.list.firstChild, 'nextSibling');
     const lines = out.lines.filter((line) => line.n < end);
     const gaps = out.gaps.filter((gap) => gap.after < end - 1 || (gap.after === end - 1 && !hasGap));
-    const before = this.scroller.scrollHeight;
-    if (lines.length > 0 || !hasGap) this.list.prepend(this.merged(lines, gaps));
-    this.scroller.scrollTop += this.scroller.scrollHeight - before;
-    this.top = lines[0]?.n ?? 1; // 1: nothing older is kept
-    this.count += lines.length;
-    this.trimBottom();
+    this.keepPlace(() => {
+      if (lines.length > 0 || !hasGap) this.list.prepend(this.merged(lines, gaps));
+      this.top = lines[0]?.n ?? end;
+      this.oldest = lines.length > 0 ? Math.min(out.oldest ?? 1, this.top) : end; // nothing older is kept
+      this.count += lines.length;
+      this.trimBottom();
+    });
     this.drawAnswers();
-    this.askFailures();
+    this.askTurns();
   }
 
   async loadNewer() {
@@ -280,22 +342,51 @@ export class Conversation {
     if (this.closed || this.bottom !== start) return 0;
     const hasGap = gapAmong(this.list.lastChild, 'previousSibling');
     const gaps = out.gaps.filter((gap) => gap.after > start || (gap.after === start && !hasGap));
-    this.list.append(this.merged(out.lines, gaps));
-    this.count += out.lines.length;
-    this.top ||= out.lines[0]?.n ?? 0;
-    this.bottom = out.lines.at(-1)?.n ?? this.bottom;
-    const before = this.scroller.scrollHeight;
-    this.trimTop();
-    this.scroller.scrollTop -= before - this.scroller.scrollHeight;
+    this.keepPlace(() => {
+      this.list.append(this.merged(out.lines, gaps));
+      this.count += out.lines.length;
+      this.top ||= out.lines[0]?.n ?? 0;
+      this.bottom = out.lines.at(-1)?.n ?? this.bottom;
+      this.oldest = out.oldest ?? this.oldest;
+      this.newest = Math.max(this.newest, this.bottom);
+      this.trimTop();
+    });
     this.drawAnswers();
-    this.askFailures();
+    this.askTurns();
     return out.lines.length;
+  }
+
+  // loadAround begins a new window around a line, and shows that line first.
+  async loadAround(n) {
+    const from = Math.max(this.oldest, n - pageSize / 2);
+    const out = await getOutput(this.session, from, pageSize);
+    if (this.closed) return;
+    if (out.lines.length === 0) {
+      await this.reload();
+      return;
+    }
+    this.clear();
+    this.queue.length = 0;
+    this.detached = true;
+    this.stuck = false;
+    this.list.append(this.merged(out.lines, out.gaps));
+    this.count = out.lines.length;
+    this.top = out.lines[0].n;
+    this.bottom = out.lines.at(-1).n;
+    this.oldest = out.oldest ?? this.oldest;
+    this.newest = Math.max(this.newest, this.bottom);
+    this.pad();
+    this.scrollToLine(n);
+    this.drawAnswers();
+    this.askTurns();
+    if (this.bottom >= this.newest) await this.loadRest();
   }
 
   attach() {
     this.newest = this.bottom;
     this.detached = false;
     this.queue.length = 0;
+    this.pad();
   }
 
   merged(lines, gaps) {
@@ -315,7 +406,7 @@ export class Conversation {
     this.stuck = !this.detached; // it stays so when the server is away
     this.unseen = 0;
     this.toBottom();
-    this.showButton();
+    this.showButtons();
   }
 
   async reload() {
@@ -325,62 +416,79 @@ export class Conversation {
     await this.loadRest();
   }
 
+  // showLine shows a line at the top, wherever it is.
+  async showLine(n) {
+    this.stuck = false;
+    if (n < this.top || (n > this.bottom && this.detached)) await this.load(() => this.loadAround(n));
+    this.scrollToLine(n);
+    this.showButtons();
+    const node = lineAt(this.list, n);
+    node?.classList.add('jumped');
+    setTimeout(() => node?.classList.remove('jumped'), 1500);
+  }
+
+  scrollToLine(n) {
+    let node = lineAt(this.list, n);
+    while (isMark(node?.previousSibling) && node.previousSibling.classList.contains('unread')) node = node.previousSibling;
+    if (node) this.scroller.scrollTop += node.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top - margin;
+  }
+
+  // jumpTurn goes to the beginning of the next turn, or of the one before.
+  async jumpTurn(step) {
+    const { scrollTop } = this.scroller;
+    const at = this.jumped?.scrollTop === scrollTop ? this.jumped.line : numberOf(this.anchor());
+    const line = await nextTurn(this.session, at, step).catch(() => 0);
+    if (this.closed) return;
+    if (line > 0) await this.showLine(line);
+    else if (step > 0) await this.jump();
+    else await this.showLine(this.oldest);
+    this.jumped = { line: line || at, scrollTop: this.scroller.scrollTop };
+  }
+
+  // beginAtUnread marks where what's new begins, once the lines are there with which the
+  // session was opened, and begins there if it doesn't fit into the view.
+  beginAtUnread() {
+    if (this.begun || this.bottom < this.head || this.head === 0) return;
+    this.begun = true;
+    if (!this.looked || this.looked.line === 0 || this.looked.line >= this.head) return;
+    if (this.looked.line + 1 < this.top) return; // the button leads there
+    this.placeUnread();
+    const mark = this.list.querySelector('.unread');
+    if (mark && mark.getBoundingClientRect().top < this.scroller.getBoundingClientRect().top) {
+      this.stuck = false;
+      this.scrollToLine(this.looked.line + 1);
+    }
+  }
+
+  // placeUnread puts the mark of what's new before its first line.
+  placeUnread() {
+    const first = lineAt(this.list, this.looked.line + 1);
+    if (first && !this.list.querySelector('.unread')) first.before(markNode('unread', this.unreadWords));
+  }
+
+  async showUnread() {
+    await this.showLine(this.looked.line + 1);
+    this.placeUnread();
+    this.scrollToLine(this.looked.line + 1);
+    this.foundUnread = true;
+    this.showButtons();
+  }
+
   toBottom() {
     this.scroller.scrollTop = this.scroller.scrollHeight;
   }
 
-  showButton() {
-    this.button.hidden = this.stuck;
-    this.button.textContent = this.unseen > 0 ? `↓ ${this.unseen} new — jump to newest` : '↓ Jump to newest';
+  showButtons() {
+    const newest = byId('newest');
+    newest.hidden = this.stuck;
+    byId('conversation').classList.toggle('at-end', this.stuck);
+    newest.textContent = this.unseen > 0 ? `↓ ${this.unseen} new — jump to newest` : '↓ Jump to newest';
+    const unread = byId('unread');
+    const isFarUp = this.begun && this.looked?.line > 0 && this.looked.line + 1 < this.top && this.looked.line < this.head;
+    unread.hidden = !isFarUp || this.foundUnread;
+    unread.textContent = `↑ ${this.unreadWords}`;
   }
 }
 
-function lineNode(line) {
-  const node = element('div', `line ${line.kind}`);
-  const author = line.kind === 'user' && line.begins ? line.author || 'you' : '';
-  if (author) node.append(`${author}: `);
-  node.append(...withSecrets(line.text, line.secrets));
-  if (line.secrets?.length > 0) node.dataset.secret = 'true';
-  if (line.kind === 'answer') answerLine(node, line);
-  node.dataset.n = line.n;
-  return node;
-}
-
-function gapNode(gap) {
-  const lines = gap.at_least === 1 ? 'line' : 'lines';
-  const what = gap.at_least > 0 ? `at least ${gap.at_least} ${lines} missing` : 'lines may be missing';
-  const node = element('div', 'gap', gap.reason ? `${what}: ${gap.reason}` : what);
-  node.dataset.after = gap.after;
-  node.setAttribute('role', 'note');
-  return node;
-}
-
-const isGap = (node) => Boolean(node?.dataset.after);
-const isMark = (node) => isGap(node) || Boolean(node?.dataset.turn); // what stands between lines
-
-// gapAmong says whether a gap is among the marks that begin with a node and go on that way.
-function gapAmong(node, way) {
-  for (let mark = node; isMark(mark); mark = mark[way]) if (isGap(mark)) return true;
-  return false;
-}
-
-function failureNode({ turn, why }) {
-  const node = element('div', 'failure', `failed: ${why}`);
-  node.dataset.turn = turn;
-  node.setAttribute('role', 'note');
-  return node;
-}
-
-// lastUpTo is the node that a failure stands behind: its turn's last line that's there, or the
-// failure of an earlier turn that ended there, too.
-function lastUpTo(list, { turn, after }) {
-  for (let node = list.lastChild; node; node = node.previousSibling) {
-    if (Number(node.dataset.turn) < turn || Number(node.dataset.n) <= after) return node;
-  }
-  return null;
-}
-
-function firstNumber(list) {
-  for (const node of list.children) if (node.dataset.n) return Number(node.dataset.n);
-  return 0;
-}
+// wordsOfUnread say how much of a session is new.
+const wordsOfUnread = (turns) => (turns > 1 ? `${turns} new turns since you looked` : 'New since you looked');

@@ -12,6 +12,23 @@ export function element(tag, className, text) {
   return e;
 }
 
+// copyButton copies what text returns when it's pressed, and says so.
+export function copyButton(text) {
+  const button = element('button', 'copy', 'Copy');
+  button.type = 'button';
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(text());
+      button.textContent = 'Copied';
+    } catch {
+      toast('The browser doesn’t let the page copy. Select the text instead.');
+      return;
+    }
+    setTimeout(() => { button.textContent = 'Copy'; }, 2000);
+  });
+  return button;
+}
+
 let toastTimer = 0;
 
 // toast shows a sentence for a few seconds.
@@ -32,4 +49,23 @@ export function ago(iso, now = Date.now()) {
   if (s < 3600) return `${Math.floor(s / 60)}m`;
   if (s < 86400) return `${Math.floor(s / 3600)}h`;
   return `${Math.floor(s / 86400)}d`;
+}
+
+// took says how long something took.
+export function took(ms) {
+  if (!(ms >= 0)) return '';
+  const s = ms / 1000;
+  if (s < 10) return `${s.toFixed(1)} s`;
+  if (s < 60) return `${Math.floor(s)} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
+  return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+}
+
+// clock is the time of a moment as a reader's clock shows it, with the day if that isn't today.
+export function clock(iso, now = new Date()) {
+  const at = new Date(iso);
+  if (!iso || Number.isNaN(at.getTime())) return '';
+  const time = at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+  if (at.toDateString() === now.toDateString()) return time;
+  return `${at.toLocaleDateString([], { day: 'numeric', month: 'short', year: at.getFullYear() === now.getFullYear() ? undefined : 'numeric' })} ${time}`;
 }

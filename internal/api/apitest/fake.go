@@ -42,8 +42,8 @@ type session struct {
 	sessions.Session
 	lines   []sessions.Line
 	gaps    []gapRow
-	failed  []sessions.Turn
-	dropped int64 // lines dropped from the front of the log
+	turns   []sessions.PlacedTurn // those that have ended
+	dropped int64                 // lines dropped from the front of the log
 	screen  sessions.Screen
 	seq     int64
 }
@@ -120,7 +120,7 @@ func (d *Daemon) Turn(id sessions.ID, open bool) {
 		if open {
 			s.Turn = sessions.Turn{Number: s.Turn.Number + 1, Open: true, StartedAt: time.Now(), FirstLine: s.Lines + 1}
 		} else {
-			s.Turn.Open, s.Turn.EndedAt, s.Turn.LastLine = false, time.Now(), s.Lines
+			s.end("")
 			ev.Complete = true
 		}
 		ev.Turn = s.Turn
@@ -130,10 +130,36 @@ func (d *Daemon) Turn(id sessions.ID, open bool) {
 // FailTurn ends the open turn as one that failed.
 func (d *Daemon) FailTurn(id sessions.ID, why string) {
 	d.event(id, func(s *session, ev *sessions.OutputEvent) {
-		s.Turn.Open, s.Turn.EndedAt, s.Turn.LastLine, s.Turn.Failed = false, time.Now(), s.Lines, why
-		s.failed = append(s.failed, s.Turn)
+		s.end(why)
 		ev.Complete = true
+		ev.Turn = s.Turn
 	})
+}
+
+// LastTurn changes the turn that ended last, as if it had taken another time, say. It publishes
+// nothing.
+func (d *Daemon) LastTurn(id sessions.ID, change func(*sessions.PlacedTurn)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.find(string(id))
+	change(&s.turns[len(s.turns)-1])
+}
+
+// end ends the open turn.
+func (s *session) end(why string) {
+	s.Turn.Open, s.Turn.EndedAt, s.Turn.LastLine, s.Turn.Failed = false, time.Now(), s.Lines, why
+	s.turns = append(s.turns, s.placed())
+}
+
+// placed is the present turn, with where it stands.
+func (s *session) placed() sessions.PlacedTurn {
+	t := sessions.PlacedTurn{Turn: s.Turn, After: s.Lines}
+	for _, l := range s.lines {
+		if l.N >= t.FirstLine && l.Kind == sessions.KindUser && t.Asked == "" {
+			t.Asked = l.Text
+		}
+	}
+	return t
 }
 
 // Live changes the live region.
@@ -350,7 +376,7 @@ func (d *Daemon) Read(_ context.Context, id sessions.ID, from int64, limit int) 
 	if s == nil {
 		return sessions.Output{}, unknown(string(id))
 	}
-	out := sessions.Output{Next: from}
+	out := sessions.Output{Next: from, Oldest: s.dropped + 1}
 	out.Lines = linesSince(s, from-1, limit)
 	if n := len(out.Lines); n > 0 {
 		out.Next = out.Lines[n-1].N + 1
@@ -404,21 +430,25 @@ func (d *Daemon) ReadSince(_ context.Context, id sessions.ID, line, gap int64, l
 	return out, line, gap, nil
 }
 
-// Failures implements api.Log.
-func (d *Daemon) Failures(_ context.Context, id sessions.ID, from, to int64, limit int) ([]sessions.Turn, error) {
+// TurnsWithin implements api.Log.
+func (d *Daemon) TurnsWithin(_ context.Context, id sessions.ID, from, to int64, oldest bool, limit int) ([]sessions.PlacedTurn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.find(string(id))
 	if s == nil {
 		return nil, unknown(string(id))
 	}
-	var out []sessions.Turn
-	for _, t := range slices.Backward(s.failed) {
-		if t.LastLine >= from && t.LastLine <= to && len(out) < limit {
-			out = append(out, t)
-		}
+	all := slices.Clone(s.turns)
+	if s.Turn.Open {
+		all = append(all, s.placed())
 	}
-	return out, nil
+	if !oldest {
+		slices.Reverse(all)
+	}
+	all = slices.DeleteFunc(all, func(t sessions.PlacedTurn) bool {
+		return t.FirstLine > to && (t.Open || t.After > to) || !t.Open && t.After < from
+	})
+	return all[:min(len(all), limit)], nil
 }
 
 // Head implements api.Log.

@@ -1,0 +1,62 @@
+package web_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/panebridge/panebridge/internal/browsertest"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// conversation is of what agents write: headings, lists, code, a table, text of other scripts.
+const conversation = "## What I found\n\nThe retry loop **never** sleeps: `retry()` calls `send()` at once.\n\n" +
+	"1. Sleep between tries\n2. Give up after five\n   - and say why\n\n" +
+	"```go\nfunc retry(ctx context.Context) error {\n\tfor i := range 5 { // five tries\n\t\tif err := send(ctx, \"a long text that goes on and on so that it doesn't fit into a phone\"); err == nil {\n\t\t\treturn nil\n\t\t}\n\t}\n\treturn errGivenUp\n}\n```\n\n" +
+	"| file | lines | change |\n|:-----|------:|:------:|\n| `retry.go` | 48 | **new** |\n| `send.go` | 1203 | [see](https://example.com/send) |\n\n" +
+	"> It was so since the first version.\n\n- [x] tests pass\n- [ ] documentation\n\nمرحبا بالعالم، هذا نص من اليمين.\n\n日本語の文章も正しく折り返されるべきです。https://example.com/日本"
+
+// A conversation has bubbles, answers as documents, turns with their length, and where what's new begins.
+func TestAConversation(t *testing.T) {
+	s := newSite(t)
+	id := s.daemon.Add("refactor", "claude")
+	for i := range 3 {
+		s.daemon.Turn(id, true)
+		s.daemon.Block(id, sessions.KindUser, fmt.Sprintf("please look why the upload hangs (%d)\nand mend it", i))
+		s.daemon.Block(id, sessions.KindTool, "Read: retry.go")
+		s.daemon.Block(id, sessions.KindAnswer, conversation)
+		s.daemon.Turn(id, false)
+		s.daemon.LastTurn(id, func(t *sessions.PlacedTurn) { t.StartedAt = t.EndedAt.Add(-time.Duration(i+1) * 65 * time.Second) })
+	}
+	for _, size := range [][2]int{{1280, 800}, {390, 844}} {
+		b := browse(t, size[0], size[1])
+		b.Do(s.open())
+		b.Until("the answers", `document.querySelectorAll('#lines .line[data-drawn]').length === 3`)
+		b.Until("the turns' ends", `[...document.querySelectorAll('.turn-end')].map((e) => e.textContent.split(' · ')[0]).join() === 'Done in 1 min 5 s,Done in 2 min 10 s,Done in 3 min 15 s'`)
+		s.daemon.Known(id, "✢ Osmosing… (3s)", "Now I'm looking at", "the tests")
+		b.Until("what it does", `document.querySelector('#live').checkVisibility()`)
+		for _, scheme := range []string{"light", "dark"} {
+			b.Do(browsertest.Scheme(scheme))
+			b.Shot(fmt.Sprintf("conversation-%d-%s", size[0], scheme))
+		}
+		if got := browsertest.Eval[string](b, `[...document.querySelectorAll('.line.answer')][0].querySelector('table').innerText`); got != "file\tlines\tchange\nretry.go\t48\tnew\nsend.go\t1203\tsee" {
+			t.Errorf("the table is %q", got)
+		}
+		if wide := browsertest.Eval[bool](b, `document.querySelector('#scroller').scrollWidth > document.querySelector('#scroller').clientWidth`); wide {
+			t.Errorf("%d pixels: the conversation scrolls sideways", size[0])
+		}
+		browsertest.Eval[int](b, `document.querySelector('#scroller').scrollTop -= 100`)
+		b.Do(chromedp.Click("#turn-before"))
+		b.Until("the third turn", `(() => { const top = document.querySelector('#scroller').getBoundingClientRect().top; const bubble = document.querySelectorAll('.line.user[data-begins]')[2].getBoundingClientRect().top; return Math.abs(bubble - top - 12) < 3; })()`)
+		b.Shot(fmt.Sprintf("conversation-%d-turn", size[0]))
+		b.Do(chromedp.Click("#turn-before"))
+		b.Until("the second turn", `(() => { const top = document.querySelector('#scroller').getBoundingClientRect().top; const bubble = document.querySelectorAll('.line.user[data-begins]')[1].getBoundingClientRect().top; return Math.abs(bubble - top - 12) < 3; })()`)
+		b.Do(chromedp.Click("#turn-list"), chromedp.WaitVisible(".turn-entry"))
+		b.Shot(fmt.Sprintf("conversation-%d-turns", size[0]))
+		b.Do(chromedp.Click(".turn-entry[data-turn='1']"))
+		b.Until("the first turn", `(() => { const top = document.querySelector('#scroller').getBoundingClientRect().top; const bubble = document.querySelectorAll('.line.user[data-begins]')[0].getBoundingClientRect().top; return Math.abs(bubble - top) < 40; })()`)
+		s.daemon.Known(id, "")
+	}
+}
