@@ -3,7 +3,6 @@ package render_test
 import (
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -12,36 +11,6 @@ import (
 	"github.com/panebridge/panebridge/internal/render"
 	"github.com/panebridge/panebridge/internal/render/rendertest"
 )
-
-// treeText is what a tree shows, with the numbers of lists as chats have them.
-func treeText(blocks []render.TreeBlock) string {
-	var b strings.Builder
-	runs := func(runs []render.Run) {
-		for _, r := range runs {
-			b.WriteString(r.Text)
-		}
-	}
-	var walk func([]render.TreeBlock)
-	walk = func(blocks []render.TreeBlock) {
-		for _, block := range blocks {
-			runs(block.Runs)
-			b.WriteString(block.Code)
-			for _, row := range block.Rows {
-				for _, cell := range row {
-					runs(cell.Runs)
-				}
-			}
-			for i, item := range block.Blocks {
-				if block.Kind == render.TreeList && block.Ordered {
-					b.WriteString(strconv.Itoa(block.Start + i))
-				}
-				walk([]render.TreeBlock{item})
-			}
-		}
-	}
-	walk(blocks)
-	return b.String()
-}
 
 // targets are where the links in a tree's tables lead.
 func targets(blocks []render.TreeBlock) string {
@@ -78,7 +47,7 @@ func TestATreeHasWhatChatsShow(t *testing.T) {
 		parts := []render.Part{{Kind: render.Answer, Source: source}}
 		chat := render.Render(parts, render.TextPosition{}, render.End(parts)).String()
 		tree := render.Tree(source)
-		got, want := bareText(treeText(tree)), bareText(chat)
+		got, want := bareText(rendertest.TreeText(tree, true)), bareText(chat)
 		if linked := targets(tree); linked != "" {
 			shown := rendertest.Marks(got)
 			got = string(shown)
