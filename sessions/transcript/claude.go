@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -46,6 +47,7 @@ type claudeLine struct {
 	kind, subtype, id, parent          string
 	at, message, origin, content       gjson.Result
 	attachment, denial, before         gjson.Result
+	outcome                            gjson.Result // what the program keeps of a tool's result for itself
 	meta, summary, sidechain, apiError bool
 }
 
@@ -74,6 +76,8 @@ func (l *claudeLine) read(line gjson.Result) {
 			l.denial = v
 		case "toolDenialBeforeRun":
 			l.before = v
+		case "toolUseResult":
+			l.outcome = v
 		case "isMeta":
 			l.meta = v.Bool()
 		case "isCompactSummary", "isVisibleInTranscriptOnly":
@@ -153,6 +157,7 @@ func (d *claudeDecoder) assistant(l *claudeLine, out []Record) []Record {
 func claudeCall(block gjson.Result) Record {
 	r := Record{Kind: Tool, ID: textOf(block.Get("id")), Tool: textOf(block.Get("name"))}
 	args := block.Get("input")
+	r.Args = wholeArgs(args)
 	switch r.Tool {
 	case "AskUserQuestion":
 		r.Kind, r.Text = Question, questions(args)
@@ -164,6 +169,9 @@ func claudeCall(block gjson.Result) Record {
 	}
 	return r
 }
+
+// claudeEdits are the tools whose results say what they changed.
+var claudeEdits = []string{"Edit", "MultiEdit", "Write"} //nolint:gochecknoglobals // a constant table
 
 const claudeInterrupted = "[Request interrupted by user" // "]" or " for tool use]"
 
@@ -196,7 +204,9 @@ func (d *claudeDecoder) user(l *claudeLine, out []Record) []Record {
 	}
 	if shell, ok := between(said, "<bash-stdout>", "</bash-stdout>"); ok {
 		stderr, _ := between(said, "<bash-stderr>", "</bash-stderr>")
-		return append(out, Record{Kind: ToolResult, ID: own(l.id), Tool: "!", Text: result(shell + stderr), Failed: shell == "" && stderr != ""})
+		r := Record{Kind: ToolResult, ID: own(l.id), Tool: "!", Failed: shell == "" && stderr != ""}
+		r.setResult(shell+stderr, 0)
+		return append(out, r)
 	}
 	return d.prompt(l, said, out)
 }
@@ -252,7 +262,10 @@ func (d *claudeDecoder) result(l *claudeLine, block gjson.Result) Record {
 	case l.denial.Str == "user-rejected":
 		r.Failed, r.Text = true, "interrupted by the person"
 	default:
-		r.Text = result(claudeText(block.Get("content")))
+		r.setResult(claudeText(block.Get("content")), 0)
+	}
+	if !r.Failed && slices.Contains(claudeEdits, r.Tool) {
+		r.Diff = claudeDiff(l.outcome.Get("filePath").Str, l.outcome.Get("structuredPatch"))
 	}
 	return r
 }

@@ -177,21 +177,21 @@ func (d *codexDecoder) item(item gjson.Result, out []Record) ([]Record, bool) {
 		if valid([]byte(args.Str)) {
 			args = gjson.Parse(args.Str)
 		}
-		r.Kind, r.Text = Tool, callInShort(r.Tool, args)
+		r.Kind, r.Text, r.Args = Tool, callInShort(r.Tool, args), wholeArgs(args)
 		if r.Tool == "request_user_input" {
 			r.Kind, r.Text = Question, questions(args)
 		}
 	case "custom_tool_call":
-		r.Kind, r.Text = Tool, callInShort(r.Tool, item.Get("input"))
+		r.Kind, r.Text, r.Args = Tool, callInShort(r.Tool, item.Get("input")), wholeArgs(item.Get("input"))
 	case "local_shell_call":
 		r.Kind, r.Tool = Tool, "shell"
-		r.Text = callInShort(r.Tool, item.Get("action"))
+		r.Text, r.Args = callInShort(r.Tool, item.Get("action")), wholeArgs(item.Get("action"))
 	case "web_search_call":
 		r.Kind, r.Tool = Tool, "web_search"
-		r.Text = callInShort(r.Tool, item.Get("action"))
+		r.Text, r.Args = callInShort(r.Tool, item.Get("action")), wholeArgs(item.Get("action"))
 	case "function_call_output", "custom_tool_call_output":
 		r.Kind, r.Tool = ToolResult, d.Calls.name(r.ID)
-		r.Text, r.Failed = codexOutput(item.Get("output"))
+		r.setCodexOutput(item.Get("output"))
 	default:
 		return out, codexSilentItems[kind]
 	}
@@ -206,17 +206,17 @@ var codexHead = regexp.MustCompile(`^(Chunk ID: .*|Wall time: .*|Original token 
 
 var codexStatus = regexp.MustCompile(`^(?:Process exited with code|Exit code:) (-?\d+)$`)
 
-// codexOutput is a result in short: its head is taken away, a status other than 0
-// stands before it.
-func codexOutput(output gjson.Result) (short string, failed bool) {
+// setCodexOutput puts a result into its record: its head is taken away.
+func (r *Record) setCodexOutput(output gjson.Result) {
 	said := output.Str
 	switch {
 	case output.IsArray():
 		said = codexText(output)
 	case output.IsObject():
-		said, failed = output.Get("content").Str, output.Get("success").Type == gjson.False
+		said, r.Failed = output.Get("content").Str, output.Get("success").Type == gjson.False
 	case strings.HasPrefix(said, `{"answers":`) && valid([]byte(said)):
-		return codexAnswers(gjson.Parse(said)), false
+		r.setResult(codexAnswers(gjson.Parse(said)), 0)
+		return
 	}
 	status := 0
 	for {
@@ -232,13 +232,9 @@ func codexOutput(output gjson.Result) (short string, failed bool) {
 		}
 	}
 	if strings.HasPrefix(said, "aborted by user") || strings.HasPrefix(said, "unsupported call") || strings.HasPrefix(said, "exec_command failed") {
-		failed = true
+		r.Failed = true
 	}
-	short = result(said)
-	if status != 0 {
-		short, failed = "exit status "+strconv.Itoa(status)+"\n"+short, true
-	}
-	return short, failed
+	r.setResult(said, status)
 }
 
 // codexAnswers are a person's answers to questions:
@@ -251,5 +247,5 @@ func codexAnswers(said gjson.Result) string {
 		}
 		return true
 	})
-	return result(strings.Join(answers, "\n"))
+	return strings.Join(answers, "\n")
 }

@@ -162,7 +162,7 @@ func (d *geminiDecoder) given(call string) bool {
 }
 
 func geminiCall(c gjson.Result) Record {
-	r := Record{Kind: Tool, ID: textOf(c.Get("id")), Tool: textOf(c.Get("name"))}
+	r := Record{Kind: Tool, ID: textOf(c.Get("id")), Tool: textOf(c.Get("name")), Args: wholeArgs(c.Get("args"))}
 	if r.Tool == "ask_user" {
 		r.Kind, r.Text = Question, questions(c.Get("args"))
 	}
@@ -184,9 +184,8 @@ func geminiResult(c gjson.Result, status string) Record {
 	}
 	var exit int
 	said, exit = shellOutput(said)
-	r.Text = result(said)
-	if exit != 0 {
-		r.Text, r.Failed = "exit status "+strconv.Itoa(exit)+"\n"+r.Text, true
+	if r.setResult(said, exit); !r.Failed {
+		r.Diff = wholeDiff(c.Get("resultDisplay.fileDiff"))
 	}
 	return r
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -298,17 +297,18 @@ func (s *openCodeSource) tool(id string, p gjson.Result, over bool, out []Record
 		if r.Text == "" {
 			r.Kind, r.Text = Tool, callInShort(r.Tool, state.Get("input"))
 		}
+		r.Args = wholeArgs(state.Get("input"))
 		out = append(out, r)
 	}
 	if (status == "completed" || status == "error") && s.giveOnce(id+" done") {
 		r := called
 		r.Kind, r.At = ToolResult, millis(state.Get("time.end"))
-		r.Text = result(state.Get("output").Str)
+		said := state.Get("output").Str
 		if status == "error" {
-			r.Text, r.Failed = result(state.Get("error").String()), true
+			said, r.Failed = state.Get("error").String(), true
 		}
-		if exit := state.Get("metadata.exit"); exit.Type == gjson.Number && exit.Int() != 0 {
-			r.Text, r.Failed = "exit status "+strconv.FormatInt(exit.Int(), 10)+"\n"+r.Text, true
+		if r.setResult(said, int(state.Get("metadata.exit").Int())); !r.Failed {
+			r.Diff = wholeDiff(state.Get("metadata.diff"))
 		}
 		out = append(out, r)
 	}

@@ -64,7 +64,7 @@ func (d *piDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 // long.
 type piMessage struct {
 	role, stop, failure, call, tool, command, output string
-	content                                          gjson.Result
+	content, details                                 gjson.Result
 	failed                                           bool
 	exit                                             int64
 }
@@ -84,6 +84,8 @@ func (m *piMessage) read(message gjson.Result) {
 			m.call = v.Str
 		case "toolName":
 			m.tool = v.Str
+		case "details":
+			m.details = v
 		case "isError":
 			m.failed = v.Bool()
 		case "command":
@@ -109,11 +111,11 @@ func (d *piDecoder) message(id string, message gjson.Result, out []Record) ([]Re
 	case "assistant":
 		out = d.answer(id, &m, out)
 	case "toolResult":
-		out = append(out, Record{Kind: ToolResult, ID: own(m.call), Tool: own(m.tool), Failed: m.failed, Text: piResult(claudeText(m.content))})
+		out = append(out, m.result())
 	case "bashExecution": // a command that the person ran with "!"
-		out = append(out,
-			Record{Kind: User, ID: id, Text: "! " + cleanText(m.command)},
-			Record{Kind: ToolResult, ID: id, Tool: "!", Text: result(m.output), Failed: m.exit != 0})
+		r := Record{Kind: ToolResult, ID: id, Tool: "!", Failed: m.exit != 0}
+		r.setResult(m.output, 0)
+		out = append(out, Record{Kind: User, ID: id, Text: "! " + cleanText(m.command)}, r)
 	case "custom", "hookMessage", "compactionSummary", "branchSummary":
 	default:
 		return out, false
@@ -131,7 +133,8 @@ func (d *piDecoder) answer(id string, m *piMessage, out []Record) []Record {
 			}
 		case "toolCall":
 			name := textOf(part.Get("name"))
-			out = append(out, Record{Kind: Tool, ID: textOf(part.Get("id")), Tool: name, Text: callInShort(name, part.Get("arguments"))})
+			args := part.Get("arguments")
+			out = append(out, Record{Kind: Tool, ID: textOf(part.Get("id")), Tool: name, Text: callInShort(name, args), Args: wholeArgs(args)})
 		}
 		return true
 	})
@@ -158,16 +161,17 @@ func (d *piDecoder) end(id string, interrupted bool, out []Record) []Record {
 	return append(out, Record{Kind: TurnEnd, ID: id, Interrupted: interrupted})
 }
 
-// piResult is a result in short, with the status before a failed command's output.
-func piResult(said string) string {
+// result is what a tool returned. The status of a failed command stands behind its output.
+func (m *piMessage) result() Record {
+	r := Record{Kind: ToolResult, ID: own(m.call), Tool: own(m.tool), Diff: piDiff(m.details.Get("diff"))}
+	said, status := claudeText(m.content), 0
 	const last = "Command exited with code "
-	i := strings.LastIndex(said, last)
-	if i < 0 {
-		return result(said)
+	if i := strings.LastIndex(said, last); i >= 0 {
+		if n, err := strconv.Atoi(strings.TrimSpace(said[i+len(last):])); err == nil {
+			said, status = said[:i], n
+		}
 	}
-	status, err := strconv.Atoi(strings.TrimSpace(said[i+len(last):]))
-	if err != nil {
-		return result(said)
-	}
-	return "exit status " + strconv.Itoa(status) + "\n" + result(said[:i])
+	r.setResult(said, status)
+	r.Failed = m.failed // whatever its text ends with
+	return r
 }

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -117,7 +116,7 @@ func (d *qwenDecoder) message(id string, parts gjson.Result, out []Record) []Rec
 }
 
 func qwenCall(c gjson.Result) Record {
-	r := Record{Kind: Tool, ID: textOf(c.Get("id")), Tool: textOf(c.Get("name"))}
+	r := Record{Kind: Tool, ID: textOf(c.Get("id")), Tool: textOf(c.Get("name")), Args: wholeArgs(c.Get("args"))}
 	if r.Tool == "ask_user_question" {
 		r.Kind, r.Text = Question, questions(c.Get("args"))
 	}
@@ -153,9 +152,8 @@ func (d *qwenDecoder) result(id string, parts, called gjson.Result, out []Record
 		if failure := f.Get("response.error").Str; failure != "" {
 			said, r.Failed = failure, true
 		}
-		r.Text = result(said)
-		if exit != 0 {
-			r.Text, r.Failed = "exit status "+strconv.Itoa(exit)+"\n"+r.Text, true
+		if r.setResult(said, exit); !r.Failed && called.Get("callId").Str == r.ID {
+			r.Diff = wholeDiff(called.Get("resultDisplay.fileDiff"))
 		}
 		out = append(out, r)
 	}

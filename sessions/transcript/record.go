@@ -50,6 +50,13 @@ type Record struct {
 	Tool string // name of the tool, of Tool, ToolResult and Question
 	By   string `json:",omitempty"` // who says it, of Helper: "Explore (Find the tests)"
 	At   time.Time
+	// Args are all that a tool is called with, as JSON; of Tool and Question. Whole is all that it
+	// returned, its lines end in "\n"; of ToolResult. Of more than 64 KiB, the middle is left out.
+	Args  string `json:",omitempty"`
+	Whole string `json:",omitempty"`
+	// Diff is what a tool changed in files, as a unified diff, where the program says it, and it's no
+	// more than 64 KiB; of ToolResult.
+	Diff string `json:",omitempty"`
 	// Raw says that what a tool is called with has control characters, but for ends of rows and
 	// tabs; of Tool and Question. It's known of Qwen Code's calls alone.
 	Raw bool `json:",omitempty"`

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,12 @@ func checkRecord(t *testing.T, r Record) {
 		t.Errorf("invalid UTF-8: %+v", r)
 	case r.Text == "" && slices.Contains([]RecordKind{User, Answer}, r.Kind):
 		t.Errorf("no text: %+v", r)
+	case len(r.Args) > maxWhole || len(r.Whole) > maxWhole+len("exit status -2147483648\n") || len(r.Diff) > maxWhole+(maxWhole/2):
+		t.Errorf("too much is kept: %d, %d and %d bytes of %s", len(r.Args), len(r.Whole), len(r.Diff), r.Text)
+	case !utf8.ValidString(r.Args+r.Whole+r.Diff) || r.Args != "" && !json.Valid([]byte(r.Args)):
+		t.Errorf("its arguments aren't JSON, or invalid UTF-8: %+v", r)
+	case r.Args != "" && r.Kind != Tool && r.Kind != Question, r.Whole+r.Diff != "" && r.Kind != ToolResult:
+		t.Errorf("what's whole doesn't go with its kind: %+v", r)
 	case r.Kind == User && strings.Contains(r.Text, "\r"):
 		t.Errorf("another line end: %+v", r)
 	case (r.Kind == Tool || r.Kind == ToolResult) && (len(r.Text) > 6000 || strings.Count(r.Text, "\n") > shortLines+1):

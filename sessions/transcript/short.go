@@ -70,9 +70,8 @@ func plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// result is a tool's result in short.
-func result(text string) string {
-	text = withoutNotices(text)
+// shortOrNone is a tool's result in short.
+func shortOrNone(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "(no output)"
 	}
