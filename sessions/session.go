@@ -176,6 +176,8 @@ type Line struct {
 	// Begins says that it's the first line of a block of the agent's transcript: an
 	// answer, say. The text of a block is its lines, joined with "\n".
 	Begins bool `json:"begins,omitempty"`
+	// Tool says of which call of a tool the block is a part; of the first line of a block of KindTool.
+	Tool *ToolPart `json:"tool,omitempty"`
 	// Author is who wrote it, as people are called; of KindUser only.
 	Author string `json:"author,omitempty"`
 	// Origin is the place that it was written at, as a target of adapters; "": none of

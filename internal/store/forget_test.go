@@ -18,7 +18,7 @@ func TestDropSession(t *testing.T) {
 	mustPut(t, s, "pb_1", "pb_2")
 	batch := func(id sessions.ID, text string, lines int) polling.Batch {
 		return polling.Batch{
-			Session: id, Lines: slices.Repeat([]sessions.Line{{Kind: sessions.KindPane, Text: text}}, lines), Gaps: []sessions.Gap{{Reason: "r"}},
+			Session: id, Lines: slices.Concat([]sessions.Line{{Kind: sessions.KindTool, Text: text, Tool: calledWith("a", text)[0].Tool}}, slices.Repeat([]sessions.Line{{Kind: sessions.KindPane, Text: text}}, lines-1)), Gaps: []sessions.Gap{{Reason: "r"}},
 			Turn: &sessions.Turn{Number: 1, Open: true, FirstLine: 1}, Engine: []byte("e"),
 		}
 	}
@@ -38,7 +38,7 @@ func TestDropSession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, table := range []string{"sessions", "logs", "lines", "gaps", "turns", "receipts", "prompts"} {
+	for _, table := range []string{"sessions", "logs", "lines", "tool_details", "gaps", "turns", "receipts", "prompts"} {
 		var n int
 		want := 1
 		if table == "lines" {

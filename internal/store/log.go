@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ const (
 	sqlPutTurn   = `INSERT INTO turns (session, number, open, started_at, ended_at, first_line, last_line, status, failed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT DO UPDATE SET open = excluded.open, started_at = excluded.started_at, ended_at = excluded.ended_at,
 	first_line = excluded.first_line, last_line = excluded.last_line, status = excluded.status, failed = excluded.failed`
-	sqlAddLine = `INSERT INTO lines (session, n, kind, text, at, author, origin, begins) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlAddLine = `INSERT INTO lines (session, n, kind, text, at, author, origin, begins, tool) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlAddGap  = `INSERT INTO gaps (session, after, at_least, reason) VALUES (?, ?, ?, ?)`
 )
 
@@ -34,6 +35,7 @@ type logState struct {
 	head         int64
 	oldest       int64 // head + 1: no line is kept
 	lastOutputAt int64
+	details      int64 // bytes of tool_details, about; the writer knows them
 	turn         sessions.Turn
 }
 
@@ -60,7 +62,7 @@ func (s *Store) Append(ctx context.Context, b polling.Batch) (polling.Appended, 
 	var out polling.Appended
 	b, err := prepareBatch(b)
 	if err == nil {
-		err = s.write.queue.do(ctx, 1+len(b.Lines)+len(b.Gaps), func(ctx context.Context) (err error) {
+		err = s.write.queue.do(ctx, 1+len(b.Lines)+len(b.Gaps)+rowsOfDetails(b.Lines), func(ctx context.Context) (err error) {
 			out, err = s.write.append(ctx, b, s.maxLines.Load())
 			return err
 		})
@@ -68,6 +70,7 @@ func (s *Store) Append(ctx context.Context, b polling.Batch) (polling.Appended, 
 	if err != nil {
 		return polling.Appended{}, s.explain("append to the log of "+string(b.Session), err)
 	}
+	dropDetails(out.Lines)
 	return out, nil
 }
 
@@ -89,7 +92,7 @@ func prepareBatch(b polling.Batch) (polling.Batch, error) {
 	for i := range b.Lines {
 		l := &b.Lines[i]
 		l.Kind, l.Text, l.At = sessions.LineKind(clean(l.Kind)), clean(l.Text), fromNanos(nanos(l.At))
-		l.Author, l.Origin = clean(l.Author), clean(l.Origin)
+		l.Author, l.Origin, l.Tool = clean(l.Author), clean(l.Origin), cleanTool(l.Tool)
 	}
 	b.Gaps = slices.Clone(b.Gaps)
 	slices.SortStableFunc(b.Gaps, func(x, y sessions.Gap) int { return cmp.Compare(x.After, y.After) })
@@ -103,7 +106,11 @@ func prepareBatch(b polling.Batch) (polling.Batch, error) {
 // when that was rolled back, so what it changes in b it sets, never adds to.
 func (w *writeConn) append(ctx context.Context, b polling.Batch, maxLines int64) (out polling.Appended, err error) {
 	log, err := w.logs.get(b.Session, func() (logState, error) {
-		return scanLog(w.logState.QueryRowContext(ctx, string(b.Session)))
+		log, err := scanLog(w.logState.QueryRowContext(ctx, string(b.Session)))
+		if err == nil {
+			log.details, err = w.detailsBefore(ctx, log.session, math.MaxInt64)
+		}
+		return log, err
 	})
 	if err != nil {
 		return out, err
@@ -146,7 +153,10 @@ func (w *writeConn) addLines(ctx context.Context, log *logState, lines []session
 		log.head++
 		l.N = log.head
 		at := nanos(l.At)
-		if _, err := w.addLine.ExecContext(ctx, log.session, l.N, string(l.Kind), l.Text, at, l.Author, l.Origin, l.Begins); err != nil {
+		if _, err := w.addLine.ExecContext(ctx, log.session, l.N, string(l.Kind), l.Text, at, l.Author, l.Origin, l.Begins, toolColumn(l.Tool)); err != nil {
+			return err
+		}
+		if err := w.addDetail(ctx, log, *l); err != nil {
 			return err
 		}
 		if isOutput(l.Kind) {
@@ -218,7 +228,7 @@ const (
 	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0), t.status
 	FROM sessions s JOIN logs l ON l.session = s.seq LEFT JOIN turns t ON t.session = l.session AND t.number = l.turn
 	WHERE s.id = ?`
-	lineColumns  = `n, kind, text, at, author, origin, begins`
+	lineColumns  = `n, kind, text, at, author, origin, begins, tool`
 	sqlLinesFrom = `SELECT ` + lineColumns + ` FROM lines WHERE session = ? AND n >= ? ORDER BY n LIMIT ?`
 	sqlLinesLast = `SELECT ` + lineColumns + ` FROM lines WHERE session = ? ORDER BY n DESC LIMIT ?`
 	sqlGaps      = `SELECT id, after, at_least, reason FROM gaps WHERE session = ? AND after BETWEEN ? AND ? AND id > ? ORDER BY after, id`
@@ -379,9 +389,11 @@ func (r *readPool) lines(ctx context.Context, tx *sql.Tx, stmt *sql.Stmt, args .
 	for rows.Next() {
 		var l sessions.Line
 		var at int64
-		if err := rows.Scan(&l.N, &l.Kind, &l.Text, &at, &l.Author, &l.Origin, &l.Begins); err != nil {
+		var tool sql.RawBytes
+		if err := rows.Scan(&l.N, &l.Kind, &l.Text, &at, &l.Author, &l.Origin, &l.Begins, &tool); err != nil {
 			return nil, err
 		}
+		l.Tool = readTool(tool)
 		l.At = fromNanos(at)
 		lines = append(lines, l)
 	}
@@ -481,12 +493,17 @@ const (
 // a time: after the bound was lowered a log shrinks over several appends
 // instead of stopping everybody for one.
 func (w *writeConn) trim(ctx context.Context, log *logState, maxLines, added int64) error {
+	if log.details > maxDetails {
+		if err := w.trimDetails(ctx, log); err != nil {
+			return err
+		}
+	}
 	over := log.head - log.oldest + 1 - maxLines
 	if over <= min(maxLines/100, 100) {
 		return nil
 	}
 	log.oldest += min(over, max(2*added, 1000))
-	if _, err := w.dropLines.ExecContext(ctx, log.session, log.oldest); err != nil {
+	if err := w.dropLinesOf(ctx, log); err != nil {
 		return err
 	}
 	// The gap right before the oldest line stays: who has read up to there gets to see it.

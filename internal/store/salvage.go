@@ -273,6 +273,7 @@ var mendings = []struct{ table, query string }{ //nolint:gochecknoglobals // a c
 	{"", `UPDATE logs SET head = max(head, ifnull((SELECT max(n) FROM lines WHERE session = logs.session), 0)),
 		turn = max(turn, ifnull((SELECT max(number) FROM turns WHERE session = logs.session), 0))`},
 	{"", `DELETE FROM lines WHERE n < (SELECT oldest FROM logs WHERE session = lines.session)`},
+	{"", `DELETE FROM tool_details WHERE n < (SELECT oldest FROM logs WHERE session = tool_details.session)`},
 	// Gaps that stand for lines which aren't there: between two, behind the last, and before the first.
 	{"", `INSERT INTO gaps (session, after, at_least, reason)
 		SELECT session, n, next - n - 1, '` + damagedReason + `' FROM (SELECT l.session, l.n,

@@ -34,7 +34,7 @@ CREATE TABLE lines (
 	n       INTEGER NOT NULL,
 	kind    TEXT    NOT NULL,
 	text    TEXT    NOT NULL,
-	at      INTEGER NOT NULL, author TEXT NOT NULL DEFAULT '', origin TEXT NOT NULL DEFAULT '', begins INTEGER NOT NULL DEFAULT 0,
+	at      INTEGER NOT NULL, author TEXT NOT NULL DEFAULT '', origin TEXT NOT NULL DEFAULT '', begins INTEGER NOT NULL DEFAULT 0, tool TEXT NOT NULL DEFAULT '',
 	PRIMARY KEY (session, n)
 ) STRICT, WITHOUT ROWID;
 
@@ -467,3 +467,16 @@ CREATE TABLE standing (
 	begun   INTEGER NOT NULL, -- a call was begun, and it isn't known what came of it
 	PRIMARY KEY (kind, adapter, chat, thread, subject)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tool_details (
+	session INTEGER NOT NULL REFERENCES logs (session) ON DELETE CASCADE,
+	n       INTEGER NOT NULL,
+	call    TEXT    NOT NULL,
+	size    INTEGER NOT NULL,
+	args    TEXT    NOT NULL,
+	output  TEXT    NOT NULL,
+	diff    TEXT    NOT NULL,
+	PRIMARY KEY (session, n)
+) STRICT;
+
+CREATE INDEX tool_details_call ON tool_details (session, call, n);

@@ -166,7 +166,7 @@ func (n Notes) PutNote(ctx context.Context, key, value string) error {
 }
 
 // sqlDrop are what's deleted with a session, by its id, the session itself last: with that go its
-// log, lines, gaps and turns.
+// log, lines, details, gaps and turns.
 var sqlDrop = []string{ //nolint:gochecknoglobals // a constant table
 	`DELETE FROM receipts WHERE session = ?`,
 	`DELETE FROM prompt_messages WHERE session = ?1 OR prompt IN (SELECT id FROM prompts WHERE session = ?1)`,
@@ -221,7 +221,7 @@ func (w *writeConn) dropSome(ctx context.Context, id sessions.ID) (gone bool, er
 		return false, err
 	}
 	log.oldest = min(log.oldest+dropAtOnce, log.head+1)
-	if _, err := w.dropLines.ExecContext(ctx, log.session, log.oldest); err != nil {
+	if err := w.dropLinesOf(ctx, &log); err != nil {
 		return false, err
 	}
 	delete(w.logs.committed, id)

@@ -49,6 +49,7 @@ type dbLink struct {
 	keepUpdate, tryUpdate, settleUpdate       *sql.Stmt
 	forgetUpdates, emptyUpdates, putNote      *sql.Stmt
 	putPrompt, forgetPrompts                  *sql.Stmt
+	putDetail, sumDetails, dropDetails        *sql.Stmt
 }
 
 // writerCache is how much of the database the writer keeps, in KiB: twice what the write-ahead log has as a
@@ -148,6 +149,9 @@ func (l *dbLink) open(ctx context.Context, log *slog.Logger) (err error) {
 		{&l.putNote, sqlPutNote},
 		{&l.putPrompt, sqlPutPrompt},
 		{&l.forgetPrompts, sqlForgetPrompts},
+		{&l.putDetail, sqlPutDetail},
+		{&l.sumDetails, sqlSumDetails},
+		{&l.dropDetails, sqlDropDetails},
 	})
 	return err
 }

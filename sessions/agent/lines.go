@@ -47,7 +47,11 @@ func (o *Observer) linesOf(records []transcript.Record, now time.Time) []session
 			at = now
 		}
 		for i, text := range strings.Split(marked(r), "\n") {
-			out = append(out, sessions.Line{Kind: kind, Text: printable(text), At: at, Begins: i == 0})
+			line := sessions.Line{Kind: kind, Text: printable(text), At: at, Begins: i == 0}
+			if line.Begins && kind == sessions.KindTool {
+				line.Tool = toolPart(r)
+			}
+			out = append(out, line)
 		}
 		o.program.text.addText(r.Text, r.Kind == transcript.User || r.Kind == transcript.Helper)
 	}

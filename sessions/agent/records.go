@@ -56,7 +56,7 @@ func (o *Observer) newRecords(ctx context.Context) ([]transcript.Record, error) 
 			break
 		}
 		for _, r := range records {
-			size += len(r.Text)
+			size += len(r.Text) + len(r.Args) + len(r.Whole) + len(r.Diff)
 		}
 		out = append(out, records...)
 	}
