@@ -369,6 +369,10 @@ func (a *api) shownLines(ctx context.Context, id sessions.ID, lines []sessions.L
 	shown := slices.Clone(lines)
 	for i, text := range a.opts.Masker.Lines(w).Lines {
 		shown[i].Text = text
+		if t := shown[i].Tool; t != nil {
+			bare := *t
+			bare.Name, shown[i].Tool = a.opts.Masker.Line(t.Name), &bare
+		}
 	}
 	return shown, nil
 }

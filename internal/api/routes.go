@@ -41,6 +41,7 @@ func (a *api) table() map[string]methods {
 		"/api/v1/sessions/{id}/receipts":     {"GET": {a.openReceipts, own, access.Viewer, "list what waits to be typed into a session"}},
 		"/api/v1/sessions/{id}/output":       {"GET": {a.output, own, access.Viewer, "read what a session has shown"}},
 		"/api/v1/sessions/{id}/turns":        {"GET": {a.turns, own, access.Viewer, "list a session's turns"}},
+		"/api/v1/sessions/{id}/tools/{n}":    {"GET": {a.toolUse, own, access.Viewer, "show what a session's tool was called with and returned"}},
 		"/api/v1/sessions/{id}/wait":         {"POST": {a.wait, free, access.Viewer, ""}},
 		"/api/v1/sessions/{id}/state":        {"GET": {a.state, free, access.Viewer, ""}},
 		"/api/v1/sessions/{id}/screen":       {"GET": {a.screen, own, access.Viewer, "show a session's screen"}},

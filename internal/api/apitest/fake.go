@@ -97,6 +97,53 @@ func (d *Daemon) Block(id sessions.ID, kind sessions.LineKind, text string) {
 	})
 }
 
+// Tool is Block for a part of a tool's use.
+func (d *Daemon) Tool(id sessions.ID, text string, part sessions.ToolPart) {
+	part.Detail = part.Whole != nil
+	d.event(id, func(s *session, ev *sessions.OutputEvent) {
+		for i, line := range strings.Split(text, "\n") {
+			s.Lines++
+			l := sessions.Line{N: s.Lines, Kind: sessions.KindTool, Text: line, At: time.Now(), Begins: i == 0}
+			if i == 0 {
+				l.Tool = &part
+			}
+			s.lines, ev.Lines = append(s.lines, l), append(ev.Lines, l)
+		}
+		s.LastOutputAt, ev.First = time.Now(), ev.Lines[0].N
+	})
+}
+
+// ToolUse implements api.Log.
+func (d *Daemon) ToolUse(_ context.Context, id sessions.ID, n int64) (use sessions.ToolUse, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.find(string(id))
+	if s == nil {
+		return use, fmt.Errorf("%w session", sessions.ErrUnknown)
+	}
+	var call string
+	for _, l := range s.lines {
+		if l.N == n && l.Tool != nil && l.Tool.Whole != nil {
+			call = l.Tool.Call
+		}
+	}
+	if call == "" {
+		return use, fmt.Errorf("%w use of a tool", sessions.ErrUnknown)
+	}
+	for _, l := range s.lines {
+		if l.Tool == nil || l.Tool.Call != call || l.Tool.Whole == nil {
+			continue
+		}
+		one := sessions.ToolRecord{N: l.N, ToolPart: *l.Tool, ToolDetail: *l.Tool.Whole}
+		if one.Part == sessions.ToolReturned {
+			use.Result = one
+		} else {
+			use.Call = one
+		}
+	}
+	return use, nil
+}
+
 // Known sets the live region of a program that's known.
 func (d *Daemon) Known(id sessions.ID, status string, writing ...string) {
 	d.event(id, func(_ *session, ev *sessions.OutputEvent) {
