@@ -255,7 +255,7 @@ func (a *agent) call(ctx context.Context, tool, with, result string) error {
 	a.calls++
 	id := strconv.Itoa(a.calls)
 	text := tool + "(" + with + ")"
-	err := errors.Join(a.print(eraseLine+"● "+text+"\n"), a.log.add(record{Kind: kindTool, ID: id, Tool: tool, Text: text}))
+	err := errors.Join(a.print(eraseLine+"● "+text+"\n"), a.log.add(record{Kind: kindTool, ID: id, Tool: tool, Text: text, Args: &callArgs{with}}))
 	if err != nil {
 		return err
 	}

@@ -25,9 +25,15 @@ type record struct {
 	Text        string    `json:"text,omitempty"` // exactly, Markdown
 	Tool        string    `json:"tool,omitempty"` // its name
 	ID          string    `json:"id,omitempty"`
+	Args        *callArgs `json:"args,omitempty"`
 	At          time.Time `json:"at"`
 	Cwd         string    `json:"cwd,omitempty"` // of the first record
 	Interrupted bool      `json:"interrupted,omitempty"`
+}
+
+// callArgs are what a tool is called with.
+type callArgs struct {
+	Input string `json:"input"`
 }
 
 // transcript is the file in which the conversation is kept, open as long as the agent runs: so it's

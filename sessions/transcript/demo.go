@@ -26,8 +26,18 @@ func (*demoDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	if !slices.Contains(demoKinds, kind) {
 		return out, false
 	}
-	return append(out, Record{
+	r := Record{
 		Kind: kind, ID: textOf(v.Get("id")), Text: textOf(v.Get("text")), Tool: textOf(v.Get("tool")), At: timeOf(v.Get("at")),
 		Failed: v.Get("failed").Bool(), Interrupted: v.Get("interrupted").Bool(),
-	}), true
+	}
+	switch kind {
+	case Tool, Question:
+		r.Args = wholeArgs(v.Get("args"))
+	case ToolResult:
+		said := r.Text
+		r.setResult(said, 0)
+		r.Text = said
+	default:
+	}
+	return append(out, r), true
 }

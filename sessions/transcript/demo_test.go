@@ -16,7 +16,7 @@ func TestDemoTranscript(t *testing.T) {
 	text := fmt.Sprintf(`{"kind":"start","at":"2026-01-01T00:00:00Z","cwd":%q}
 {"kind":"user","text":"release it","at":"2026-01-01T00:00:01Z"}
 {"kind":"answer","text":"**Now**:\n\n`+"```"+`diff\n-1\n+2\n`+"```"+`","at":"2026-01-01T00:00:02Z"}
-{"kind":"tool","text":"Shell(make)","tool":"Shell","id":"1","at":"2026-01-01T00:00:03Z"}
+{"kind":"tool","text":"Shell(make)","tool":"Shell","id":"1","args":{"input":"make"},"at":"2026-01-01T00:00:03Z"}
 {"kind":"tool_result","text":"made","tool":"Shell","id":"1","at":"2026-01-01T00:00:04Z"}
 {"kind":"turn_end","at":"2026-01-01T00:00:05Z","interrupted":true}
 {"kind":"helper","text":"not one of its kinds"}
@@ -48,11 +48,11 @@ func TestDemoTranscript(t *testing.T) {
 	}
 	var got []string
 	for _, r := range records {
-		got = append(got, fmt.Sprintf("%s %q %s%s %v %s", r.Kind, r.Text, r.ID, r.Tool, r.Interrupted, r.At.Format("05")))
+		got = append(got, fmt.Sprintf("%s %q %s%s %v %s", r.Kind, r.Text, r.ID, r.Tool, r.Interrupted, r.At.Format("05"))+r.Args+r.Whole)
 	}
 	want := []string{
 		`user "release it"  false 01`, `answer "**Now**:\n\n` + "```" + `diff\n-1\n+2\n` + "```" + `"  false 02`,
-		`tool "Shell(make)" 1Shell false 03`, `tool_result "made" 1Shell false 04`, `turn_end ""  true 05`,
+		`tool "Shell(make)" 1Shell false 03{"input":"make"}`, `tool_result "made" 1Shell false 04made`, `turn_end ""  true 05`,
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) || r.Skipped() != 1 {
 		t.Errorf("read %q and skipped %d, want %q", got, r.Skipped(), want)
