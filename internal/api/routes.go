@@ -16,6 +16,7 @@ type api struct {
 	quit    <-chan struct{} // closed when the server ends: event streams end then
 	origin  string          // where the page is, on this machine; "": it's off, or this is its door
 	streams *streams
+	last    *lastLines
 }
 
 // apiHandler answers a request, or returns an error before it has written any of

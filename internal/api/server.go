@@ -123,12 +123,12 @@ func (s *Server) Run(ctx context.Context, unix, tcp net.Listener) error {
 		origin = s.opts.Reach.Origin(tcp)
 		open := newStreams(maxStreamsEach, maxStreamsPage, s.opts.Browsers)
 		s.opts.Browsers.OnGone(open.cut)
-		a := &api{opts: s.opts, author: authorWeb, quit: quit, streams: open}
+		a := &api{opts: s.opts, author: authorWeb, quit: quit, streams: open, last: newLastLines()}
 		d := newDoor(s.opts, portOf(tcp), a.routes())
 		group.Go(func() error { return serve(ctx, kept.over(newGuard(tcp, s.opts.Reach), tcp), d, s.opts.Reach.TLS) })
 	}
 	if unix != nil {
-		a := &api{opts: s.opts, author: authorCLI, quit: quit, origin: origin, streams: newStreams(maxStreamsUnix, maxStreamsUnix, nil)}
+		a := &api{opts: s.opts, author: authorCLI, quit: quit, origin: origin, streams: newStreams(maxStreamsUnix, maxStreamsUnix, nil), last: newLastLines()}
 		group.Go(func() error { return serve(ctx, kept.over(unix, unix), a.routes(), nil) })
 	}
 	group.Go(func() error {

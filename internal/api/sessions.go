@@ -21,7 +21,7 @@ const endedHeader = "Panebridge-Ended"
 
 // listSessions shows all of them; to a program in a session's pane its own. With the query
 // "ended" it shows so many of those that have ended, the newest, and the one that the query
-// "with" names, whatever it is.
+// "with" names, whatever it is; and of each what people see at a glance.
 func (a *api) listSessions(w http.ResponseWriter, r *http.Request) error {
 	all := a.opts.Sessions.List()
 	if place := a.opts.placeOf(r.Context()); place.Inside {
@@ -31,7 +31,11 @@ func (a *api) listSessions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, a.newSessions(all))
+	list := a.newSessions(all)
+	if r.URL.Query().Get("ended") != "" {
+		a.glances(r.Context(), list)
+	}
+	writeJSON(w, http.StatusOK, list)
 	return nil
 }
 

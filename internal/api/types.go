@@ -29,6 +29,10 @@ type Session struct {
 	Bindings     []Binding       `json:"bindings"` // never null
 	// Prompt is the id of the question that's open, or being answered; "": none.
 	Prompt string `json:"prompt,omitempty"`
+	// In lists that are asked for with "ended" only, each without secrets and a few hundred characters long: what
+	// an agent says it's doing, and the last line that says something.
+	Doing    string `json:"doing,omitempty"`
+	LastLine string `json:"last_line,omitempty"`
 }
 
 // Tmux says in which pane a session lives.
