@@ -153,6 +153,19 @@ func (a *api) deleteSession(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// restart answers with the session, which is another one if it had ended.
+func (a *api) restart(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.session(r)
+	if err != nil {
+		return err
+	}
+	if s, err = a.opts.Sessions.Restart(r.Context(), s.ID); err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, a.newSession(s))
+	return nil
+}
+
 // Binding is one chat that mirrors a session.
 type Binding struct {
 	ID        string `json:"id"`

@@ -212,6 +212,10 @@ type Sessions interface {
 	// Close ends the mirroring, and the pane if panebridge made it. It returns
 	// when the session has ended.
 	Close(ctx context.Context, id sessions.ID) error
+	// Restart ends a session's program and starts it anew in its pane; of one that has ended
+	// another begins with its name. ErrConflict if the pane wasn't made here. It runs tmux
+	// commands and may take seconds.
+	Restart(ctx context.Context, id sessions.ID) (sessions.Session, error)
 	// Forget drops a session that has ended, with its output log. ErrConflict while
 	// it lives.
 	Forget(ctx context.Context, id sessions.ID) error

@@ -347,6 +347,22 @@ func (d *Daemon) Forget(_ context.Context, id sessions.ID) error {
 	return nil
 }
 
+// Restart implements api.Sessions.
+func (d *Daemon) Restart(_ context.Context, id sessions.ID) (sessions.Session, error) {
+	if err := d.failing(); err != nil {
+		return sessions.Session{}, err
+	}
+	s, err := d.Get(string(id))
+	switch {
+	case err != nil:
+		return s, err
+	case s.State == sessions.StateEnded:
+		return d.Get(string(d.Add(s.Name, s.Agent)))
+	}
+	d.Append(id, sessions.KindNotice, "program started anew")
+	return d.Get(string(id))
+}
+
 // Close implements api.Sessions.
 func (d *Daemon) Close(_ context.Context, id sessions.ID) error {
 	if err := d.failing(); err != nil {
