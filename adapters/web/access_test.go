@@ -62,7 +62,7 @@ func TestAccessIsGivenAndTakenBack(t *testing.T) {
 			}
 			b := browse(t, width, 800)
 			b.Ignore("status of 422")
-			b.Do(s.open())
+			b.Do(s.enter())
 			b.Until("the button", `!document.querySelector('#access-foot').hidden`)
 			if width < 720 {
 				b.Do(chromedp.Click("#menu"))

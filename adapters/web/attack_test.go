@@ -388,7 +388,7 @@ func TestServerThatTookThePortGetsNothing(t *testing.T) {
 	t.Logf("%d requests were recorded, %d tried", requests, s.tryAll(t, g))
 	b.Do(chromedp.Navigate("http://" + s.addr + "/"))
 	b.Until("the page, as before", pageShows)
-	b.Do(chromedp.SendKeys("#text", "mine"), browsertest.Enter(), chromedp.WaitVisible(".receipt[data-state=submitted]"))
+	b.Do(chromedp.Click(".session"), chromedp.SendKeys("#text", "mine"), browsertest.Enter(), chromedp.WaitVisible(".receipt[data-state=submitted]"))
 	if all := s.daemon.Receipts(); len(all) != 1 || all[0].Text != "mine" {
 		t.Errorf("typed were %+v", all)
 	}
@@ -435,7 +435,7 @@ func TestWhatAnotherServerLeftInTheBrowserEnds(t *testing.T) {
 	<-ended
 
 	s.start(t)
-	b.Do(s.open())
+	b.Do(s.enter())
 	b.Until("the page", pageShows)
 	if left := browsertest.Eval[bool](b, `Boolean(navigator.serviceWorker.controller)`); left {
 		t.Error("its worker still answers")

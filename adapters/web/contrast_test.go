@@ -103,7 +103,7 @@ func TestTextCanBeRead(t *testing.T) {
 	readable("new")
 	b.Do(chromedp.Click("#new-cancel"), chromedp.Click("#access"), chromedp.WaitVisible(".access-entry"))
 	readable("access")
-	b.Do(chromedp.Click("#access-close"), chromedp.Click("#close"), chromedp.WaitVisible("#close-dialog"))
+	b.Do(chromedp.Click("#access-close"), chromedp.Click("#more"), chromedp.Click("#close"), chromedp.WaitVisible("#close-dialog"))
 	readable("close")
 	b.Do(chromedp.Click("#close-cancel"))
 	browsertest.Eval[string](b, fmt.Sprintf(`location.hash = %q`, ended))

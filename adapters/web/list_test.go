@@ -23,7 +23,7 @@ func TestTheListHasTheNewestThatHaveEnded(t *testing.T) {
 	s.daemon.Add("living", "")
 	for _, width := range []int{390, 1280} {
 		b := browse(t, width, 800)
-		b.Do(s.open())
+		b.Do(s.enter())
 		b.Until("the list", `document.querySelectorAll('#sessions li').length === 51`)
 		if first := browsertest.Eval[string](b, `[...document.querySelectorAll('#sessions .session-name')].slice(0, 3).map((e) => e.textContent).join()`); first != "living,old-119,old-118" {
 			t.Errorf("%d pixels: %s are the first", width, first)

@@ -3,7 +3,6 @@ package web_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -11,44 +10,27 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// The page opens what needs somebody; or else what was active last, of what has ended what
-// ended last. What's open stays open when another begins to need somebody.
-func TestPageOpensWhatNeedsSomebody(t *testing.T) {
+// What's open stays open when another session begins to need somebody, and when others come and go.
+func TestWhatIsOpenStaysOpen(t *testing.T) {
 	s := newSite(t)
-	b := browse(t, 1280, 800)
-	says := func(id sessions.ID, text string) {
-		b.Do(chromedp.Sleep(2 * time.Millisecond)) // what the page compares is milliseconds
-		s.daemon.Append(id, sessions.KindPane, text)
-	}
-	opens := func(name string) {
-		t.Helper()
-		b.Do(chromedp.Navigate("about:blank"), s.open())
-		b.Until(name+" is open", fmt.Sprintf(`document.querySelector('#name').textContent === %q`, name))
-	}
-	for _, name := range []string{"first to end", "last to end"} {
-		s.daemon.SetState(s.daemon.Add(name, ""), sessions.StateEnded, "closed")
-	}
-	opens("last to end")
-	old := s.daemon.Add("oldest", "")
 	active := s.daemon.Add("active", "")
-	says(old, "long ago")
-	says(active, "just now")
-	opens("active")
-	says(old, "now")
-	opens("oldest")
-	b.Do(chromedp.Sleep(2 * time.Millisecond))
-	s.daemon.Add("new", "") // nothing came of it yet, but somebody has just begun it
-	opens("new")
 	asking := s.daemon.Add("asking", "claude")
-	says(active, "and on")
-	opens("active")
+	b := browse(t, 1280, 800)
+	b.Do(s.enter(), chromedp.WaitVisible("#inbox"))
+	browsertest.Eval[string](b, fmt.Sprintf(`location.hash = %q`, active))
+	b.Do(chromedp.WaitVisible("#foot"))
 	s.daemon.Ask(asking, permission())
-	says(active, "and on")
-	b.Until("word that it asks", `document.title.startsWith('(!)')`)
+	s.daemon.Append(asking, sessions.KindPane, "and on")
+	b.Until("word that it asks", `document.title === '(1) active – panebridge'`)
+	s.daemon.SetState(s.daemon.Add("brief", ""), sessions.StateEnded, "closed")
+	b.Until("another", `document.querySelectorAll('.session').length === 3`)
 	if name := browsertest.Eval[string](b, `document.querySelector('#name').textContent`); name != "active" {
 		t.Errorf("%s was opened while somebody looked at active", name)
 	}
-	opens("asking")
+	b.Do(chromedp.Reload())
+	b.Until("the same after a reload", `document.querySelector('#name').textContent === 'active' && document.querySelector('#foot').checkVisibility()`)
+	browsertest.Eval[string](b, `location.hash = '%'`) // no session has that id
+	b.Until("the inbox", `document.querySelector('#inbox').checkVisibility()`)
 }
 
 // Without sessions the page says how one is begun, also where the list is hidden.
@@ -62,7 +44,7 @@ func TestPageWithoutSessionsSaysWhatToDo(t *testing.T) {
 		if n := browsertest.Eval[int](b, `document.body.innerText.split('No sessions').length - 1`); n != 1 {
 			t.Errorf("%d pixels: it's said %d times", width, n)
 		}
-		if browsertest.Eval[bool](b, `['close', 'tab-screen', 'foot', 'conversation'].some((id) => document.getElementById(id).checkVisibility())`) {
+		if browsertest.Eval[bool](b, `['more', 'tab-screen', 'foot', 'conversation'].some((id) => document.getElementById(id).checkVisibility())`) {
 			t.Errorf("%d pixels: it offers what a session has", width)
 		}
 		b.Do(chromedp.Click("#begin"), chromedp.WaitVisible("#new-dialog"), chromedp.Click("#new-create"))

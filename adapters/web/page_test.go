@@ -1,10 +1,12 @@
 package web_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -117,10 +119,43 @@ func browse(t *testing.T, width, height int) *browsertest.Browser {
 	return b
 }
 
-// open opens an address that lets the browser in.
-func (s *site) open() chromedp.Action[chromedp.Void] {
+// enter opens an address that lets the browser in: the page shows the inbox.
+func (s *site) enter() chromedp.Action[chromedp.Void] {
 	url, _ := s.keeper.NewAddress(time.Now(), "http://"+s.addr)
 	return chromedp.Navigate(url)
+}
+
+// open does so, and opens the session in which most is to be seen: one that asks; else the last that printed.
+func (s *site) open() chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		if _, err := s.enter()(ctx, target); err != nil {
+			return err
+		}
+		list := s.daemon.List()
+		if len(list) == 0 {
+			return nil
+		}
+		worth := func(one sessions.Session) (int, time.Time) {
+			_, asks := s.daemon.PromptOf(one.ID)
+			switch {
+			case one.State == sessions.StateEnded:
+				return 0, one.EndedAt
+			case asks || one.State == sessions.StateWaiting:
+				return 2, one.CreatedAt
+			case one.LastOutputAt.After(one.CreatedAt):
+				return 1, one.LastOutputAt
+			default:
+				return 1, one.CreatedAt
+			}
+		}
+		most := slices.MaxFunc(list, func(x, y sessions.Session) int {
+			a, at := worth(x)
+			b, bt := worth(y)
+			return cmp.Or(cmp.Compare(a, b), at.Compare(bt))
+		})
+		_, err := chromedp.Evaluate[bool](fmt.Sprintf(`(location.hash = %q, true)`, most.ID))(ctx, target)
+		return err
+	})
 }
 
 const lineCount = `document.querySelectorAll('#lines .line').length`
@@ -302,7 +337,7 @@ func TestDialogs(t *testing.T) {
 	b.Shot("new-agents")
 	b.Do(chromedp.Click("#new-create"))
 	b.Until("the new session is open", `document.querySelector('#name').textContent === 'two' && document.querySelector('#about').textContent.includes('codex')`)
-	b.Do(chromedp.Click("#close"), chromedp.WaitVisible("#close-dialog"))
+	b.Do(chromedp.Click("#more"), chromedp.Click("#close"), chromedp.WaitVisible("#close-dialog"))
 	if text := browsertest.Eval[string](b, `document.querySelector('#close-text').textContent`); !strings.Contains(text, "two") {
 		t.Errorf("the question is %q", text)
 	}
@@ -325,7 +360,8 @@ func TestDialogs(t *testing.T) {
 		t.Errorf("the question is %q", text)
 	}
 	b.Do(chromedp.Click("#close-confirm"))
-	b.Until("the other session is open", `document.querySelector('#name').textContent === 'one' && document.querySelectorAll('.session').length === 1`)
+	b.Until("the inbox is open", `document.querySelector('#name').textContent === 'Inbox' && document.querySelectorAll('.session').length === 1`)
+	b.Do(chromedp.Click(".session"), chromedp.WaitVisible("#foot"))
 	if !visible("composer") || visible("ended") {
 		t.Error("the session that lives has no composer")
 	}
@@ -386,7 +422,7 @@ func TestLooks(t *testing.T) {
 
 	b := browse(t, 1280, 800)
 	b.Do(s.open(), chromedp.WaitVisible(".session"))
-	browsertest.Eval[string](b, fmt.Sprintf(`location.hash = %q`, id)) // by itself the page opens what needs somebody
+	browsertest.Eval[string](b, fmt.Sprintf(`location.hash = %q`, id))
 	b.Until("lines", lineCount+" > 20")
 	b.Shot("desktop")
 	b.Do(chromedp.SendKeys("#text", "and then run the tests, please"), browsertest.Enter(), chromedp.WaitVisible(".receipt[data-state=held]"))
@@ -406,7 +442,7 @@ func TestLooks(t *testing.T) {
 	if wide := browsertest.Eval[int](b, `document.documentElement.scrollWidth`); wide > 390 {
 		t.Errorf("the page is %d pixels wide on a phone of 390", wide)
 	}
-	b.Do(chromedp.Click("#menu"), chromedp.WaitVisible("#drawer .session"))
+	b.Do(chromedp.Click("#back"), chromedp.Click("#menu"), chromedp.WaitVisible("#drawer .session"))
 	b.Until("the drawer is open", `document.querySelector('#drawer').getBoundingClientRect().left === 0`)
 	b.Shot("phone-drawer")
 	s.stop()
@@ -497,8 +533,8 @@ func TestWiderWindowWithTheListOpen(t *testing.T) {
 	s := newSite(t)
 	s.daemon.Add("one", "")
 	b := browse(t, 390, 844)
-	b.Do(s.open(), chromedp.WaitVisible("#foot"), chromedp.Click("#menu"))
+	b.Do(s.enter(), chromedp.WaitVisible("#inbox"), chromedp.Click("#menu"))
 	b.Until("the drawer is open", `document.querySelector('#drawer').getBoundingClientRect().left === 0`)
 	b.Do(chromedp.EmulateViewport(844, 390))
-	b.Until("list and session stand side by side", `innerWidth === 844 && document.querySelector('#main').getBoundingClientRect().top === 0 && document.querySelector('#main').getBoundingClientRect().right === 844`)
+	b.Until("list and inbox stand side by side", `innerWidth === 844 && document.querySelector('#main').getBoundingClientRect().top === 0 && document.querySelector('#main').getBoundingClientRect().right === 844`)
 }

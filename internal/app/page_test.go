@@ -179,7 +179,7 @@ func (s *site) servesAgent(b *browser) {
 	b.Shot("phone-screen")
 	b.Do(chromedp.Click("#tab-conversation"))
 	b.Shot("phone")
-	b.Do(chromedp.Click("#menu"))
+	b.Do(chromedp.Click("#back"), chromedp.Click("#menu"))
 	b.Until("list", `document.querySelector('#drawer').getBoundingClientRect().left === 0`)
 	b.Shot("phone-list")
 	b.choose("helper")
@@ -189,7 +189,7 @@ func (s *site) servesAgent(b *browser) {
 
 	b.Do(chromedp.Click("[data-key=Escape]"))
 	b.Until("answer to the question", `document.querySelector('#lines').textContent.includes('You canceled')`)
-	b.Do(chromedp.Click("#close"), chromedp.WaitVisible("#close-dialog"), chromedp.Click("#close-confirm"))
+	b.Do(chromedp.Click("#more"), chromedp.Click("#close"), chromedp.WaitVisible("#close-dialog"), chromedp.Click("#close-confirm"))
 	b.Until("end", `document.querySelector('.session[aria-current]').dataset.state === 'ended' && document.querySelector('#text').disabled && !document.querySelector('#close-dialog').open`)
 }
 

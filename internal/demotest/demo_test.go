@@ -38,7 +38,7 @@ func TestDemos(t *testing.T) {
 		}
 		d := start(t, dir, "bin/panebridge", "demo", "--state-dir", filepath.Join(dir, "demo"))
 		b := browse(t, d, wide, high)
-		b.Until("the session", `document.querySelector('#foot') && !document.querySelector('#foot').hidden`)
+		b.Do(chromedp.WaitVisible(".session"), chromedp.Click(".session"), chromedp.WaitVisible("#foot"))
 		converse(b, conversation{lines: "#lines", button: "#prompt button", write: func(text string) {
 			b.Do(chromedp.SendKeys("#text", text), browsertest.Enter())
 		}})

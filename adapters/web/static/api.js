@@ -84,6 +84,9 @@ export const listAgents = () => json('GET', 'agents');
 export const createSession = (body) => json('POST', 'sessions', body);
 export const closeSession = (id) => call('DELETE', sessionPath(id, '?state=living'));
 export const forgetSession = (id) => call('DELETE', sessionPath(id, '?state=ended'));
+export const restartSession = (id) => call('POST', sessionPath(id, '/restart'));
+export const bindSession = (id, binding) => json('POST', sessionPath(id, '/bindings'), binding);
+export const unbindSession = (id) => call('DELETE', `bindings/${encodeURIComponent(id)}`);
 export const sendInput = (id, text) => json('POST', sessionPath(id, '/input'), { text, submit: true });
 export const pressKeys = (id, keys) => call('POST', sessionPath(id, '/keys'), { keys });
 export const getReceipt = (id) => json('GET', `receipts/${encodeURIComponent(id)}`);
@@ -91,6 +94,7 @@ export const cancelReceipt = (id) => json('DELETE', `receipts/${encodeURICompone
 export const openReceipts = (id) => json('GET', sessionPath(id, '/receipts'));
 // sendAnyway types a held text, or with a revival begins the agent again that it's for.
 export const sendAnyway = (id, quoted, revival) => json('POST', `receipts/${encodeURIComponent(id)}/anyway`, { quoted, revival });
+export const listPrompts = () => json('GET', 'prompts');
 export const getPrompt = (id) => json('GET', `prompts/${encodeURIComponent(id)}`);
 export const answerPrompt = (id, body) => json('POST', `prompts/${encodeURIComponent(id)}/answer`, body);
 export const getOutput = async (id, from, limit) => marked(await json('GET', sessionPath(id, `/output?from=${from}&limit=${limit}`)));

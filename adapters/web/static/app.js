@@ -1,22 +1,32 @@
 'use strict';
 
-import { byId, ago } from './dom.js';
+import { byId } from './dom.js';
 import { accessDialog, showAccess } from './access.js';
+import { drawBadge } from './badge.js';
 import { isAway, listAdapters, listSessions, marked } from './api.js';
 import { passGate, showGate } from './gate.js';
 import { askWhetherIn, known, loadKey } from './key.js';
+import { Commands } from './commands.js';
 import { Composer } from './composer.js';
 import { Conversation } from './conversation.js';
 import { drawDelivery } from './delivery.js';
 import { closeDialog, newDialog } from './dialogs.js';
-import { drawList, firstToOpen, needsYou } from './list.js';
+import { groupsOf } from './groups.js';
+import { Inbox } from './inbox.js';
+import { drawList } from './list.js';
+import { forgetLooked, keepLooked, lookedThrough } from './looked.js';
+import { Menu } from './menu.js';
+import { MirrorDialog } from './mirror.js';
+import { Palette } from './palette.js';
 import { PromptPanel } from './prompt.js';
 import { forgetRoles, learnRoles, rolesKnown } from './roles.js';
 import { Screen } from './screen.js';
+import { Shortcuts } from './shortcuts.js';
 import { Stream } from './stream.js';
+import { machineWords, needsYou, outcome, stateWords } from './words.js';
 
-// The page: a list of sessions, which is polled, and one session that's open,
-// which has an event stream. A stream per session would soon use up the six
+// The page: a list of sessions, which is polled, and either the inbox or one session
+// that's open, which has an event stream. A stream per session would soon use up the six
 // connections that a browser opens to one server.
 
 const pollEvery = 2000; // milliseconds
@@ -37,9 +47,23 @@ const state = {
   shut: null, // why the browser isn't let in; '': it is; null: that isn't known yet
 };
 
-const current = () => state.sessions.find((s) => s.id === state.open?.id);
+const inbox = new Inbox();
+inbox.onLooked = () => draw();
+const mirror = new MirrorDialog(current, poll);
 
-const idInAddress = () => decodeURIComponent(location.hash.slice(1));
+function current() {
+  return state.sessions.find((s) => s.id === state.open?.id);
+}
+
+// idInAddress is the session's id that the address has; '': it's the inbox's.
+function idInAddress() {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return ''; // it's none that the page has written
+  }
+}
+
 const chosenByAddress = () => state.sessions.find((s) => s.id === idInAddress());
 
 // choose opens a session through the address, so that going back works.
@@ -49,10 +73,15 @@ function choose(id) {
   else location.hash = id;
 }
 
-// follow opens the session that the address names; or else leaves what's open,
-// or opens what a reader wants to see first.
+// toInbox leaves the session that's open.
+function toInbox() {
+  drawer(false);
+  location.hash = '';
+}
+
+// follow opens the session that the address names, or the inbox.
 function follow() {
-  const session = chosenByAddress() ?? current() ?? firstToOpen(state.sessions);
+  const session = chosenByAddress();
   if (session?.id === state.open?.id) return;
   closeOpen();
   if (session) openSession(session);
@@ -81,6 +110,7 @@ function openSession(session) {
 
 function closeOpen() {
   if (!state.open) return;
+  look();
   const { stream, conversation, composer, prompt, screen } = state.open;
   for (const part of [stream, conversation, composer, prompt, screen]) part?.close();
   state.open = null;
@@ -104,7 +134,7 @@ function receive(open, name, data) {
       open.prompt.show(data);
       break;
     case 'state':
-      state.sessions = state.sessions.map((s) => (s.id === data.session ? data.summary : s));
+      state.sessions = state.sessions.map((s) => (s.id === data.session ? { doing: s.doing, last_line: s.last_line, ...data.summary } : s));
       draw();
       break;
     case 'turn':
@@ -122,6 +152,7 @@ async function passWaiting() {
 }
 
 async function poll() {
+  if (state.shut === null) return; // the gate may be changing the key
   if (state.shut === 'waiting') {
     if (!await passWaiting()) return;
   } else if (state.shut !== '' && !(await loadKey().catch(() => false) && known())) return;
@@ -166,12 +197,14 @@ function empty() {
   state.known = false;
   state.ended = 0;
   forgetRoles();
+  forgetLooked();
   drawChats([]);
   draw();
 }
 
 function drawChats(adapters) {
   drawDelivery(adapters);
+  mirror.offer(adapters);
   showAccess(adapters.length > 0);
 }
 
@@ -183,10 +216,25 @@ async function pollForever() {
 }
 
 function draw() {
-  drawList(state.sessions, state.open?.id, choose);
+  look();
+  const groups = groupsOf(state.sessions);
+  drawList(groups, state.open?.id, choose);
+  inbox.draw(state.known && state.sessions.length > 0 && !state.open ? groups : null);
   drawOlder();
   drawHead(current());
   drawConnection();
+  const waiting = state.sessions.filter(needsYou).length;
+  drawBadge(waiting, current()?.name ?? '');
+  byId('inbox-count').textContent = waiting > 0 ? waiting : '';
+}
+
+// look notes that what's open is looked at, if it's to its end.
+function look() {
+  const session = current();
+  if (!session || document.hidden) return;
+  const { conversation } = state.open;
+  if (state.tab === 'screen' || (conversation.stuck && conversation.newest >= session.lines)) lookedThrough(session);
+  keepLooked(state.sessions);
 }
 
 // drawOlder offers the sessions that have ended and aren't shown.
@@ -202,29 +250,31 @@ function showOlder() {
 }
 
 function drawHead(session) {
-  byId('name').textContent = session?.name ?? 'panebridge';
-  byId('no-sessions').hidden = Boolean(session) || !state.known;
-  for (const part of ['tabs', 'close', 'views']) byId(part).hidden = !session;
+  byId('name').textContent = session?.name ?? 'Inbox';
+  byId('no-sessions').hidden = state.sessions.length > 0 || !state.known;
+  for (const part of ['back', 'tabs', 'views']) byId(part).hidden = !session;
+  byId('close').disabled = !session || session.state === 'ended';
+  byId('more-box').hidden = !session;
+  byId('inbox-new').hidden = Boolean(session);
   byId('about').textContent = session ? about(session) : '';
+  byId('about').title = session ? machineWords(session) : '';
+  document.body.classList.toggle('in-session', Boolean(session));
+  if (session) byId('to-inbox').removeAttribute('aria-current');
+  else byId('to-inbox').setAttribute('aria-current', 'page');
   drawUnshown(session);
   byId('main').dataset.state = session?.state ?? '';
-  byId('close').disabled = !session || session.state === 'ended';
   byId('foot').hidden = !session;
+  byId('restart').hidden = !session?.owned;
+  byId('restart').textContent = session?.state === 'ended' ? 'Begin it again…' : 'Start its program anew…';
   const ended = session?.state === 'ended';
   byId('ended').hidden = !ended;
-  for (const part of ['composer', 'below']) byId(part).hidden = ended;
+  for (const part of ['composer', 'below', 'stop', 'close']) byId(part).hidden = ended;
+  byId('mirror').hidden = !session || ended || !mirror.possible;
   state.open?.composer.enable(!ended);
   if (session) state.open?.prompt.expect(session.prompt);
-  const waiting = state.sessions.some(needsYou);
-  document.title = `${waiting ? '(!) ' : ''}${session ? `${session.name} – ` : ''}panebridge`;
 }
 
-function about(session) {
-  const parts = [session.state, session.agent, session.cwd];
-  if (session.state !== 'working' && session.last_output_at) parts.push(`last line ${ago(session.last_output_at)}`);
-  if (session.reason) parts[0] += ` (${session.reason})`;
-  return parts.filter(Boolean).join(' · ');
-}
+const about = (session) => [stateWords(session), outcome(session), session.agent, session.cwd].filter(Boolean).join(' · ');
 
 // drawUnshown says which chats don't show a session as they should, and why.
 function drawUnshown(session) {
@@ -283,6 +333,7 @@ function visibility() {
     open.paused = false;
     open.stream = open.start(open.stream.from);
   }
+  look();
   poll();
 }
 
@@ -296,7 +347,12 @@ async function start() {
   }
   byId('menu').addEventListener('click', () => drawer(!document.body.classList.contains('drawer-open')));
   byId('veil').addEventListener('click', () => drawer(false));
-  addEventListener('keydown', (event) => { if (event.key === 'Escape') drawer(false); });
+  byId('stop').addEventListener('click', () => document.querySelector('.keys [data-key="C-c"]').click());
+  byId('back').addEventListener('click', toInbox);
+  byId('to-inbox').addEventListener('click', (event) => {
+    event.preventDefault();
+    toInbox();
+  });
   byId('older').addEventListener('click', showOlder);
   addEventListener('hashchange', () => { if (idInAddress() && !chosenByAddress()) poll(); else follow(); });
   document.addEventListener('visibilitychange', visibility);
@@ -304,8 +360,16 @@ async function start() {
     await poll();
     choose(session.id);
   });
-  closeDialog(current, poll);
+  closeDialog(current, async (session) => {
+    await poll();
+    if (session) choose(session.id); // it's another one if it had ended
+  });
   accessDialog();
+  new Menu();
+  const page = { current, toInbox, showTab, choose, sessions: () => state.sessions };
+  const commands = new Commands(page);
+  new Palette(page, commands);
+  new Shortcuts(commands);
   shut(await passGate());
   pollForever();
 }

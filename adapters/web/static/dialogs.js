@@ -1,13 +1,14 @@
 'use strict';
 
-import { byId, element } from './dom.js';
-import { closeSession, createSession, forgetSession, listAgents } from './api.js';
+import { byId, element, toast } from './dom.js';
+import { closeSession, createSession, forgetSession, listAgents, restartSession, sendInput } from './api.js';
 
-// The two dialogs: a new session, and closing one or, when it has ended, removing it.
+// The two dialogs: a new session, and what's asked before one is closed, its program is started anew or, when it
+// has ended, it's removed.
 
 export function newDialog(created) {
   const dialog = byId('new-dialog');
-  for (const button of ['new', 'begin']) {
+  for (const button of ['new', 'inbox-new', 'begin']) {
     byId(button).addEventListener('click', () => {
       byId('new-error').textContent = '';
       dialog.showModal();
@@ -19,9 +20,11 @@ export function newDialog(created) {
     event.preventDefault();
     await attempt('new-create', 'new-error', async () => {
       const session = await createSession(wanted());
+      const text = byId('new-text').value;
       byId('new-form').reset();
       dialog.close();
       created(session);
+      if (text.trim() !== '') await sendInput(session.id, text).catch((error) => toast(`Not sent: ${error.message}`));
     });
   });
 }
@@ -50,7 +53,7 @@ function wanted() {
   return { name: value('new-name'), agent: value('new-agent'), cwd: value('new-cwd') };
 }
 
-// closeDialog asks before the session that current() returns is closed or removed.
+// closeDialog asks before something is done to the session that current() returns.
 export function closeDialog(current, done) {
   const dialog = byId('close-dialog');
   let act = async () => {};
@@ -68,11 +71,12 @@ export function closeDialog(current, done) {
   });
   ask('close', closing);
   ask('remove', removing);
+  ask('restart', restarting);
   byId('close-cancel').addEventListener('click', () => dialog.close());
   byId('close-confirm').addEventListener('click', () => attempt('close-confirm', 'close-error', async () => {
-    await act();
+    const response = await act();
     dialog.close();
-    done();
+    done(response.status === 200 ? await response.json() : null);
   }));
 }
 
@@ -83,6 +87,15 @@ const closing = ({ name, owned }) => ({
     : `“${name}” isn't mirrored any more. Its pane stays as it is.`,
   confirm: 'Close',
   call: closeSession,
+});
+
+const restarting = ({ name, state }) => ({
+  title: state === 'ended' ? 'Begin it again?' : 'Start its program anew?',
+  text: state === 'ended'
+    ? `Another session begins with the name “${name}”, with its conversation if the agent can go on with it.`
+    : `The program in the pane of “${name}” is ended and started anew, with its conversation if the agent can go on with it.`,
+  confirm: state === 'ended' ? 'Begin' : 'Start anew',
+  call: restartSession,
 });
 
 const removing = ({ name }) => ({

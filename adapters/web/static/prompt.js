@@ -5,15 +5,15 @@ import { answerPrompt, getPrompt, getScreen } from './api.js';
 import { mayDo } from './roles.js';
 import { rebuild } from './screen.js';
 
-// The question that the open session asks, above the composer: its options as buttons,
+// The question that a session asks, above the composer or in the inbox: its options as buttons,
 // and afterwards a line that says who answered what. A digit chooses as a click does.
 
 const armedAfter = 400; // milliseconds for which a new question takes no click: it was meant for what stood there
 const lingers = 60000; // milliseconds for which the line stays
 const noteOfKeys = 'panebridge doesn’t know this dialog. Each button presses its key, while this very screen stands.';
 const noteOfFields = 'It asks for something that’s typed there only, a key or a code perhaps. Answer it in the session.';
-const noteOfLines = 'Its program reads a line: what you send below is typed there.';
-const noteOfHidden = `${noteOfLines} It doesn’t show it: a password, perhaps.`;
+const noteOfLines = 'Its program reads a line.';
+const noteOfHidden = 'It doesn’t show it: a password, perhaps.';
 const names = { web: 'This page', cli: 'The command line' };
 // What can be chosen, and by what a question is told from itself with more to be seen.
 const offered = (prompt) => prompt.options.filter((option) => option.offered);
@@ -21,12 +21,18 @@ const extent = (prompt) => `${Boolean(prompt.unseen)} ${Boolean(prompt.disputed)
 const final = (prompt) => prompt.state === 'answered' || prompt.state === 'closed';
 
 export class PromptPanel {
-  constructor(session) {
-    this.session = session;
-    this.box = byId('prompt');
+  // It's shown in box. With digits, it takes those that are typed anywhere in the page. below says where a line
+  // can be written that its program reads; after puts the focus elsewhere when the question is gone.
+  constructor(session, { box = byId('prompt'), digits = true, below = 'What you send below is typed there.', after = () => byId('text').focus() } = {}) {
+    Object.assign(this, { session, box, below, after });
     this.events = new AbortController();
-    document.addEventListener('keydown', (event) => this.key(event), { signal: this.events.signal });
+    if (digits) document.addEventListener('keydown', (event) => this.key(event), { signal: this.events.signal });
     this.hide();
+  }
+
+  // isOpen says that a question can be answered here.
+  isOpen() {
+    return Boolean(this.prompt) && !final(this.prompt);
   }
 
   close() {
@@ -56,7 +62,7 @@ export class PromptPanel {
     else if (final(prompt)) this.done(prompt);
     else this.ask(prompt);
     this.box.hidden = false;
-    if (focused && final(prompt)) byId('text').focus();
+    if (focused && final(prompt)) this.after();
   }
 
   // expect is told which question is open, as the list of sessions says, which may be
@@ -88,7 +94,6 @@ export class PromptPanel {
   ask(prompt) {
     const unread = prompt.kind === 'unread';
     const title = element('h3', 'prompt-title', prompt.title || (unread ? 'Its screen looks like a question' : 'The session asks'));
-    title.id = 'prompt-title';
     const parts = [title];
     if (prompt.body) {
       const body = element('pre', 'prompt-body', (prompt.cut ? '…\n' : '') + prompt.body);
@@ -97,7 +102,7 @@ export class PromptPanel {
       parts.push(body);
       if (unread) this.draw(body, prompt);
     }
-    if (prompt.kind === 'line') parts.push(element('p', 'prompt-note', prompt.hidden ? noteOfHidden : noteOfLines));
+    if (prompt.kind === 'line') parts.push(element('p', 'prompt-note', [noteOfLines, this.below, prompt.hidden && noteOfHidden].filter(Boolean).join(' ')));
     if (unread) parts.push(element('p', 'prompt-note', prompt.options.length > 0 ? noteOfKeys : noteOfFields));
     if (prompt.disputed) parts.push(element('p', 'prompt-unseen', 'What the dialog shows isn’t in the agent’s own record of the call. Only what refuses can be chosen here. Look at it in the session.'));
     else if (prompt.unseen) parts.push(element('p', 'prompt-unseen', 'Not all of what it’s about can be seen, so only what refuses can be chosen here. Look at it in the session.'));

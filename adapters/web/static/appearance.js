@@ -1,0 +1,41 @@
+'use strict';
+
+// How the page looks on this device: dark, light or as the system has it, and the size of its text.
+
+const key = 'panebridge.appearance';
+const sizes = ['small', '', 'large', 'largest'];
+const themes = ['', 'light', 'dark'];
+
+function read() {
+  try {
+    const { theme = '', text = '' } = JSON.parse(localStorage.getItem(key)) ?? {};
+    return { theme: themes.includes(theme) ? theme : '', text: sizes.includes(text) ? text : '' };
+  } catch {
+    return { theme: '', text: '' };
+  }
+}
+
+function change(to) {
+  const now = { ...read(), ...to };
+  try {
+    if (now.theme || now.text) localStorage.setItem(key, JSON.stringify(now));
+    else localStorage.removeItem(key);
+  } catch {
+    // there's no store: it's so until the page is loaded anew
+  }
+  apply(now);
+}
+
+function apply({ theme, text }) {
+  Object.assign(document.documentElement.dataset, { theme, text });
+}
+
+export const setTheme = (theme) => change({ theme });
+
+// stepText makes the text larger by a step, or with -1 smaller.
+export const stepText = (by) => change({ text: sizes[Math.min(Math.max(sizes.indexOf(read().text) + by, 0), sizes.length - 1)] });
+
+export const plainText = () => change({ text: '' });
+
+addEventListener('storage', (event) => { if (event.key === key) apply(read()); });
+apply(read());

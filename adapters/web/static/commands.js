@@ -1,0 +1,60 @@
+'use strict';
+
+import { plainText, setTheme, stepText } from './appearance.js';
+import { byId } from './dom.js';
+import { mayDo } from './roles.js';
+
+// What can be done in the page, in one table: the palette finds it, the keyboard does it, and the list of keys is
+// made of it. Each has words; keys, if there are some; the role that it takes; and whether it's there now.
+
+export class Commands {
+  // page has current(), which is the session that's open, if one is, toInbox() and showTab(name).
+  constructor(page) {
+    const living = () => Boolean(page.current()) && page.current().state !== 'ended';
+    const click = (id) => () => byId(id).click();
+    const shown = (id) => () => !byId(id).hidden;
+    this.all = [
+      { words: 'Find a session or a command', keys: ['Ctrl+K', '/'], run: click('find') },
+      { words: 'Inbox', keys: ['g i'], run: () => page.toInbox() },
+      { words: 'New session…', keys: ['n'], role: 'operator', run: click('new') },
+      { words: 'Write to the session', keys: ['i'], role: 'operator', when: living, run: () => byId('text').focus() },
+      { words: 'Show its lines', keys: ['g l'], when: () => Boolean(page.current()), run: () => page.showTab('conversation') },
+      { words: 'Show its screen', keys: ['g s'], when: () => Boolean(page.current()), run: () => page.showTab('screen') },
+      { words: 'Interrupt the session (Ctrl-C)', role: 'operator', when: living, run: click('stop') },
+      { words: 'Start the session’s program anew…', role: 'operator', when: () => Boolean(page.current()) && shown('restart')(), run: click('restart') },
+      { words: 'Mirror the session to a chat…', role: 'operator', when: shown('mirror'), run: click('mirror') },
+      { words: 'Close the session…', role: 'operator', when: living, run: click('close') },
+      { words: 'Remove the session…', role: 'operator', when: () => page.current()?.state === 'ended', run: click('remove') },
+      { words: 'Note that all that’s done was looked at', when: () => Boolean(document.querySelector('[data-group="done"]:not([hidden]) #looked-all')) && !page.current(), run: click('looked-all') },
+      { words: 'Who may do what in chats…', role: 'admin', when: shown('access-foot'), run: click('access') },
+      { words: 'Larger text', keys: ['+'], run: () => stepText(1) },
+      { words: 'Smaller text', keys: ['-'], run: () => stepText(-1) },
+      { words: 'Text of the usual size', run: plainText },
+      { words: 'Dark', run: () => setTheme('dark') },
+      { words: 'Light', run: () => setTheme('light') },
+      { words: 'Dark or light as the system is', run: () => setTheme('') },
+      { words: 'Keys', keys: ['?'], run: () => byId('keys-dialog').showModal() },
+      { words: 'Back', keys: ['Escape'], run: () => back(page) },
+    ];
+  }
+
+  // offered are those that this device may do now.
+  offered() {
+    return this.all.filter(({ role, when }) => (!role || mayDo(role)) && (!when || when()));
+  }
+}
+
+// back leaves what's open: the list, a field, or the session.
+function back(page) {
+  const { activeElement } = document;
+  if (document.body.classList.contains('drawer-open')) byId('veil').click();
+  else if (activeElement?.matches('textarea, input')) activeElement.blur();
+  else if (page.current()) page.toInbox();
+}
+
+// What other parts of the page do with keys, for the list of them.
+export const otherKeys = [
+  { words: 'Answer the open question', keys: ['1', '…', '9'] },
+  { words: 'Send what’s written', keys: ['Enter'] },
+  { words: 'A new line in it', keys: ['Shift+Enter'] },
+];

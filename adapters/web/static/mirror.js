@@ -1,0 +1,88 @@
+'use strict';
+
+import { byId, element } from './dom.js';
+import { bindSession, unbindSession } from './api.js';
+import { attempt } from './dialogs.js';
+
+// Which chats show the session that's open: the dialog in which that's seen, begun, changed and ended.
+
+const views = { stream: 'lines as they come', final: 'whole turns', screen: 'its screen' };
+
+export class MirrorDialog {
+  // current() is the session that's open; done() is told of a change.
+  constructor(current, done) {
+    Object.assign(this, { current, done });
+    this.dialog = byId('mirror-dialog');
+    byId('mirror').addEventListener('click', () => this.open());
+    this.dialog.addEventListener('close', () => {
+      byId('mirror-list').replaceChildren();
+      this.look = '';
+    });
+    byId('mirror-close').addEventListener('click', () => this.dialog.close());
+    byId('mirror-form').addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.change('mirror-begin', async () => {
+        const to = byId('mirror-to').value.trim();
+        await bindSession(this.current().id, { to, view: byId('mirror-view').value, input: byId('mirror-input').checked });
+        byId('mirror-to').value = '';
+        return `${to} shows it now.`;
+      });
+    });
+  }
+
+  // offer takes in which chats are known. Without a chat platform nothing can be mirrored.
+  offer(adapters) {
+    this.chats = adapters.flatMap(({ name, chats }) => chats.map(({ chat }) => (chat.startsWith(`${name}:`) ? chat : `${name}:${chat}`)));
+    this.possible = adapters.length > 0;
+  }
+
+  open() {
+    if (!this.current()) return;
+    byId('mirror-error').textContent = '';
+    byId('mirror-said').textContent = '';
+    byId('mirror-chats').replaceChildren(...this.chats.map((chat) => {
+      const option = element('option');
+      option.value = chat;
+      return option;
+    }));
+    this.draw();
+    this.dialog.showModal();
+  }
+
+  // draw shows the chats of the session that's open, as the list of sessions has them.
+  draw() {
+    const bindings = this.current()?.bindings ?? [];
+    const look = JSON.stringify(bindings.map(({ delivered, behind, ...rest }) => rest));
+    byId('mirror-none').hidden = bindings.length > 0;
+    if (this.look === look) return;
+    this.look = look;
+    byId('mirror-list').replaceChildren(...bindings.map((b) => this.entry(b)));
+  }
+
+  entry({ id, to, view, input, origin, disabled, problem }) {
+    const item = element('li', 'access-entry');
+    item.append(element('p', 'access-head', to));
+    const about = [views[view] ?? view, input ? 'what’s written there is typed' : 'nothing that’s written there is typed', origin === 'rule' && 'by a rule of the configuration'];
+    item.append(element('p', 'access-about', about.filter(Boolean).join(' · ')));
+    if (disabled || problem) item.append(element('p', 'access-void', disabled || problem));
+    const end = element('button', 'button small', 'End');
+    end.type = 'button';
+    end.id = `unbind-${id}`;
+    end.setAttribute('aria-label', `End the mirroring to ${to}`);
+    end.addEventListener('click', () => this.change(end.id, async () => {
+      await unbindSession(id);
+      return `${to} doesn’t show it any more.`;
+    }));
+    item.append(end);
+    return item;
+  }
+
+  change(button, fn) {
+    byId('mirror-said').textContent = '';
+    return attempt(button, 'mirror-error', async () => {
+      byId('mirror-said').textContent = await fn();
+      await this.done();
+      this.draw();
+    });
+  }
+}

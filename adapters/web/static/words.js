@@ -1,0 +1,71 @@
+'use strict';
+
+// How people are told of times, and of what a session does: "waits for you", "5 minutes ago". What panebridge
+// knows it by, such as a hook, is for titles and details.
+
+const units = [[86400, 'day'], [3600, 'hour'], [60, 'minute']];
+
+// agoWords says how long ago a time was: "just now", "5 minutes ago".
+export function agoWords(iso, now = Date.now()) {
+  if (!iso) return '';
+  const s = Math.max(0, Math.round((now - Date.parse(iso)) / 1000));
+  for (const [seconds, name] of units) {
+    const n = Math.floor(s / seconds);
+    if (n > 0) return `${n} ${name}${n === 1 ? '' : 's'} ago`;
+  }
+  return 'just now';
+}
+
+// lasting says for how long something has gone on since a time: "20 s", "3 min", "2 h 5 min", "4 days".
+export function lasting(iso, now = Date.now()) {
+  if (!iso) return '';
+  const s = Math.max(0, Math.round((now - Date.parse(iso)) / 1000));
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min`;
+  if (s < 86400) return `${Math.floor(s / 3600)} h${s % 3600 < 60 ? '' : ` ${Math.floor((s % 3600) / 60)} min`}`;
+  const days = Math.floor(s / 86400);
+  return `${days} day${days === 1 ? '' : 's'}`;
+}
+
+// needsYou says that a session waits for a person.
+export const needsYou = (s) => s.state !== 'ended' && (s.state === 'waiting' || Boolean(s.prompt));
+
+// doneAt is when something of a session came to its end; '': nothing has.
+export const doneAt = (s) => (s.state === 'ended' ? s.ended_at : s.turn?.open ? '' : s.turn?.ended_at) || s.last_output_at || '';
+
+// stateWords says what a session does, and since when.
+export function stateWords(s, now = Date.now()) {
+  if (needsYou(s)) return join('waits for you', lasting(s.since, now), ', ');
+  switch (s.state) {
+    case 'starting':
+      return 'starts';
+    case 'working':
+      return join('working', lasting(s.turn?.open ? s.turn.started_at : s.since, now), ' for ');
+    case 'ended':
+      return join('ended', agoWords(s.ended_at, now), ' ');
+    case 'error':
+      return s.turn?.failed ? join('failed', agoWords(s.turn.ended_at, now), ' ') : join('has a problem', s.reason, ': ');
+    default:
+      if (s.turn?.ended_at) return join(s.turn.failed ? 'failed' : 'finished', agoWords(s.turn.ended_at, now), ' ');
+      return join('idle', s.last_output_at && `last line ${agoWords(s.last_output_at, now)}`, ', ');
+  }
+}
+
+const join = (what, more, between) => (more ? what + between + more : what);
+
+// outcome says how a session's last turn, or its program, ended; '': nothing is to be said.
+export function outcome(s) {
+  if (s.state === 'working' || s.state === 'starting') return '';
+  if (s.state === 'ended' && s.exit) {
+    if (s.exit.signal) return `ended by ${s.exit.signal}`;
+    if (s.exit.status >= 0) return `exit status ${s.exit.status}`;
+  }
+  if (s.turn?.failed) return s.turn.failed;
+  return Number.isInteger(s.turn?.status) && !s.turn.open ? `exit status ${s.turn.status}` : '';
+}
+
+// well says that nothing is known to have failed.
+export const well = (s) => !s.turn?.failed && !(s.turn?.status > 0) && s.state !== 'error' && !(s.exit && (s.exit.status > 0 || s.exit.signal));
+
+// machineWords is what panebridge knows it by, for who wants to know.
+export const machineWords = (s) => [s.state, s.reason].filter(Boolean).join(': ');
