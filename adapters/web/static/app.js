@@ -11,6 +11,7 @@ import { Composer } from './composer.js';
 import { Conversation } from './conversation.js';
 import { drawDelivery } from './delivery.js';
 import { closeDialog, newDialog } from './dialogs.js';
+import { forgetDrafts } from './drafts.js';
 import { groupsOf } from './groups.js';
 import { Inbox } from './inbox.js';
 import { drawList } from './list.js';
@@ -168,6 +169,7 @@ async function poll() {
     state.problem = '';
     state.seenAt = new Date();
     state.known = true;
+    forgetDrafts(sessions);
     shut('');
     if (!state.streaming) state.open?.stream?.now();
     if (back) state.open?.screen.changed();
@@ -198,6 +200,7 @@ function empty() {
   state.ended = 0;
   forgetRoles();
   forgetLooked();
+  forgetDrafts();
   drawChats([]);
   draw();
 }

@@ -1,6 +1,7 @@
 'use strict';
 
 import { byId, element, toast } from './dom.js';
+import { draftOf, keepDraft } from './drafts.js';
 import { cancelReceipt, getReceipt, openReceipts, pressKeys, sendAnyway, sendInput } from './api.js';
 import { withSecrets } from './secrets.js';
 
@@ -17,7 +18,7 @@ const listEvery = 2000; // milliseconds between looks for receipts from elsewher
 const names = { web: '', cli: 'the command line' };
 const lingers = 5000; // milliseconds for which a finished one is shown
 const answersIn = 60000; // milliseconds for which a submitted one is, that its agent hasn't queued
-const drafts = new Map(); // what was written but not sent, by session
+const waits = new Set(['stored', 'held', 'typing']); // to be typed
 
 export class Composer {
   constructor(session) {
@@ -33,11 +34,11 @@ export class Composer {
       this.send();
     });
     on(this.text, 'keydown', (event) => this.key(event));
-    on(this.text, 'input', () => this.grow());
+    on(this.text, 'input', () => this.changed());
     for (const button of document.querySelectorAll('[data-key]')) {
       on(button, 'click', () => this.press(button.dataset.key));
     }
-    this.text.value = drafts.get(session) ?? '';
+    this.text.value = draftOf(session);
     this.grow();
     this.lookElsewhere();
   }
@@ -45,10 +46,9 @@ export class Composer {
   close() {
     this.closed = true;
     this.events.abort();
-    if (this.text.value) drafts.set(this.session, this.text.value);
-    else drafts.delete(this.session);
     this.text.value = '';
     this.list.replaceChildren();
+    byId('queue').hidden = true;
   }
 
   enable(enabled) {
@@ -63,30 +63,48 @@ export class Composer {
     this.send();
   }
 
+  // write puts a text into the field, to be changed and sent.
+  write(text) {
+    this.text.value = text;
+    this.changed();
+  }
+
+  changed() {
+    keepDraft(this.session, this.text.value);
+    this.grow();
+  }
+
   grow() {
     this.text.style.height = 'auto';
     this.text.style.height = `${Math.min(this.text.scrollHeight + 2, 180)}px`;
   }
 
+  // send sends what's written; what's written and to be sent while that isn't known to be stored comes afterwards.
   async send() {
     const text = this.text.value;
-    if (text.trim() === '' || this.sending) return;
+    if (text.trim() === '') return;
+    if (this.sending) {
+      this.again = true;
+      return;
+    }
     this.sending = true;
     byId('send').disabled = true;
     try {
       const receipt = await sendInput(this.session, text);
-      if (this.closed) {
-        drafts.delete(this.session);
-        return;
-      }
-      if (this.text.value === text) this.text.value = '';
-      this.grow();
+      if (draftOf(this.session) === text) keepDraft(this.session, '');
+      if (this.closed) return;
+      if (this.text.value === text) this.write('');
       this.follow(receipt);
     } catch (error) {
+      this.again = false;
       toast(`Not sent: ${error.message}`);
     } finally {
       this.sending = false;
       byId('send').disabled = false;
+    }
+    if (this.again && !this.closed) {
+      this.again = false;
+      this.send();
     }
   }
 
@@ -124,7 +142,10 @@ export class Composer {
     this.shown.add(receipt.id);
     const began = Date.now();
     const item = element('li', 'receipt');
-    this.list.append(item);
+    item.dataset.at = receipt.created_at;
+    item.dataset.id = receipt.id;
+    const after = [...this.list.children].find((other) => other.dataset.at > receipt.created_at);
+    this.list.insertBefore(item, after ?? null);
     let now = receipt;
     let submitted = 0; // since when it has been; 0: it isn't
     for (;;) {
@@ -142,6 +163,19 @@ export class Composer {
     if (now.state === 'failed') return;
     await sleep(lingers);
     item.remove();
+    this.number();
+  }
+
+  // number says in which order the texts are typed that wait, where it's several.
+  number() {
+    if (this.closed) return;
+    const waiting = [...this.list.children].filter((item) => waits.has(item.dataset.state));
+    for (const item of this.list.children) {
+      const place = item.querySelector('.receipt-place');
+      place.textContent = waiting.length > 1 && waiting.includes(item) ? `${waiting.indexOf(item) + 1}.` : '';
+    }
+    byId('queue').hidden = waiting.length < 2;
+    byId('queue').textContent = `${waiting.length} texts wait. They’re typed in this order:`;
   }
 
   draw(item, receipt) {
@@ -151,7 +185,7 @@ export class Composer {
     item.dataset.state = receipt.state;
     const text = element('span', 'receipt-text');
     text.append(...withSecrets(receipt.text, receipt.secrets));
-    item.replaceChildren(progress(receipt), text);
+    item.replaceChildren(element('span', 'receipt-place'), progress(receipt), text);
     const by = names[receipt.author] ?? receipt.author;
     if (by) item.append(element('span', 'receipt-author', `by ${by}`));
     for (const way of receipt.revivals ?? []) {
@@ -164,6 +198,7 @@ export class Composer {
     if (takeable.has(receipt.state)) item.append(this.button('Take back', () => this.takeBack(receipt)));
     if (receipt.state === 'failed') item.append(this.button('Dismiss', () => item.remove()));
     if (receipt.reason) item.append(element('span', 'receipt-reason', receipt.reason));
+    this.number();
   }
 
   button(text, fn) {
@@ -187,8 +222,7 @@ export class Composer {
     try {
       await cancelReceipt(receipt.id);
       if (this.closed || this.text.value !== '' || receipt.author !== 'web') return;
-      this.text.value = receipt.text; // to be changed and sent again
-      this.grow();
+      this.write(receipt.text);
     } catch (error) {
       toast(error.message);
     }

@@ -1,0 +1,111 @@
+package web_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/panebridge/panebridge/internal/api/apitest"
+	"github.com/panebridge/panebridge/internal/browsertest"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const field = `document.querySelector('#text').value`
+
+// What's written and not sent is there after a reload, for each session its own, until it's sent, the session has ended
+// or the browser isn't let in any more.
+func TestDraftsSurviveAReload(t *testing.T) {
+	s := newSite(t)
+	one, two := s.daemon.Add("one", ""), s.daemon.Add("two", "")
+	b := browse(t, 1280, 800)
+	b.Do(s.open())
+	at := func(id sessions.ID, name string) {
+		t.Helper()
+		browsertest.Eval[string](b, fmt.Sprintf(`location.hash = %q`, id))
+		b.Until(name, fmt.Sprintf(headSays, name))
+	}
+	kept := `Object.keys(JSON.parse(localStorage.getItem('panebridge.drafts') ?? '{}')).length`
+	at(one, "one")
+	b.Do(chromedp.SendKeys("#text", "first, not sent"))
+	at(two, "two")
+	b.Until("nothing of it at the other", field+` === ''`)
+	b.Do(chromedp.SendKeys("#text", "second"), chromedp.Reload())
+	b.Until("the second after a reload", field+` === 'second'`)
+	at(one, "one")
+	b.Until("the first", field+` === 'first, not sent'`)
+	b.Do(chromedp.Focus("#text"), browsertest.Enter())
+	b.Until("it's sent", field+` === '' && `+kept+` === 1`)
+	b.Do(chromedp.Reload())
+	b.Until("the page", fmt.Sprintf(headSays, "one"))
+	if text := browsertest.Eval[string](b, field); text != "" {
+		t.Errorf("what was sent is there again: %q", text)
+	}
+	s.daemon.SetState(two, sessions.StateEnded, "closed")
+	b.Until("the draft to a session that has ended is gone", kept+` === 0`)
+
+	b.Do(chromedp.SendKeys("#text", "third"))
+	b.Until("it's kept", kept+` === 1`)
+	b.Ignore("status of 401")
+	if _, err := s.keeper.Rotate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.Do(chromedp.WaitVisible("#gate"))
+	if n := browsertest.Eval[int](b, `localStorage.length`); n != 0 {
+		t.Errorf("the browser keeps %d things", n)
+	}
+}
+
+// Many and long drafts stay within a bound.
+func TestDraftsAreBounded(t *testing.T) {
+	s := newSite(t)
+	b := browse(t, 1280, 800)
+	b.Do(s.enter(), chromedp.WaitVisible("#no-sessions"))
+	browsertest.Eval[int](b, `(async () => {
+		const { keepDraft, draftOf } = await import('/drafts.js');
+		for (let i = 0; i < 80; i++) keepDraft('s' + i, (i % 10 ? 'x' : 'x'.repeat(200000)));
+		window.last = draftOf('s79');
+		window.bytes = localStorage.getItem('panebridge.drafts').length;
+		window.count = Object.keys(JSON.parse(localStorage.getItem('panebridge.drafts'))).length;
+	})(), 0`)
+	b.Until("they're kept", `window.count`)
+	n := browsertest.Eval[int](b, `window.count`)
+	if bytes := browsertest.Eval[int](b, `window.bytes`); n != 50 || bytes > 10*64<<10 {
+		t.Errorf("%d drafts of %d characters are kept", n, bytes)
+	}
+}
+
+// Texts that wait stand in the order in which they're typed, and each can be taken back. One that's to be sent while
+// another is on its way is sent behind it.
+func TestTextsThatWaitStandInTheirOrder(t *testing.T) {
+	s := newSite(t)
+	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}
+	id := s.daemon.Add("one", "claude")
+	b := browse(t, 390, 844)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"))
+	browsertest.Eval[bool](b, `(() => {
+		const text = document.querySelector('#text');
+		for (const one of ['first', 'second']) {
+			text.value = one;
+			text.dispatchEvent(new Event('input'));
+			document.querySelector('#composer').requestSubmit();
+		}
+		return true;
+	})()`)
+	b.Until("both", `document.querySelectorAll('.receipt').length === 2`)
+	if _, err := s.daemon.Input(t.Context(), id, sessions.InputRequest{Text: "third", Submit: true, Author: "telegram:1"}); err != nil {
+		t.Fatal(err)
+	}
+	order := `[...document.querySelectorAll('.receipt')].map((e) => e.querySelector('.receipt-place').textContent + e.querySelector('.receipt-text').textContent).join(' ')`
+	b.Until("all in order", order+` === '1.first 2.second 3.third' && /^3 texts wait/.test(document.querySelector('#queue').textContent)`)
+	b.Shot("queue")
+	s.daemon.SetReceipt(s.daemon.Receipts()[0].ID, sessions.ReceiptHeld, "a dialog is open")
+	b.Until("the first is held", `document.querySelector('.receipt[data-state=held]')`)
+	browsertest.Eval[bool](b, `([...document.querySelectorAll('.receipt')][1].querySelector('button').click(), true)`)
+	b.Until("the second is taken back", order+`.includes('1.first') && `+order+`.includes('2.third') && `+field+` === 'second'`)
+	s.daemon.SetReceipt(s.daemon.Receipts()[0].ID, sessions.ReceiptSubmitted, "")
+	b.Until("one waits", `document.querySelector('#queue').hidden && `+order+`.includes(' third')`)
+	if all := s.daemon.Receipts(); len(all) != 3 || all[0].Text != "first" || all[1].Text != "second" || all[1].State != sessions.ReceiptCancelled {
+		t.Errorf("they are %+v", all)
+	}
+}
