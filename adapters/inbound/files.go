@@ -52,7 +52,7 @@ func (in *Inbound) saveFiles(ctx context.Context, ev intake.Event, files []intak
 			return nil, in.tooLarge(f), nil
 		}
 	}
-	folder, path, err := in.openFilesFolder(to)
+	folder, path, err := openFilesFolder(in.opt.StateDir, to)
 	if err != nil {
 		in.Log.Warn("a session has no folder for files", "session", to.ID, "err", err)
 		return nil, "There's no folder that files can be saved in: neither the session's own nor panebridge's takes them.", nil
@@ -121,7 +121,7 @@ const FilesFolder = "files"
 
 // openFilesFolder opens the folder for a session's files: in the session's own folder, where
 // its agent may read without asking anybody; else in the state folder.
-func (in *Inbound) openFilesFolder(s sessions.Session) (*os.Root, string, error) {
+func openFilesFolder(stateDir string, s sessions.Session) (*os.Root, string, error) {
 	var first error
 	if filepath.IsAbs(s.Cwd) {
 		r, err := openIn(s.Cwd, false, ourFolder, inFolder)
@@ -130,14 +130,14 @@ func (in *Inbound) openFilesFolder(s sessions.Session) (*os.Root, string, error)
 		}
 		first = err
 	}
-	if in.opt.StateDir == "" {
+	if stateDir == "" {
 		return nil, "", errors.Join(first, errors.New("there's no state folder"))
 	}
-	r, err := openIn(in.opt.StateDir, true, FilesFolder, string(s.ID))
+	r, err := openIn(stateDir, true, FilesFolder, string(s.ID))
 	if err != nil {
 		return nil, "", errors.Join(first, err)
 	}
-	return r, filepath.Join(in.opt.StateDir, FilesFolder, string(s.ID)), nil
+	return r, filepath.Join(stateDir, FilesFolder, string(s.ID)), nil
 }
 
 // openIn opens a folder below a base, made where it's missing. Each step must be a

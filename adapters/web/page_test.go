@@ -40,6 +40,7 @@ type site struct {
 	adapters []api.Adapter
 	bindings atomic.Pointer[[]api.Binding] // of each session
 	access   accessList
+	files    api.TakeFilePart // nil: none is taken
 	broker   *api.Broker
 	known    *browserstest.Store // survives a start
 	keeper   *browsers.Doorkeeper
@@ -68,6 +69,13 @@ func (o outbound) Bind(context.Context, sessions.ID, api.Bind) (api.Binding, err
 	return api.Binding{}, sessions.ErrUnknown
 }
 
+func (s *site) takeFile(p api.FilePart) (string, error) {
+	if s.files == nil {
+		return "", sessions.ErrUnavailable
+	}
+	return s.files(p)
+}
+
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{broker: api.NewBroker(), known: &browserstest.Store{}, addr: "127.0.0.1:0"}
@@ -87,7 +95,7 @@ func (s *site) start(t *testing.T) {
 	server, err := api.NewServer(api.Options{
 		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: web.Handler(), Browsers: s.keeper,
 		Health:   func() api.Health { return api.Health{State: api.HealthOK} },
-		Outbound: outbound{s}, Access: &s.access,
+		Outbound: outbound{s}, Access: &s.access, Files: s.takeFile,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ type Options struct {
 	Pair     Pair                                  // nil: there are no chat platforms
 	Access   Access                                // who may do what in chats; nil: there are no chat platforms
 	Picture  func(sessions.Screen) ([]byte, error) // draws a screen as a PNG; nil: it isn't
+	Files    TakeFilePart                          // takes files for sessions; nil: nobody does
 	Hooks    Hooks                                 // hears of agents' hooks; nil: they're dropped
 	Decision AwaitDecision                         // has hooks wait; nil: none does
 	Reminder Reminder                              // what hooks tell their agents; nil: nothing

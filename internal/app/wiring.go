@@ -173,7 +173,11 @@ func (d *daemon) build(ctx context.Context) error {
 	d.metrics.CollectRedis(d.standings)
 	d.health = newHealthWatch(d.clients, d.store, d.salvaged, d.coord.Cadence, d.otherParts, log.With("component", "store"))
 	d.forgetter = &forgetting.Forgetter{Manager: d.manager, Hub: d.hub, Store: d.store, StateDir: d.opt.StateDir, KeepEnded: d.keepEnded, Logger: log}
+	uploads := &inbound.Uploads{StateDir: d.opt.StateDir, MaxFile: maxFileOf(d.config.Inbound)}
 	d.server, err = api.NewServer(api.Options{
+		Files: func(p api.FilePart) (string, error) {
+			return uploads.TakePart(p.Session, inbound.UploadPart{Key: p.Key, Name: p.Name, Size: p.Size, Offset: p.Offset, Bytes: p.Bytes})
+		},
 		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d.forgetter}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Masker: d.masker, Metrics: d.metrics.Handler(),
 		Places: (&callers.Finder{Manager: d.manager, Clients: d.clients, Processes: d.processes, StateDir: d.opt.StateDir, Logger: log}).Place, Confirm: d.consent.Ask,
 		Audit: pageAudit{d.store}, Page: web.Handler(), Reach: d.reach, Browsers: d.browsers, Log: log.With("component", "api"),
@@ -343,22 +347,26 @@ func (d *daemon) buildHub() error {
 	return d.locate(err)
 }
 
+// maxFileOf is the size in bytes of the largest file that's taken; less than 0: none is.
+func maxFileOf(c config.Inbound) int64 {
+	if c.MaxFileMB == 0 {
+		return -1
+	}
+	return int64(c.MaxFileMB) << 20
+}
+
 // buildInbound makes the inbound half of the adapters.
 func (d *daemon) buildInbound() error {
 	var platforms []intake.InboundAdapter
 	for _, p := range d.platforms {
 		platforms = append(platforms, p.Inbound())
 	}
-	limit := int64(d.config.Inbound.MaxFileMB) << 20
-	if limit == 0 {
-		limit = -1 // which is none there
-	}
 	var err error
 	d.inbound, err = inbound.New(inbound.Options{
 		Platforms: platforms, Sessions: masked.Sessions{Questions: callers.Questions{Manager: d.manager, Consent: d.consent}, Masker: d.masker}, Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Devices: d.devices(), Interrupt: d.interruptKeys, Paired: d.hideCode,
 		Store: masked.Store{Store: d.store, Log: adapters.MaskedLog(d.store, d.masker)}, Access: accessConfig(d.config),
 		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
-		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: limit, StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Mask: d.masker.Line,
+		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: maxFileOf(d.config.Inbound), StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Mask: d.masker.Line,
 		Shared: d.sharer, Panicked: d.metrics.CountPanic, Logger: d.opt.Log.With("component", "inbound"),
 	})
 	if err == nil {

@@ -87,6 +87,12 @@ export const forgetSession = (id) => call('DELETE', sessionPath(id, '?state=ende
 export const restartSession = (id) => call('POST', sessionPath(id, '/restart'));
 export const bindSession = (id, binding) => json('POST', sessionPath(id, '/bindings'), binding);
 export const unbindSession = (id) => call('DELETE', `bindings/${encodeURIComponent(id)}`);
+// sendFilePart sends bytes of a file; place has its name, size, offset and upload.
+export async function sendFilePart(id, place, bytes, signal) {
+  const response = await signedFetch(`${base}${sessionPath(id, '/files')}?${new URLSearchParams(place)}`, { method: 'POST', body: bytes, signal }).catch((error) => { throw away(error); });
+  if (!response.ok) throw await refusal(response);
+  return response.json();
+}
 export const sendInput = (id, text) => json('POST', sessionPath(id, '/input'), { text, submit: true });
 export const pressKeys = (id, keys) => call('POST', sessionPath(id, '/keys'), { keys });
 export const getReceipt = (id) => json('GET', `receipts/${encodeURIComponent(id)}`);

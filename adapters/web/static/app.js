@@ -24,6 +24,7 @@ import { forgetRoles, learnRoles, rolesKnown } from './roles.js';
 import { Screen } from './screen.js';
 import { Shortcuts } from './shortcuts.js';
 import { Stream } from './stream.js';
+import { forgetUploads } from './upload.js';
 import { machineWords, needsYou, outcome, stateWords } from './words.js';
 
 // The page: a list of sessions, which is polled, and either the inbox or one session
@@ -201,6 +202,7 @@ function empty() {
   forgetRoles();
   forgetLooked();
   forgetDrafts();
+  forgetUploads();
   drawChats([]);
   draw();
 }

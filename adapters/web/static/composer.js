@@ -4,6 +4,7 @@ import { byId, element, toast } from './dom.js';
 import { draftOf, keepDraft } from './drafts.js';
 import { cancelReceipt, getReceipt, openReceipts, pressKeys, sendAnyway, sendInput } from './api.js';
 import { withSecrets } from './secrets.js';
+import { Uploads } from './upload.js';
 
 // The composer: what's written to the session, and how far it got; also what was
 // written elsewhere, or before the page was loaded, and isn't done.
@@ -38,6 +39,7 @@ export class Composer {
     for (const button of document.querySelectorAll('[data-key]')) {
       on(button, 'click', () => this.press(button.dataset.key));
     }
+    this.uploads = new Uploads(session);
     this.text.value = draftOf(session);
     this.grow();
     this.lookElsewhere();
@@ -46,6 +48,7 @@ export class Composer {
   close() {
     this.closed = true;
     this.events.abort();
+    this.uploads.close();
     this.text.value = '';
     this.list.replaceChildren();
     byId('queue').hidden = true;
@@ -53,7 +56,7 @@ export class Composer {
 
   enable(enabled) {
     this.enabled = enabled;
-    for (const e of [this.text, byId('send'), ...document.querySelectorAll('[data-key]')]) e.disabled = !enabled;
+    for (const e of [this.text, byId('send'), byId('attach'), ...document.querySelectorAll('[data-key]')]) e.disabled = !enabled;
   }
 
   key(event) {
@@ -82,15 +85,18 @@ export class Composer {
   // send sends what's written; what's written and to be sent while that isn't known to be stored comes afterwards.
   async send() {
     const text = this.text.value;
-    if (text.trim() === '') return;
+    if (text.trim() === '' && this.uploads.files.length === 0) return;
     if (this.sending) {
       this.again = true;
       return;
     }
+    const paths = this.uploads.paths();
+    if (!paths) return;
     this.sending = true;
     byId('send').disabled = true;
     try {
-      const receipt = await sendInput(this.session, text);
+      const receipt = await sendInput(this.session, paths.length > 0 ? [text.trim(), ...paths].filter(Boolean).join(' ') : text);
+      this.uploads.clear(paths);
       if (draftOf(this.session) === text) keepDraft(this.session, '');
       if (this.closed) return;
       if (this.text.value === text) this.write('');

@@ -125,8 +125,9 @@ async function send(path, { method = 'GET', body = '', signal, as = browser }) {
       if (!answer.ok) return answer; // a refusal, or a proxy's word that nobody answers it
       learn(await answer.json().catch(() => { throw new TypeError('what answers isn’t panebridge'); }));
     }
-    const headers = body ? { 'Content-Type': 'application/json' } : {};
-    const bytes = new TextEncoder().encode(body);
+    const isText = typeof body === 'string';
+    const headers = body ? { 'Content-Type': isText ? 'application/json' : 'application/octet-stream' } : {};
+    const bytes = isText ? new TextEncoder().encode(body) : body;
     if (as) Object.assign(headers, await sign(as, method, path, bytes));
     const response = await fetch(path, { ...bare, method, headers, signal, body: body ? bytes : undefined });
     if (response.ok && browser && as === browser && path !== keysPath) changeInTime();
