@@ -191,7 +191,9 @@ export class Composer {
     item.dataset.state = receipt.state;
     const text = element('span', 'receipt-text');
     text.append(...withSecrets(receipt.text, receipt.secrets));
-    item.replaceChildren(element('span', 'receipt-place'), progress(receipt), text);
+    const far = progress(receipt);
+    far.prepend(element('span', 'receipt-place'));
+    item.replaceChildren(far, text);
     const by = names[receipt.author] ?? receipt.author;
     if (by) item.append(element('span', 'receipt-author', `by ${by}`));
     for (const way of receipt.revivals ?? []) {

@@ -70,8 +70,9 @@ export class GroupedList {
 }
 
 function makeGroup(box, level, name, title) {
-  const section = document.createElement('section');
+  const section = document.createElement('div');
   section.className = 'group';
+  section.setAttribute('role', 'group');
   section.dataset.group = name;
   section.hidden = true;
   const head = document.createElement(level);

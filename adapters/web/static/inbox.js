@@ -15,7 +15,7 @@ export class Inbox {
     this.box = byId('inbox');
     this.panels = new Map(); // of questions, by the item that they're in
     this.done = []; // the sessions of that group
-    this.list = new GroupedList(byId('inbox-groups'), 'h3', {
+    this.list = new GroupedList(byId('inbox-groups'), 'h2', {
       make: makeCard, draw: (card, session, group) => this.drawCard(card, session, group), gone: (card) => this.forget(card),
     });
     document.addEventListener('keydown', (event) => { if (!this.box.hidden) this.panelOfKeys()?.key(event); });
@@ -68,7 +68,7 @@ export class Inbox {
     if (!card) return null;
     if (!this.panels.has(card)) {
       this.panels.set(card, new PromptPanel(session, {
-        box: card.querySelector('.prompt'), digits: false, below: 'Open the session to write to it.', after: () => card.querySelector('.card-link').focus(),
+        box: card.querySelector('.prompt'), digits: false, level: 'h3', below: 'Open the session to write to it.', after: () => card.querySelector('.card-link').focus(),
       }));
     }
     return this.panels.get(card);
@@ -117,7 +117,8 @@ function makeCard({ id }) {
   const says = element('span', 'card-line');
   says.append(element('span', 'card-outcome'), element('span', 'card-says'));
   link.append(head, says);
-  const prompt = element('section', 'prompt card-prompt');
+  const prompt = element('div', 'prompt card-prompt');
+  prompt.setAttribute('role', 'group');
   prompt.hidden = true;
   prompt.setAttribute('aria-live', 'polite');
   prompt.setAttribute('aria-label', 'The session asks');

@@ -21,10 +21,10 @@ const extent = (prompt) => `${Boolean(prompt.unseen)} ${Boolean(prompt.disputed)
 const final = (prompt) => prompt.state === 'answered' || prompt.state === 'closed';
 
 export class PromptPanel {
-  // It's shown in box. With digits, it takes those that are typed anywhere in the page. below says where a line
+  // It's shown in box, with a heading of that level. With digits, it takes those that are typed anywhere in the page. below says where a line
   // can be written that its program reads; after puts the focus elsewhere when the question is gone.
-  constructor(session, { box = byId('prompt'), digits = true, below = 'What you send below is typed there.', after = () => byId('text').focus() } = {}) {
-    Object.assign(this, { session, box, below, after });
+  constructor(session, { box = byId('prompt'), digits = true, level = 'h2', below = 'What you send below is typed there.', after = () => byId('text').focus() } = {}) {
+    Object.assign(this, { session, box, level, below, after });
     this.events = new AbortController();
     if (digits) document.addEventListener('keydown', (event) => this.key(event), { signal: this.events.signal });
     this.hide();
@@ -93,7 +93,7 @@ export class PromptPanel {
 
   ask(prompt) {
     const unread = prompt.kind === 'unread';
-    const title = element('h3', 'prompt-title', prompt.title || (unread ? 'Its screen looks like a question' : 'The session asks'));
+    const title = element(this.level, 'prompt-title', prompt.title || (unread ? 'Its screen looks like a question' : 'The session asks'));
     const parts = [title];
     if (prompt.body) {
       const body = element('pre', 'prompt-body', (prompt.cut ? '…\n' : '') + prompt.body);
