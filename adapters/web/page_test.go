@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -96,6 +97,12 @@ func (s *site) start(t *testing.T) {
 		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: web.Handler(), Browsers: s.keeper,
 		Health:   func() api.Health { return api.Health{State: api.HealthOK} },
 		Outbound: outbound{s}, Access: &s.access, Files: s.takeFile,
+		Conversations: func(_ context.Context, agent, folder string) ([]api.PastConversation, error) {
+			if agent != "claude" {
+				return nil, sessions.ErrInvalid
+			}
+			return []api.PastConversation{{ID: "c-1", Title: "the retries of " + folder, Changed: time.Now().Add(-2 * time.Hour)}, {ID: "c-2"}}, nil
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -341,7 +348,35 @@ func TestDialogs(t *testing.T) {
 	b.Until("the bar goes away", `document.querySelector('#connection').hidden`)
 	b.Do(chromedp.Click("#new"), chromedp.WaitVisible("#new-dialog"), chromedp.SendKeys("#new-name", "two"))
 	b.Until("the agents", `[...document.querySelectorAll('#new-agent option')].map((o) => o.textContent).join() === 'a shell,claude,codex' && document.querySelector('#new-none').hidden`)
-	b.Do(chromedp.SetValue("#new-agent", "codex"))
+	choose := func(agent string) {
+		browsertest.Eval[bool](b, fmt.Sprintf(`((e) => { e.value = %q; e.dispatchEvent(new Event('change')); return true; })(document.querySelector('#new-agent'))`, agent))
+	}
+	choose("claude")
+	b.Do(chromedp.SendKeys("#new-cwd", "/work"), chromedp.SendKeys("#new-text", "and the tests"))
+	b.Until("what it can go on with", `document.querySelector('#new-resume-row').checkVisibility() && [...document.querySelectorAll('#new-resume option')].map((o) => o.textContent).join('|') === 'a new conversation|the retries of /work · 2 hours ago|(without words)'`)
+	b.Shot("new-resume")
+	b.Do(chromedp.SetValue("#new-resume", "c-1"), chromedp.Click("#new-create"))
+	b.Until("it's open", `document.querySelector('#name').textContent === 'two'`)
+	for deadline := time.Now().Add(time.Minute); len(s.daemon.Receipts()) == 0 && time.Now().Before(deadline); {
+		b.Do(chromedp.Sleep(20 * time.Millisecond))
+	}
+	if asked := s.daemon.Requests(); len(asked) != 1 || asked[0].Agent != "claude" || asked[0].Cwd != "/work" || asked[0].Resume != "c-1" {
+		t.Errorf("begun are %+v", asked)
+	}
+	if sent := s.daemon.Receipts(); len(sent) != 1 || sent[0].Text != "and the tests" {
+		t.Errorf("sent are %+v", sent)
+	}
+	two, err := s.daemon.Get("two")
+	if err == nil {
+		err = errors.Join(s.daemon.Close(t.Context(), two.ID), s.daemon.Forget(t.Context(), two.ID))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Until("the inbox", `document.querySelector('#inbox').checkVisibility()`)
+	b.Do(chromedp.Click("#new"), chromedp.WaitVisible("#new-dialog"), chromedp.SendKeys("#new-name", "two"))
+	b.Until("the agents", `document.querySelectorAll('#new-agent option').length === 3`)
+	choose("codex")
 	b.Shot("new-agents")
 	b.Do(chromedp.Click("#new-create"))
 	b.Until("the new session is open", `document.querySelector('#name').textContent === 'two' && document.querySelector('#about').textContent.includes('codex')`)

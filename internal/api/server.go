@@ -19,32 +19,33 @@ import (
 
 // Options are what a Server is made of.
 type Options struct {
-	Sessions Sessions
-	Output   Log
-	Broker   *Broker                               // also given to sessions.Manager as its sink
-	Health   func() Health                         // must not block
-	Outbound Outbound                              // the chat platforms; nil: there are none
-	Reload   Reload                                // nil: not possible
-	Pair     Pair                                  // nil: there are no chat platforms
-	Access   Access                                // who may do what in chats; nil: there are no chat platforms
-	Picture  func(sessions.Screen) ([]byte, error) // draws a screen as a PNG; nil: it isn't
-	Files    TakeFilePart                          // takes files for sessions; nil: nobody does
-	Hooks    Hooks                                 // hears of agents' hooks; nil: they're dropped
-	Decision AwaitDecision                         // has hooks wait; nil: none does
-	Reminder Reminder                              // what hooks tell their agents; nil: nothing
-	Inbox    Inbox                                 // announces mail; nil: nobody does
-	Wait     Wait                                  // waits for output; nil: not possible
-	Programs Programs                              // what's known of the programs in panes; nil: nothing
-	Masker   *redact.Masker                        // finds secrets; nil: nothing is hidden
-	Metrics  http.Handler                          // GET /metrics; nil: not served
-	Places   Places                                // where callers were begun; nil: all outside of sessions' panes
-	Confirm  Confirm                               // asks people about calls from there; nil: they're refused
-	Audit    Audit                                 // keeps what's changed by the page; nil: nobody does
-	Page     http.Handler                          // what isn't the API, on the TCP door only; nil: nothing
-	Reach    Reach                                 // from where that can be reached
-	Browsers *browsers.Doorkeeper                  // who may come by the TCP door; needed only there
-	Log      *slog.Logger                          // nil: nothing is logged
-	Timeouts StreamTimeouts                        // of event streams
+	Sessions      Sessions
+	Output        Log
+	Broker        *Broker                               // also given to sessions.Manager as its sink
+	Health        func() Health                         // must not block
+	Outbound      Outbound                              // the chat platforms; nil: there are none
+	Reload        Reload                                // nil: not possible
+	Pair          Pair                                  // nil: there are no chat platforms
+	Access        Access                                // who may do what in chats; nil: there are no chat platforms
+	Picture       func(sessions.Screen) ([]byte, error) // draws a screen as a PNG; nil: it isn't
+	Conversations ListConversations                     // what agents can go on with; nil: nothing is known
+	Files         TakeFilePart                          // takes files for sessions; nil: nobody does
+	Hooks         Hooks                                 // hears of agents' hooks; nil: they're dropped
+	Decision      AwaitDecision                         // has hooks wait; nil: none does
+	Reminder      Reminder                              // what hooks tell their agents; nil: nothing
+	Inbox         Inbox                                 // announces mail; nil: nobody does
+	Wait          Wait                                  // waits for output; nil: not possible
+	Programs      Programs                              // what's known of the programs in panes; nil: nothing
+	Masker        *redact.Masker                        // finds secrets; nil: nothing is hidden
+	Metrics       http.Handler                          // GET /metrics; nil: not served
+	Places        Places                                // where callers were begun; nil: all outside of sessions' panes
+	Confirm       Confirm                               // asks people about calls from there; nil: they're refused
+	Audit         Audit                                 // keeps what's changed by the page; nil: nobody does
+	Page          http.Handler                          // what isn't the API, on the TCP door only; nil: nothing
+	Reach         Reach                                 // from where that can be reached
+	Browsers      *browsers.Doorkeeper                  // who may come by the TCP door; needed only there
+	Log           *slog.Logger                          // nil: nothing is logged
+	Timeouts      StreamTimeouts                        // of event streams
 }
 
 // StreamTimeouts are the times of event streams; zero means the default.

@@ -108,7 +108,7 @@ func (a *api) createSession(w http.ResponseWriter, r *http.Request) error {
 		return a.adopt(w, r, body)
 	}
 	s, err := a.opts.Sessions.New(r.Context(), sessions.NewRequest{
-		Name: body.Name, Agent: body.Agent, Cwd: body.Cwd, Command: body.Command, Server: body.Server,
+		Name: body.Name, Agent: body.Agent, Cwd: body.Cwd, Command: body.Command, Server: body.Server, Resume: body.Resume,
 	})
 	if err != nil {
 		return err
@@ -118,8 +118,8 @@ func (a *api) createSession(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) adopt(w http.ResponseWriter, r *http.Request, body Create) error {
-	if body.Agent != "" || body.Cwd != "" || len(body.Command) > 0 {
-		return badRequest(`"tmux" adopts a pane that exists; "agent", "cwd" and "command" don't go with it`)
+	if body.Agent != "" || body.Cwd != "" || len(body.Command) > 0 || body.Resume != "" {
+		return badRequest(`"tmux" adopts a pane that exists; "agent", "cwd", "command" and "resume" don't go with it`)
 	}
 	adopted, err := a.opts.Sessions.Adopt(r.Context(), sessions.AdoptRequest{
 		Tmux: body.Tmux, Server: body.Server, Name: body.Name,

@@ -83,6 +83,7 @@ type Create struct {
 	Cwd     string   `json:"cwd,omitempty"`
 	Command []string `json:"command,omitempty"`
 	Server  string   `json:"server,omitempty"`
+	Resume  string   `json:"resume,omitempty"` // PastConversation.ID
 	Tmux    string   `json:"tmux,omitempty"`
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
@@ -197,6 +198,19 @@ func (c conversations) Conversations(ctx context.Context, name, folder string) (
 		}
 	}
 	return out, nil
+}
+
+// list is an api.ListConversations.
+func (c conversations) list(ctx context.Context, name, folder string) ([]api.PastConversation, error) {
+	if folder == "" {
+		folder, _ = os.UserHomeDir() // where sessions begin that have no other
+	}
+	all, err := c.Conversations(ctx, name, folder)
+	var out []api.PastConversation
+	for _, v := range all {
+		out = append(out, api.PastConversation{ID: v.ID, Title: v.Title, Changed: v.Changed})
+	}
+	return out, err
 }
 
 // revive is the command line by which a shell begins an agent again: that of the first

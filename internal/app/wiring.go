@@ -175,6 +175,7 @@ func (d *daemon) build(ctx context.Context) error {
 	d.forgetter = &forgetting.Forgetter{Manager: d.manager, Hub: d.hub, Store: d.store, StateDir: d.opt.StateDir, KeepEnded: d.keepEnded, Logger: log}
 	uploads := &inbound.Uploads{StateDir: d.opt.StateDir, MaxFile: maxFileOf(d.config.Inbound)}
 	d.server, err = api.NewServer(api.Options{
+		Conversations: conversations{d}.list,
 		Files: func(p api.FilePart) (string, error) {
 			return uploads.TakePart(p.Session, inbound.UploadPart{Key: p.Key, Name: p.Name, Size: p.Size, Offset: p.Offset, Bytes: p.Bytes})
 		},

@@ -81,6 +81,7 @@ export async function listSessions(most, id) {
   return { sessions: await response.json(), ended: Number(response.headers.get('Panebridge-Ended')) };
 }
 export const listAgents = () => json('GET', 'agents');
+export const listConversations = (agent, folder) => json('GET', `agents/${encodeURIComponent(agent)}/conversations?folder=${encodeURIComponent(folder)}`);
 export const createSession = (body) => json('POST', 'sessions', body);
 export const closeSession = (id) => call('DELETE', sessionPath(id, '?state=living'));
 export const forgetSession = (id) => call('DELETE', sessionPath(id, '?state=ended'));

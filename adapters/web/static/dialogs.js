@@ -1,7 +1,8 @@
 'use strict';
 
 import { byId, element, toast } from './dom.js';
-import { closeSession, createSession, forgetSession, listAgents, restartSession, sendInput } from './api.js';
+import { closeSession, createSession, forgetSession, listAgents, listConversations, restartSession, sendInput } from './api.js';
+import { agoWords } from './words.js';
 
 // The two dialogs: a new session, and what's asked before one is closed, its program is started anew or, when it
 // has ended, it's removed.
@@ -12,9 +13,11 @@ export function newDialog(created) {
     byId(button).addEventListener('click', () => {
       byId('new-error').textContent = '';
       dialog.showModal();
-      offerAgents();
+      byId('new-resume-row').hidden = true;
+      offerAgents().then(offerConversations);
     });
   }
+  for (const field of ['new-agent', 'new-cwd']) byId(field).addEventListener('change', offerConversations);
   byId('new-cancel').addEventListener('click', () => dialog.close());
   byId('new-form').addEventListener('submit', async (event) => {
     event.preventDefault();
@@ -48,9 +51,27 @@ async function offerAgents() {
   }
 }
 
+// offerConversations shows what the chosen agent can go on with in the folder.
+async function offerConversations() {
+  const [agent, folder] = [byId('new-agent').value, byId('new-cwd').value.trim()];
+  const list = byId('new-resume');
+  list.value = '';
+  byId('new-resume-row').hidden = true;
+  if (!agent) return;
+  const all = await listConversations(agent, folder).catch(() => []); // of a folder that can't be read there are none
+  if (byId('new-agent').value !== agent || byId('new-cwd').value.trim() !== folder) return; // others are asked for
+  list.replaceChildren(list.options[0], ...all.map(({ id, title, changed_at: at, session }) => {
+    const option = element('option', '', [title || '(without words)', agoWords(at), session && `it’s ${session}`].filter(Boolean).join(' · '));
+    option.value = id;
+    option.disabled = Boolean(session);
+    return option;
+  }));
+  byId('new-resume-row').hidden = all.length === 0;
+}
+
 function wanted() {
   const value = (id) => byId(id).value.trim();
-  return { name: value('new-name'), agent: value('new-agent'), cwd: value('new-cwd') };
+  return { name: value('new-name'), agent: value('new-agent'), cwd: value('new-cwd'), resume: byId('new-resume-row').hidden ? '' : value('new-resume') };
 }
 
 // closeDialog asks before something is done to the session that current() returns.

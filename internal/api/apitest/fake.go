@@ -28,6 +28,7 @@ type Daemon struct {
 	sessions []*session
 	receipts map[string]*sessions.Receipt
 	keys     []string
+	requests []sessions.NewRequest
 	gapRow   int64
 	inputs   int
 	prompts  []sessions.Prompt // by id
@@ -318,10 +319,20 @@ func (d *Daemon) New(_ context.Context, r sessions.NewRequest) (sessions.Session
 	if err := d.failing(); err != nil {
 		return sessions.Session{}, err
 	}
+	d.mu.Lock()
+	d.requests = append(d.requests, r)
+	d.mu.Unlock()
 	if s, err := d.Get(r.Name); err == nil {
 		return s, fmt.Errorf("make a session of the name %s: it's in use: %w", r.Name, sessions.ErrConflict)
 	}
 	return d.Get(string(d.Add(r.Name, r.Agent)))
+}
+
+// Requests are what New was asked for.
+func (d *Daemon) Requests() []sessions.NewRequest {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.requests)
 }
 
 // Adopt implements api.Sessions.
