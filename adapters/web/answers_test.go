@@ -46,7 +46,7 @@ func TestAnswersAreMarkdown(t *testing.T) {
 	if !want.MatchString(got) {
 		t.Errorf("it shows %q, want %q", got, want)
 	}
-	for what, count := range map[string]int{"h3": 1, ".md-bold": 1, ".md-code": 1, ".md-italic": 1, "li": 2, ".code-keyword": 1, "pre.md-pre[data-language=go]": 1, "a": 1, "img": 0} {
+	for what, count := range map[string]int{"h2": 1, ".md-bold": 1, ".md-code": 1, ".md-italic": 1, "li": 2, ".code-keyword": 1, "pre.md-pre[data-language=go]": 1, "a": 1, "img": 0} {
 		if n := browsertest.Eval[int](b, `document.querySelectorAll('#lines `+what+`').length`); n != count {
 			t.Errorf("%d times %s, want %d", n, what, count)
 		}

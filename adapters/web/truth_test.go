@@ -69,7 +69,7 @@ func (h *history) flood(n int) {
 // step does one thing that agents, people, networks or readers do.
 func (h *history) step() {
 	seed := h.rand.Uint64()
-	switch what := h.rand.IntN(14); what {
+	switch what := h.rand.IntN(15); what {
 	case 0, 1, 2:
 		h.note("an answer")
 		h.block(sessions.KindAnswer, strings.TrimRight(rendertest.WellFormed([]uint64{seed}).Source, "\n"))
@@ -108,6 +108,10 @@ func (h *history) step() {
 	case 11:
 		h.note("the reader goes to the newest")
 		browsertest.Eval[bool](h.b, `(document.querySelector('#newest').click(), true)`)
+	case 12:
+		h.note("the page is loaded anew")
+		h.b.Do(chromedp.Reload())
+		h.b.Until("the session", fmt.Sprintf(`document.querySelector('#lines > [data-n]') || %t`, len(h.lines) == 0))
 	default:
 		part := h.rand.Float64()
 		h.note("the reader goes to %.2f", part)

@@ -159,9 +159,9 @@ async function poll() {
     if (!await passWaiting()) return;
   } else if (state.shut !== '' && !(await loadKey().catch(() => false) && known())) return;
   try {
-    if (!rolesKnown()) await learnRoles();
     const [{ sessions, ended }, adapters] = await Promise.all([
       listSessions(state.mostEnded, idInAddress() || (state.open?.id ?? '')), listAdapters().catch(() => null),
+      rolesKnown() || learnRoles(),
     ]);
     state.sessions = sessions;
     state.ended = ended;

@@ -121,9 +121,8 @@ export async function signedFetch(path, options) {
 async function send(path, { method = 'GET', body = '', signal, as = browser }) {
   try {
     if (!start) {
-      const answer = await fetch(startPath, bare);
-      if (!answer.ok) return answer; // a refusal, or a proxy's word that nobody answers it
-      learn(await answer.json().catch(() => { throw new TypeError('what answers isn’t panebridge'); }));
+      const answer = await askStart();
+      if (!answer.ok) return answer.clone(); // a refusal, or a proxy's word that nobody answers it
     }
     const isText = typeof body === 'string';
     const headers = body ? { 'Content-Type': isText ? 'application/json' : 'application/octet-stream' } : {};
@@ -137,6 +136,22 @@ async function send(path, { method = 'GET', body = '', signal, as = browser }) {
     throw error;
   }
 }
+
+let askingStart = null;
+
+// askStart learns of the daemon's start, once for all who need it, and returns what was answered.
+const askStart = () => {
+  askingStart ??= (async () => {
+    try {
+      const answer = await fetch(startPath, bare);
+      if (answer.ok) learn(await answer.json().catch(() => { throw new TypeError('what answers isn’t panebridge'); }));
+      return answer;
+    } finally {
+      askingStart = null;
+    }
+  })();
+  return askingStart;
+};
 
 // forgetStart is called when a connection broke: another start of the daemon may be the
 // next to answer.

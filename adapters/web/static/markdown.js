@@ -14,7 +14,7 @@ export const nodesOf = (blocks) => (blocks ?? []).map(nodeOf);
 
 const makers = {
   paragraph: (block) => withRuns('p', block.runs),
-  heading: (block) => withRuns(`h${Math.min(6, Math.max(1, block.level ?? 1) + 2)}`, block.runs),
+  heading: (block) => withRuns(`h${Math.min(6, Math.max(1, block.level ?? 1) + 1)}`, block.runs),
   plain: (block) => withRuns('p', block.runs, 'md-plain'),
   quote: (block) => withBlocks('blockquote', block.blocks),
   rule: () => element('hr'),
