@@ -89,6 +89,14 @@ func TestThePaletteFindsSessionsAndCommands(t *testing.T) {
 	press("g", "i")
 	b.Until("the inbox", fmt.Sprintf(headSays, "Inbox"))
 
+	// Through the inbox, and into a session, by keys.
+	press("j", "j", "k")
+	b.Until("the first is marked", `document.activeElement.closest('.card')?.querySelector('.card-name').textContent === 'asking'`)
+	b.Do(browsertest.Enter())
+	b.Until("it's open", fmt.Sprintf(headSays, "asking"))
+	press(kb.Escape)
+	b.Until("the inbox", fmt.Sprintf(headSays, "Inbox"))
+
 	// In a field keys are text, and Escape leaves first the field, then the session.
 	browsertest.Eval[bool](b, `(`+card("api-refactor")+`.querySelector('.card-link').click(), true)`)
 	b.Until("it's open", fmt.Sprintf(headSays, "api-refactor"))

@@ -38,6 +38,7 @@ func TestPage(t *testing.T) {
 	t.Run("what is typed arrives once", func(t *testing.T) { s.in(t).typesOnce(b.in(t)) })
 	t.Run("a killed daemon is survived", func(t *testing.T) { s.in(t).survivesKill(b.in(t)) })
 	t.Run("a secret is shown on request", func(t *testing.T) { s.in(t).hidesSecrets(b.in(t)) })
+	t.Run("a file is sent", func(t *testing.T) { s.in(t).takesFile(b.in(t)) })
 	t.Run("an agent is made, talked to and closed", func(t *testing.T) { s.in(t).servesAgent(b.in(t)) })
 	b.Away(time.Now(), time.Now().Add(time.Hour))
 	s.stop()
@@ -148,6 +149,24 @@ func (s *site) hidesSecrets(b *browser) {
 	b.Do(chromedp.Click("#screen-secrets"))
 	b.Until("the secret on the screen", `document.querySelector('#screen-rows').textContent.includes('`+secret+`')`)
 	b.Do(chromedp.Click("#tab-conversation"))
+}
+
+// takesFile: a file is where the session's program can read it, and its path is typed.
+func (s *site) takesFile(b *browser) {
+	dir := s.session("files", `while IFS= read -r x; do set -- $x; echo "got $(cat "$2") of $1"; done`)
+	file := filepath.Join(s.TempDir(), "Ein Bild.txt")
+	if err := os.WriteFile(file, []byte("a picture"), 0o600); err != nil {
+		s.Fatal(err)
+	}
+	b.choose("files")
+	b.Do(chromedp.SetUploadFiles("#file", []string{file}))
+	b.Until("the file", `document.querySelector('.file[data-state=there]')`)
+	b.write("look:")
+	b.Do(browsertest.Enter())
+	b.Until("what's in it", `document.querySelector('#lines').textContent.includes('got a picture of look:')`)
+	if all, err := filepath.Glob(filepath.Join(dir, ".panebridge", "in", "Ein_Bild-*.txt")); len(all) != 1 || err != nil {
+		s.Errorf("in the session's folder are %v, %v", all, err)
+	}
 }
 
 // servesAgent also leaves pictures, with PANEBRIDGE_SCREENSHOTS.

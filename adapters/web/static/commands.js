@@ -16,6 +16,8 @@ export class Commands {
     this.all = [
       { words: 'Find a session or a command', keys: ['Ctrl+K', '/'], run: click('find') },
       { words: 'Inbox', keys: ['g i'], run: () => page.toInbox() },
+      { words: 'The next in the inbox', keys: ['j'], when: () => !page.current(), run: () => step(1) },
+      { words: 'The one before', keys: ['k'], when: () => !page.current(), run: () => step(-1) },
       { words: 'New session…', keys: ['n'], role: 'operator', run: click('new') },
       { words: 'Write to the session', keys: ['i'], role: 'operator', when: living, run: () => byId('text').focus() },
       { words: 'Show its lines', keys: ['g l'], when: () => Boolean(page.current()), run: () => page.showTab('conversation') },
@@ -46,6 +48,13 @@ export class Commands {
   offered() {
     return this.all.filter(({ role, when }) => (!role || mayDo(role)) && (!when || when()));
   }
+}
+
+// step goes to the next session in the inbox, or the one before.
+function step(by) {
+  const links = [...document.querySelectorAll('#inbox .card-link')];
+  const at = links.indexOf(document.activeElement.closest('.card')?.querySelector('.card-link'));
+  (links[at + by] ?? links[by > 0 ? 0 : links.length - 1])?.focus();
 }
 
 // back leaves what's open: the list, a field, or the session.

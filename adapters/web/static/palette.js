@@ -56,7 +56,7 @@ export class Palette {
     const sessions = groupsOf(this.page.sessions()).flatMap((group) => group.sessions)
       .filter((s) => matches([s.name, s.agent, s.cwd, stateWords(s)].join(' ')))
       .map((s) => ({ words: s.name, about: [stateWords(s), s.agent, s.cwd].filter(Boolean).join(' · '), run: () => this.page.choose(s.id) }));
-    const commands = this.commands.offered().filter((c) => matches(c.words) && c.keys?.[0] !== 'Ctrl+K' && c.keys?.[0] !== 'Escape')
+    const commands = this.commands.offered().filter((c) => matches(c.words) && !['Ctrl+K', 'Escape', 'j', 'k'].includes(c.keys?.[0]))
       .map((c) => ({ words: c.words, about: c.keys?.join(' or ') ?? '', run: c.run }));
     // Without a word, and where there are many sessions, commands can be reached, too.
     this.found = [...sessions.slice(0, words.length > 0 ? mostFound : 8), ...commands];

@@ -20,7 +20,8 @@ export class Shortcuts {
     if (event.defaultPrevented || event.repeat || event.isComposing) return;
     const pressed = nameOf(event);
     const command = pressed && this.find(pressed);
-    const inField = event.target.closest('input:not([type=checkbox]), textarea, select');
+    const field = event.target.closest('input:not([type=checkbox]), textarea, select');
+    const inField = field?.checkVisibility(); // the palette's has the focus for a moment when it's gone
     if (document.querySelector('dialog[open]')) return; // which has keys of its own
     if (inField && !pressed.startsWith('Ctrl+') && pressed !== 'Escape') return;
     if (!command) return;
