@@ -3,10 +3,13 @@ package web_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/internal/api/apitest"
+	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/browsertest"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -108,4 +111,40 @@ func TestTextsThatWaitStandInTheirOrder(t *testing.T) {
 	if all := s.daemon.Receipts(); len(all) != 3 || all[0].Text != "first" || all[1].Text != "second" || all[1].State != sessions.ReceiptCancelled {
 		t.Errorf("they are %+v", all)
 	}
+}
+
+// Who wrote a text that waits is said by their name, but not to themselves; and what's taken back comes into the field
+// of the device that wrote it alone.
+func TestWhoWroteATextThatWaits(t *testing.T) {
+	s := newSite(t)
+	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}
+	id := s.daemon.Add("one", "claude")
+	b := browse(t, 390, 844)
+	url, _ := s.keeper.NewShare(time.Now(), "http://"+s.addr, browsers.Share{Name: "a phone", Roles: access.Roles{access.Operator: true}})
+	b.Do(chromedp.Navigate(url))
+	b.Until("it waits", gateShows+` === 'waiting'`)
+	if _, err := s.keeper.Confirm(t.Context(), time.Now(), s.keeper.Waiting(time.Now())[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	b.Until("the page", pageShows)
+	browsertest.Eval[string](b, fmt.Sprintf(`location.hash = %q`, id))
+	b.Do(chromedp.WaitVisible("#foot"))
+	for _, by := range []struct{ author, name string }{{"web:another", "the tablet"}, {"web", ""}} {
+		if _, err := s.daemon.Input(t.Context(), id, sessions.InputRequest{Text: "theirs", Submit: true, Author: by.author, Name: by.name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.Do(chromedp.SendKeys("#text", "mine"), browsertest.Enter())
+	authors := `[...document.querySelectorAll('.receipt')].map((e) => e.querySelector('.receipt-author')?.textContent ?? '').join('|')`
+	b.Until("who wrote them", authors+` === 'by the tablet|by the owner’s browser|'`)
+	takeBack := func(n int) {
+		browsertest.Eval[bool](b, fmt.Sprintf(`([...document.querySelectorAll('.receipt')][%d].querySelector('button').click(), true)`, n))
+	}
+	takeBack(0)
+	b.Until("it's taken back", `document.querySelectorAll('.receipt')[0].dataset.state === 'cancelled'`)
+	if text := browsertest.Eval[string](b, field); text != "" {
+		t.Errorf("another's text came into the field: %q", text)
+	}
+	takeBack(2)
+	b.Until("mine to be changed", field+` === 'mine'`)
 }

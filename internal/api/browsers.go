@@ -382,15 +382,19 @@ func (a *api) shownLines(ctx context.Context, id sessions.ID, lines []sessions.L
 type Receipt struct {
 	sessions.Receipt
 
+	By      string   `json:"by,omitempty"`      // what people call its author; "": Author says it
 	Secrets []Secret `json:"secrets,omitempty"` // in units of the whole text; Line is 0
 }
 
 // receiptFor is what a caller gets of a receipt: the command line shows all, as tmux would.
 func (a *api) receiptFor(req *http.Request, r sessions.Receipt) any {
-	if a.author == authorCLI || a.opts.Masker == nil {
+	if a.author == authorCLI {
 		return r
 	}
-	out := Receipt{Receipt: r}
+	out := Receipt{Receipt: r, By: a.shownText(r.Name)}
+	if a.opts.Masker == nil {
+		return out
+	}
 	if !a.may(req.Context(), access.Admin) {
 		out.Text, out.Reason = a.hiddenText(r.Text), a.shownText(r.Reason)
 		return out

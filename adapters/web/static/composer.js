@@ -3,6 +3,7 @@
 import { byId, element, toast } from './dom.js';
 import { draftOf, keepDraft } from './drafts.js';
 import { cancelReceipt, getReceipt, openReceipts, pressKeys, sendAnyway, sendInput } from './api.js';
+import { isMe } from './roles.js';
 import { withSecrets } from './secrets.js';
 import { Uploads } from './upload.js';
 
@@ -16,7 +17,7 @@ const steps = ['stored', 'typed', 'submitted', 'answered'];
 const pollEvery = 400; // milliseconds between looks at a receipt
 const patientAfter = 15000; // milliseconds after which it's looked at as seldom as
 const listEvery = 2000; // milliseconds between looks for receipts from elsewhere
-const names = { web: '', cli: 'the command line' };
+const names = { web: 'the owner’s browser', cli: 'the command line' };
 const lingers = 5000; // milliseconds for which a finished one is shown
 const answersIn = 60000; // milliseconds for which a submitted one is, that its agent hasn't queued
 const waits = new Set(['stored', 'held', 'typing']); // to be typed
@@ -194,8 +195,8 @@ export class Composer {
     const far = progress(receipt);
     far.prepend(element('span', 'receipt-place'));
     item.replaceChildren(far, text);
-    const by = names[receipt.author] ?? receipt.author;
-    if (by) item.append(element('span', 'receipt-author', `by ${by}`));
+    const by = receipt.by || (names[receipt.author] ?? receipt.author);
+    if (by && !isMe(receipt.author)) item.append(element('span', 'receipt-author', `by ${by}`));
     for (const way of receipt.revivals ?? []) {
       item.append(this.button(revivals[way] ?? way, () => this.sendAnyway(receipt, way)));
     }
@@ -229,7 +230,7 @@ export class Composer {
   async takeBack(receipt) {
     try {
       await cancelReceipt(receipt.id);
-      if (this.closed || this.text.value !== '' || receipt.author !== 'web') return;
+      if (this.closed || this.text.value !== '' || !isMe(receipt.author)) return;
       this.write(receipt.text);
     } catch (error) {
       toast(error.message);

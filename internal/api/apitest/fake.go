@@ -394,7 +394,7 @@ func (d *Daemon) Input(_ context.Context, id sessions.ID, r sessions.InputReques
 	d.mu.Lock()
 	d.inputs++
 	rcpt := &sessions.Receipt{
-		ID: fmt.Sprintf("in_%012x", d.inputs), Session: id, Text: r.Text, Submit: r.Submit, Author: r.Author,
+		ID: fmt.Sprintf("in_%012x", d.inputs), Session: id, Text: r.Text, Submit: r.Submit, Author: r.Author, Name: r.Name,
 		State: sessions.ReceiptStored, CreatedAt: time.Now(), UpdatedAt: time.Now(),
 	}
 	if d.receipts == nil {
