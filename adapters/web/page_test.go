@@ -436,7 +436,7 @@ func TestChatsShowWhatWaits(t *testing.T) {
 	}}}
 	s.start(t)
 	b.Until("the panel", `document.querySelectorAll('.chat').length === 2`)
-	for chat, want := range []string{"-1001234567890|18/20|1 final, 3 stream waiting, 12 s · next slot in 60 min", "<b>7</b>|18/20|silent for 3 h, by the platform’s order"} {
+	for chat, want := range []string{"-1001234567890|18/20|1 final, 3 stream waiting, 12 s · looks again in 60 min", "<b>7</b>|18/20|silent for 3 h, by the platform’s order"} {
 		got := browsertest.Eval[string](b, fmt.Sprintf(`['name','used','about'].map((c) => document.querySelectorAll('.chat')[%d].querySelector('.chat-' + c).textContent).join('|')`, chat))
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

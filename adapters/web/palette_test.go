@@ -122,6 +122,7 @@ func TestThePaletteFindsSessionsAndCommands(t *testing.T) {
 	press("n", "o", "n", "s", "e", "n", "s", "e")
 	b.Do(chromedp.WaitVisible("#palette-none"), browsertest.Enter())
 	press(kb.Escape)
+	b.Do(chromedp.WaitNotVisible("#palette")) // what's pressed before is the palette's
 	if keys := s.daemon.Pressed(); len(keys) > 0 {
 		t.Errorf("keys were pressed in a pane: %v", keys)
 	}

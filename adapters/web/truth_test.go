@@ -141,7 +141,7 @@ func (h *history) wrong() string {
 		line := h.lines[node.N-1]
 		switch {
 		case node.Drawn:
-			if got, want := lettersOf(node.Text), lettersOf(h.drawnText(node.N)); got != want {
+			if got, want := lettersOf(node.Text), lettersOf(h.drawnText(node.N, nodes[len(nodes)-1])); got != want {
 				return fmt.Sprintf("the answer in line %d is\n%q, want\n%q", node.N, got, want)
 			}
 		case node.Hidden:
@@ -181,10 +181,14 @@ func (h *history) wrongGaps(nodes []shownNode) string {
 	return ""
 }
 
-// drawnText is what's to be seen of the answer that begins in a line.
-func (h *history) drawnText(n int64) string {
+// drawnText is what's to be seen of the answer that begins in a line, as far as the document has it.
+func (h *history) drawnText(n int64, end shownNode) string {
+	last := end.N
+	if last == 0 {
+		last = end.After
+	}
 	var source []string
-	for i := n - 1; i < int64(len(h.lines)); i++ {
+	for i := n - 1; i < last; i++ {
 		if line := h.lines[i]; line.Kind != sessions.KindAnswer || line.Begins && i > n-1 {
 			break
 		}

@@ -55,7 +55,7 @@ function held(chat, now) {
   const again = left(chat.backoff_until, now);
   if (again) return `tries again in ${again}`;
   const next = left(chat.next_slot_at, now);
-  return next ? `next slot in ${next}` : '';
+  return next ? `looks again in ${next}` : '';
 }
 
 // left is how long it is until a time, or nothing if that's past.
