@@ -366,6 +366,7 @@ func TestDialogs(t *testing.T) {
 	if sent := s.daemon.Receipts(); len(sent) != 1 || sent[0].Text != "and the tests" {
 		t.Errorf("sent are %+v", sent)
 	}
+	b.Ignore("status of 404") // what's asked of the session while it's taken away
 	two, err := s.daemon.Get("two")
 	if err == nil {
 		err = errors.Join(s.daemon.Close(t.Context(), two.ID), s.daemon.Forget(t.Context(), two.ID))
