@@ -356,6 +356,7 @@ func (a *api) secrets(ctx context.Context, id sessions.ID, lines []sessions.Line
 // shownLines are consecutive lines of a session's log as a caller gets them: with the places of
 // their secrets where these are asked for, but to a device that isn't an admin's without secrets.
 func (a *api) shownLines(ctx context.Context, id sessions.ID, lines []sessions.Line, places bool) ([]sessions.Line, []Secret) {
+	lines = a.withToolNames(lines)
 	if a.may(ctx, access.Admin) {
 		if places {
 			return lines, a.secrets(ctx, id, lines)
@@ -369,12 +370,28 @@ func (a *api) shownLines(ctx context.Context, id sessions.ID, lines []sessions.L
 	shown := slices.Clone(lines)
 	for i, text := range a.opts.Masker.Lines(w).Lines {
 		shown[i].Text = text
-		if t := shown[i].Tool; t != nil {
-			bare := *t
-			bare.Name, shown[i].Tool = a.opts.Masker.Line(t.Name), &bare
-		}
 	}
 	return shown, nil
+}
+
+// withToolNames are lines whose tools have no secret in their names: no place is told of one there.
+func (a *api) withToolNames(lines []sessions.Line) []sessions.Line {
+	copied := false
+	for i, l := range lines {
+		if l.Tool == nil {
+			continue
+		}
+		name := a.shownText(l.Tool.Name)
+		if name == l.Tool.Name {
+			continue
+		}
+		if !copied {
+			lines, copied = slices.Clone(lines), true
+		}
+		t := *l.Tool
+		t.Name, lines[i].Tool = name, &t
+	}
+	return lines
 }
 
 // Receipt is a receipt as the page gets it: it hides the secrets of its text, as those of the log.

@@ -113,9 +113,20 @@ printf '` + mark + `-asks: delete all? [y/N] '; read -r x; echo "answered $x"; e
 		return strings.Contains(text, mark+"-said by Ann") && strings.Contains(text, mark+"-said by Bob")
 	})
 	state := filepath.Join(d.dir, "state")
+	tools, err := sql.Open("sqlite", filepath.Join(state, "panebridge.db")+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tools.ExecContext(d.ctx(), `INSERT INTO tool_details SELECT session, head, 'call', 64, ?1 || '-args', ?1 || '-output', ?1 || '-diff'
+		FROM logs JOIN sessions ON seq = session WHERE id = ?2`, mark, s.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := tools.Close(); err != nil {
+		t.Fatal(err)
+	}
 	d.await("what could be forgotten in files", func() bool { // which change while they're read
 		all := strings.Join(copies(t, state), "\n")
-		return strings.Contains(all, mark+"-notice") && strings.Contains(all, mark+"-mail")
+		return strings.Contains(all, mark+"-notice") && strings.Contains(all, mark+"-output") && strings.Contains(all, mark+"-mail")
 	})
 	size := func() (n int64) {
 		for _, suffix := range []string{"", "-wal"} {
