@@ -22,6 +22,7 @@ import (
 	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/browsers/browserstest"
 	"github.com/panebridge/panebridge/internal/browsertest"
+	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -41,6 +42,7 @@ type site struct {
 	adapters []api.Adapter
 	bindings atomic.Pointer[[]api.Binding] // of each session
 	access   accessList
+	masker   *redact.Masker   // nil: nothing is masked
 	files    api.TakeFilePart // nil: none is taken
 	broker   *api.Broker
 	known    *browserstest.Store // survives a start
@@ -96,7 +98,7 @@ func (s *site) start(t *testing.T) {
 	server, err := api.NewServer(api.Options{
 		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: web.Handler(), Browsers: s.keeper,
 		Health:   func() api.Health { return api.Health{State: api.HealthOK} },
-		Outbound: outbound{s}, Access: &s.access, Files: s.takeFile,
+		Outbound: outbound{s}, Access: &s.access, Masker: s.masker, Files: s.takeFile,
 		Conversations: func(_ context.Context, agent, folder string) ([]api.PastConversation, error) {
 			if agent != "claude" {
 				return nil, sessions.ErrInvalid

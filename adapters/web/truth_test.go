@@ -23,6 +23,7 @@ type shownNode struct {
 	After  int64  `json:"after"`
 	Text   string `json:"text"`
 	Drawn  bool   `json:"drawn"`
+	Card   string `json:"card"` // of a tool: how far it is, its name, what it's about; "": it's none
 	Hidden bool   `json:"hidden"`
 }
 
@@ -30,7 +31,8 @@ type shownNode struct {
 const shownNodes = `Array.from(document.querySelectorAll('#lines > [data-n], #lines > [data-after]'), (node) => {
 	const copy = node.cloneNode(true);
 	for (const part of copy.querySelectorAll('.author, .md-code-head, .md-box')) part.remove();
-	return { n: Number(node.dataset.n ?? 0), after: Number(node.dataset.after ?? -1), text: copy.textContent, drawn: Boolean(node.dataset.drawn), hidden: node.hidden };
+	return { n: Number(node.dataset.n ?? 0), after: Number(node.dataset.after ?? -1), text: copy.textContent, drawn: Boolean(node.dataset.drawn), hidden: node.hidden,
+		card: [...node.querySelectorAll('.tool-card')].map((card) => [card.dataset.state, card.querySelector('.tool-name').textContent, card.querySelector('.tool-arg').textContent].join(' '))[0] ?? '' };
 })`
 
 // history is a drawn conversation, and what the log has of it.
@@ -44,6 +46,7 @@ type history struct {
 	lines []sessions.Line
 	gaps  []int64 // the lines behind which gaps stand
 	done  []string
+	tools []string // keys of calls that haven't returned
 }
 
 func (h *history) note(format string, args ...any) {
@@ -80,8 +83,7 @@ func (h *history) step() {
 		h.note("a text")
 		h.block(sessions.KindUser, fmt.Sprintf("please do %d\n<b>now</b>", seed%1000))
 	case 5, 6:
-		h.note("a tool")
-		h.block(sessions.KindTool, fmt.Sprintf("Bash: seq %d\n1\n2\n… +3 lines", seed%1000))
+		h.tool(seed)
 	case 7:
 		n := 1 + h.rand.IntN(1500)
 		h.note("a flood of %d", n)
@@ -127,6 +129,7 @@ func (h *history) scroll(part float64) {
 func (h *history) wrong() string {
 	nodes := browsertest.Eval[[]shownNode](h.b, shownNodes)
 	var last int64
+	first, end := window(nodes)
 	for i, node := range nodes {
 		if node.N == 0 {
 			if node.After != last && i > 0 {
@@ -139,6 +142,12 @@ func (h *history) wrong() string {
 		}
 		last = node.N
 		line := h.lines[node.N-1]
+		if line.Kind == sessions.KindTool {
+			if wrong := h.wrongTool(node, first, end); wrong != "" {
+				return wrong
+			}
+			continue
+		}
 		switch {
 		case node.Drawn:
 			if got, want := lettersOf(node.Text), lettersOf(h.drawnText(node.N, nodes[len(nodes)-1])); got != want {

@@ -107,5 +107,7 @@ export const answerPrompt = (id, body) => json('POST', `prompts/${encodeURICompo
 export const getOutput = async (id, from, limit) => marked(await json('GET', sessionPath(id, `/output?from=${from}&limit=${limit}`)));
 // getTurns lists turns, the newest first unless order is oldest.
 export const getTurns = (id, { from, to, limit, order }) => json('GET', sessionPath(id, `/turns?${query({ from, to, limit, order })}`));
+// getTool is what a tool was called with, returned and changed, by the first line of either's block; secrets: mask or show.
+export const getTool = (id, n, secrets) => json('GET', sessionPath(id, `/tools/${n}?secrets=${secrets}`));
 export const getScreen = async (id, secrets) => (await call('GET', sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
 export const openEvents = (id, from, signal) => call('GET', `events?session=${encodeURIComponent(id)}&from=${encodeURIComponent(from)}`, undefined, signal);

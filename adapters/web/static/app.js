@@ -24,6 +24,7 @@ import { forgetRoles, learnRoles, rolesKnown } from './roles.js';
 import { Screen } from './screen.js';
 import { Shortcuts } from './shortcuts.js';
 import { Stream } from './stream.js';
+import { forgetTools } from './tools.js';
 import { forgetUploads } from './upload.js';
 import { machineWords, needsYou, outcome, stateWords } from './words.js';
 
@@ -203,6 +204,7 @@ function empty() {
   forgetLooked();
   forgetDrafts();
   forgetUploads();
+  forgetTools();
   drawChats([]);
   draw();
 }

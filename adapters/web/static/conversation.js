@@ -6,6 +6,7 @@ import { getOutput } from './api.js';
 import { firstNumber, gapAmong, gapNode, isMark, lineAt, lineNode, markNode, numberOf } from './lines.js';
 import { showLive } from './live.js';
 import { lookedAt, turnsDone } from './looked.js';
+import { drawTools } from './tools.js';
 import { nextTurn, TurnList, TurnMarks } from './turns.js';
 
 // The Conversation keeps a window of the output log in the document: lines
@@ -127,6 +128,7 @@ export class Conversation {
       this.append(items);
       this.trimTop();
       this.marks.place(this.top, this.bottom);
+      this.drawTools();
       this.drawAnswers();
     }
     this.pad();
@@ -145,7 +147,10 @@ export class Conversation {
         this.unasked = false;
         await this.marks.ask(Math.max(0, this.top - 1), this.detached ? this.bottom : 0);
         if (this.closed) return;
-        this.keepPlace(() => this.marks.place(this.top, this.bottom));
+        this.keepPlace(() => {
+          this.marks.place(this.top, this.bottom);
+          this.drawTools();
+        });
         if (this.stuck) this.toBottom();
       }
     } catch {
@@ -185,6 +190,9 @@ export class Conversation {
       this.drawing = false;
     }
   }
+
+  // drawTools has the tools' cards placed. What's below a detached window may have a result.
+  drawTools() { drawTools(this.session, this.list, !this.detached); }
 
   node({ line, gap }) {
     return line ? lineNode(line) : gapNode(gap);
@@ -313,6 +321,7 @@ export class Conversation {
       this.oldest = lines.length > 0 ? Math.min(out.oldest ?? 1, this.top) : end; // nothing older is kept
       this.count += lines.length;
       this.trimBottom();
+      this.drawTools();
     });
     this.drawAnswers();
     this.askTurns();
@@ -350,6 +359,7 @@ export class Conversation {
       this.oldest = out.oldest ?? this.oldest;
       this.newest = Math.max(this.newest, this.bottom);
       this.trimTop();
+      this.drawTools();
     });
     this.drawAnswers();
     this.askTurns();
@@ -375,6 +385,7 @@ export class Conversation {
     this.bottom = out.lines.at(-1).n;
     this.oldest = out.oldest ?? this.oldest;
     this.newest = Math.max(this.newest, this.bottom);
+    this.drawTools();
     this.pad();
     this.scrollToLine(n);
     this.drawAnswers();

@@ -3,6 +3,7 @@
 import { answerLine } from './answers.js';
 import { clock, element } from './dom.js';
 import { withSecrets } from './secrets.js';
+import { toolLine } from './tools.js';
 
 // The nodes of a conversation: one for each line, and marks between them, which have no number:
 // gaps, ends of turns, and where what's new begins.
@@ -16,6 +17,7 @@ export function lineNode(line) {
   if (line.secrets?.length > 0) node.dataset.secret = 'true';
   if (line.begins) node.dataset.begins = 'true';
   if (line.kind === 'answer') answerLine(node, line);
+  if (line.kind === 'tool') toolLine(node, line);
   node.dataset.n = line.n;
   return node;
 }

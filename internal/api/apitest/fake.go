@@ -114,6 +114,19 @@ func (d *Daemon) Tool(id sessions.ID, text string, part sessions.ToolPart) {
 	})
 }
 
+// DropDetails has no more of the tools' uses be kept than their lines.
+func (d *Daemon) DropDetails(id sessions.ID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.find(string(id))
+	for i, l := range s.lines {
+		if l.Tool != nil {
+			bare := *l.Tool
+			bare.Whole, s.lines[i].Tool = nil, &bare
+		}
+	}
+}
+
 // ToolUse implements api.Log.
 func (d *Daemon) ToolUse(_ context.Context, id sessions.ID, n int64) (use sessions.ToolUse, err error) {
 	d.mu.Lock()
