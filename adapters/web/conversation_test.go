@@ -60,3 +60,43 @@ func TestAConversation(t *testing.T) {
 		s.daemon.Known(id, "")
 	}
 }
+
+// Who comes back sees where what's new begins, and how much it is; who looked to the end sees no such
+// mark.
+func TestWhatIsNewSinceSomebodyLooked(t *testing.T) {
+	s := newSite(t)
+	id := s.daemon.Add("one", "claude")
+	turn := func(lines ...string) {
+		s.daemon.Turn(id, true)
+		s.daemon.Append(id, sessions.KindPane, lines...)
+		s.daemon.Turn(id, false)
+	}
+	turn("first", "second")
+	b := browse(t, 1280, 800)
+	b.Do(s.open())
+	has := func(lines int) string {
+		return fmt.Sprintf(`document.querySelector('#lines > [data-n]:last-of-type')?.dataset.n === '%d'`, lines)
+	}
+	const mark = `(document.querySelector('.unread')?.textContent ?? '') + '|' + (document.querySelector('.unread')?.nextSibling?.dataset.n ?? '')`
+	b.Until("its lines", has(2))
+	s.daemon.Append(id, sessions.KindPane, "third")
+	b.Until("another", has(3))
+	b.Do(chromedp.Reload())
+	b.Until("its lines again", has(3))
+	if got := browsertest.Eval[string](b, mark); got != "|" {
+		t.Errorf("it says %q though all was looked at", got)
+	}
+	away := browsertest.Eval[string](b, `location.href`)
+	b.Do(chromedp.Navigate("about:blank"))
+	turn("fourth")
+	turn("fifth", "sixth")
+	b.Do(chromedp.Navigate(away))
+	b.Until("where it's new", mark+` === '2 new turns since you looked|4'`)
+	b.Shot("unread")
+	b.Do(chromedp.Sleep(100*time.Millisecond), chromedp.Navigate("about:blank"))
+	turn(texts(7, 3000)...)
+	b.Do(chromedp.Navigate(away))
+	b.Until("the button", `!document.querySelector('#unread').hidden && document.querySelector('#unread').textContent === '↑ New since you looked'`)
+	b.Do(chromedp.Click("#unread"))
+	b.Until("where it's new, far up", mark+` === 'New since you looked|7' && Math.abs(document.querySelector('.unread').getBoundingClientRect().top - document.querySelector('#scroller').getBoundingClientRect().top) < 100 && document.querySelector('#unread').hidden`)
+}

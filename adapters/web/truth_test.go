@@ -220,12 +220,16 @@ func lettersOf(s string) string {
 // reader is.
 func TestThePageShowsTheLog(t *testing.T) {
 	slow(t)
+	const perBrowser = 100 // one has its patience
 	s := newSite(t)
-	b := browse(t, 1280, 800)
-	b.Do(s.open())
-	b.Until("the page", `document.querySelector('#no-sessions')`)
+	var b *browsertest.Browser
 	i := 0
 	for seed := range drawtest.Seeds(t, drawtest.Times(1000, 8, 2)) {
+		if i%perBrowser == 0 {
+			b = browse(t, 1280, 800)
+			b.Do(s.open())
+			b.Until("the page", `document.querySelector('#no-sessions')`)
+		}
 		i++
 		h := &history{T: t, s: s, b: b, id: s.daemon.Add(fmt.Sprint("drawn ", i), "claude"), rand: rand.New(rand.NewPCG(seed, 6))}
 		browsertest.Eval[string](b, fmt.Sprintf(`location.hash = %q`, h.id))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -238,6 +239,61 @@ func (a *api) prompts(w http.ResponseWriter, _ *http.Request) error {
 	}
 	writeJSON(w, http.StatusOK, out)
 	return nil
+}
+
+// AnsweredPrompt is a question that was answered, as GET /api/v1/sessions/{id}/prompts lists them.
+type AnsweredPrompt struct {
+	ID     string    `json:"id"`
+	Title  string    `json:"title"`
+	Chosen string    `json:"chosen,omitempty"` // "": none of its options
+	Author string    `json:"author"`
+	Name   string    `json:"name,omitempty"` // what people call the author
+	At     time.Time `json:"at"`             // when it was answered
+}
+
+// maxAnswered is how many answered prompts are listed at most.
+const maxAnswered = 200
+
+// answeredPrompts serves GET /api/v1/sessions/{id}/prompts: those that were answered between two
+// times, the newest first.
+func (a *api) answeredPrompts(w http.ResponseWriter, r *http.Request) error {
+	from, err := queryTime(r, "from", time.Unix(0, 0))
+	if err != nil {
+		return err
+	}
+	to, err := queryTime(r, "to", time.Unix(0, math.MaxInt64))
+	if err != nil {
+		return err
+	}
+	s, err := a.session(r)
+	if err != nil {
+		return err
+	}
+	all, err := a.opts.Output.AnsweredPrompts(r.Context(), s.ID, from, to, maxAnswered)
+	if err != nil {
+		return err
+	}
+	out := []AnsweredPrompt{}
+	for _, p := range all {
+		if shown := a.newPrompt(p); shown.Answer != nil {
+			out = append(out, AnsweredPrompt{ID: p.ID, Title: shown.Title, Chosen: shown.Answer.Chosen, Author: shown.Answer.Author, Name: shown.Answer.Name, At: p.ClosedAt})
+		}
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// queryTime returns a query parameter that is a time.
+func queryTime(r *http.Request, name string, def time.Time) (time.Time, error) {
+	v := r.URL.Query().Get(name)
+	if v == "" {
+		return def, nil
+	}
+	t, err := time.Parse(time.RFC3339Nano, v)
+	if err != nil {
+		return t, badRequest(fmt.Sprintf("%s must be a time like 2026-01-31T12:00:00Z, not %q", name, v))
+	}
+	return t, nil
 }
 
 // prompt serves GET /api/v1/prompts/{id}, whatever became of it.

@@ -274,6 +274,9 @@ type Log interface {
 	// ToolUse returns the call and the result of a tool's use, one of which begins at line n, as far
 	// as they're kept; sessions.ErrUnknown: neither is there, or it isn't kept.
 	ToolUse(ctx context.Context, id sessions.ID, n int64) (sessions.ToolUse, error)
+	// AnsweredPrompts returns the prompts that were answered between two times, the newest first,
+	// at most limit.
+	AnsweredPrompts(ctx context.Context, id sessions.ID, from, to time.Time, limit int) ([]sessions.Prompt, error)
 	// Head returns the position behind everything that is in the log now.
 	Head(ctx context.Context, id sessions.ID) (line, gap int64, err error)
 }

@@ -48,6 +48,13 @@ func TestPromptsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	diff(t, "prompt", p, kept)
+	for at, want := range map[time.Time]int{now.Add(59 * time.Second): 1, now.Add(2 * time.Minute): 0} {
+		for id, want := range map[sessions.ID]int{"pb_1": want, "pb_2": 0} {
+			if answered, err := s.AnsweredPrompts(ctx, id, at, now.Add(time.Hour), 9); err != nil || len(answered) != want || want == 1 && answered[0].ID != "pr_1" {
+				t.Errorf("since %v %s was answered %+v, %v", at, id, answered, err)
+			}
+		}
+	}
 	second.State, second.ClosedAt, second.Reason = sessions.PromptClosed, now.Add(promptsKept+time.Hour), "it's gone"
 	put(second)
 	if _, err := s.Prompt(ctx, "pr_1"); !errors.Is(err, sessions.ErrUnknown) {

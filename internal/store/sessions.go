@@ -255,6 +255,8 @@ const (
 	ON CONFLICT (id) DO UPDATE SET session = excluded.session, dialog = excluded.dialog, state = excluded.state,
 	reason = excluded.reason, answer = excluded.answer, origin = excluded.origin,
 	opened_at = excluded.opened_at, closed_at = excluded.closed_at, open = excluded.open`
+	sqlAnsweredPrompts = `SELECT ` + promptColumns + ` FROM prompts
+	WHERE session = ? AND state = 'answered' AND closed_at BETWEEN ? AND ? ORDER BY closed_at DESC, seq DESC LIMIT ?`
 	sqlForgetPrompts = `DELETE FROM prompts WHERE NOT open AND closed_at < ?`
 )
 
@@ -317,6 +319,14 @@ func (s *Store) OpenPrompts(ctx context.Context) (all []sessions.Prompt, err err
 		all = append(all, p)
 	}
 	return all, rows.Err()
+}
+
+// AnsweredPrompts returns the prompts of a session that were answered between two times, the newest
+// first, at most limit. They're kept for promptsKept.
+func (s *Store) AnsweredPrompts(ctx context.Context, id sessions.ID, from, to time.Time, limit int) ([]sessions.Prompt, error) {
+	return list(ctx, s, "read the answered prompts of "+string(id), func(row *sql.Rows) (sessions.Prompt, error) {
+		return scanPrompt(row)
+	}, sqlAnsweredPrompts, string(id), nanos(from), nanos(to), limit)
 }
 
 func scanPrompt(row interface{ Scan(into ...any) error }) (p sessions.Prompt, err error) {

@@ -18,8 +18,12 @@ const base = '/api/v1/';
 const patience = 10000; // milliseconds for which a list of sessions is waited for
 const sessionPath = (id, rest = '') => `sessions/${encodeURIComponent(id)}${rest}`;
 
-// query writes parameters; what's undefined is left out.
-const query = (params) => new URLSearchParams(Object.entries(params).filter(([, value]) => value !== undefined)).toString();
+// query writes parameters with their question mark; what's undefined is left out. One without
+// parameters is signed otherwise than it's sent.
+function query(params) {
+  const text = new URLSearchParams(Object.entries(params).filter(([, value]) => value !== undefined)).toString();
+  return text && `?${text}`;
+}
 
 async function call(method, path, body, signal) {
   const response = await signedFetch(base + path, { method, signal, body: body && JSON.stringify(body) }).catch((error) => { throw away(error); });
@@ -105,8 +109,10 @@ export const listPrompts = () => json('GET', 'prompts');
 export const getPrompt = (id) => json('GET', `prompts/${encodeURIComponent(id)}`);
 export const answerPrompt = (id, body) => json('POST', `prompts/${encodeURIComponent(id)}/answer`, body);
 export const getOutput = async (id, from, limit) => marked(await json('GET', sessionPath(id, `/output?from=${from}&limit=${limit}`)));
+// getAnswered lists the questions that were answered since a time, the newest first.
+export const getAnswered = (id, from) => json('GET', sessionPath(id, `/prompts${query({ from })}`));
 // getTurns lists turns, the newest first unless order is oldest.
-export const getTurns = (id, { from, to, limit, order }) => json('GET', sessionPath(id, `/turns?${query({ from, to, limit, order })}`));
+export const getTurns = (id, { from, to, limit, order }) => json('GET', sessionPath(id, `/turns${query({ from, to, limit, order })}`));
 // getTool is what a tool was called with, returned and changed, by the first line of either's block; secrets: mask or show.
 export const getTool = (id, n, secrets) => json('GET', sessionPath(id, `/tools/${n}?secrets=${secrets}`));
 export const getScreen = async (id, secrets) => (await call('GET', sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();

@@ -15,7 +15,7 @@ import { forgetDrafts } from './drafts.js';
 import { groupsOf } from './groups.js';
 import { Inbox } from './inbox.js';
 import { drawList } from './list.js';
-import { forgetLooked, keepLooked, lookedThrough } from './looked.js';
+import { forgetLooked, keepLooked, lookedThrough, noteLooked } from './looked.js';
 import { Menu } from './menu.js';
 import { MirrorDialog } from './mirror.js';
 import { Palette } from './palette.js';
@@ -104,7 +104,7 @@ function openSession(session) {
   const from = session.lines > firstLines ? session.lines - firstLines + 1 : 0;
   open.start = (at) => new Stream(id, at, (name, data) => receive(open, name, data), (connected) => {
     state.streaming = connected;
-    if (connected) open.conversation.askTurns();
+    if (connected) open.conversation.askMarks();
     drawConnection();
   });
   open.stream = open.start(from);
@@ -135,13 +135,14 @@ function receive(open, name, data) {
       break;
     case 'prompt':
       open.prompt.show(data);
+      if (data.state === 'answered') open.conversation.askMarks();
       break;
     case 'state':
       state.sessions = state.sessions.map((s) => (s.id === data.session ? { doing: s.doing, last_line: s.last_line, ...data.summary } : s));
       draw();
       break;
     case 'turn':
-      if (data.complete) open.conversation.askTurns();
+      if (data.complete) open.conversation.askMarks();
       break;
     default: // exit shows in the state
   }
@@ -240,7 +241,9 @@ function look() {
   const session = current();
   if (!session || document.hidden) return;
   const { conversation } = state.open;
-  if (state.tab === 'screen' || (conversation.stuck && conversation.newest >= session.lines)) lookedThrough(session);
+  const isAtEnd = conversation.stuck && conversation.newest >= session.lines;
+  if (state.tab === 'screen' || isAtEnd) lookedThrough(session);
+  if (isAtEnd) noteLooked(session.id, { line: conversation.newest }); // the list may be older
   keepLooked(state.sessions);
 }
 
@@ -363,6 +366,7 @@ async function start() {
   byId('older').addEventListener('click', showOlder);
   addEventListener('hashchange', () => { if (idInAddress() && !chosenByAddress()) poll(); else follow(); });
   document.addEventListener('visibilitychange', visibility);
+  addEventListener('pagehide', look);
   newDialog(async (session) => {
     await poll();
     choose(session.id);

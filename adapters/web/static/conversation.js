@@ -1,6 +1,7 @@
 'use strict';
 
 import { byId } from './dom.js';
+import { AnsweredMarks } from './answered.js';
 import { drawAnswers } from './answers.js';
 import { getOutput } from './api.js';
 import { firstNumber, gapAmong, gapNode, isMark, lineAt, lineNode, markNode, numberOf } from './lines.js';
@@ -29,6 +30,7 @@ export class Conversation {
     this.scroller = byId('scroller');
     this.list = byId('lines');
     this.marks = new TurnMarks(session.id, this.list);
+    this.answered = new AnsweredMarks(session.id, this.list);
     this.turnList = new TurnList(session.id, (line) => this.showLine(line));
     this.looked = lookedAt(session.id);
     this.head = session.lines; // number of the newest line then
@@ -127,7 +129,7 @@ export class Conversation {
     if (!this.detached) {
       this.append(items);
       this.trimTop();
-      this.marks.place(this.top, this.bottom);
+      this.placeMarks();
       this.drawTools();
       this.drawAnswers();
     }
@@ -137,18 +139,18 @@ export class Conversation {
     this.showButtons();
   }
 
-  // askTurns asks which turns ended in the window, one time after the other.
-  async askTurns() {
+  // askMarks asks which turns ended in the window, and what was answered, one time after the other.
+  async askMarks() {
     this.unasked = true;
     if (this.asking) return;
     this.asking = true;
     try {
       while (this.unasked && !this.closed) {
         this.unasked = false;
-        await this.marks.ask(Math.max(0, this.top - 1), this.detached ? this.bottom : 0);
+        await Promise.all([this.marks.ask(Math.max(0, this.top - 1), this.detached ? this.bottom : 0), this.answered.ask()]);
         if (this.closed) return;
         this.keepPlace(() => {
-          this.marks.place(this.top, this.bottom);
+          this.placeMarks();
           this.drawTools();
         });
         if (this.stuck) this.toBottom();
@@ -158,6 +160,11 @@ export class Conversation {
     } finally {
       this.asking = false;
     }
+  }
+
+  placeMarks() {
+    this.marks.place(this.top, this.bottom);
+    this.answered.place(!this.detached);
   }
 
   append(items) {
@@ -324,7 +331,7 @@ export class Conversation {
       this.drawTools();
     });
     this.drawAnswers();
-    this.askTurns();
+    this.askMarks();
   }
 
   async loadNewer() {
@@ -362,7 +369,7 @@ export class Conversation {
       this.drawTools();
     });
     this.drawAnswers();
-    this.askTurns();
+    this.askMarks();
     return out.lines.length;
   }
 
@@ -389,7 +396,7 @@ export class Conversation {
     this.pad();
     this.scrollToLine(n);
     this.drawAnswers();
-    this.askTurns();
+    this.askMarks();
     if (this.bottom >= this.newest) await this.loadRest();
   }
 

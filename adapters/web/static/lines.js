@@ -6,7 +6,7 @@ import { withSecrets } from './secrets.js';
 import { toolLine } from './tools.js';
 
 // The nodes of a conversation: one for each line, and marks between them, which have no number:
-// gaps, ends of turns, and where what's new begins.
+// gaps, ends of turns, answered questions, and where what's new begins.
 
 // lineNode is a line. The first of what a person wrote says who and when.
 export function lineNode(line) {
@@ -19,6 +19,7 @@ export function lineNode(line) {
   if (line.kind === 'answer') answerLine(node, line);
   if (line.kind === 'tool') toolLine(node, line);
   node.dataset.n = line.n;
+  if (line.at) node.dataset.at = Date.parse(line.at);
   return node;
 }
 

@@ -236,4 +236,7 @@ function sendButton(text) {
   return button;
 }
 
-const who = ({ answer }) => answer?.name || names[answer?.author] || answer?.author || 'Somebody';
+// answerer is who answered, as people are called.
+export const answerer = (answer) => answer?.name || names[answer?.author] || answer?.author || 'Somebody';
+
+const who = ({ answer }) => answerer(answer);

@@ -49,6 +49,18 @@ func (d *Daemon) promptAt(id string) int {
 	return slices.IndexFunc(d.prompts, func(p sessions.Prompt) bool { return p.ID == id })
 }
 
+// AnsweredPrompts implements api.Log.
+func (d *Daemon) AnsweredPrompts(_ context.Context, id sessions.ID, from, to time.Time, limit int) (all []sessions.Prompt, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range slices.Backward(d.prompts) {
+		if p.Session == id && p.State == sessions.PromptAnswered && !p.ClosedAt.Before(from) && !p.ClosedAt.After(to) && len(all) < limit {
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
 // Prompts implements api.Sessions.
 func (d *Daemon) Prompts() []sessions.Prompt {
 	d.mu.Lock()
