@@ -174,6 +174,7 @@ async function poll() {
     state.known = true;
     forgetDrafts(sessions);
     shut('');
+    if (state.open?.away) comeBack(state.open);
     if (!state.streaming) state.open?.stream?.now();
     if (back) state.open?.screen.changed();
     follow();
@@ -239,7 +240,7 @@ function draw() {
 // look notes that what's open is looked at, if it's to its end.
 function look() {
   const session = current();
-  if (!session || document.hidden) return;
+  if (!session || document.hidden || state.open.away) return;
   const { conversation } = state.open;
   const isAtEnd = conversation.stuck && conversation.newest >= session.lines;
   if (state.tab === 'screen' || isAtEnd) lookedThrough(session);
@@ -328,23 +329,34 @@ function showTab(name, focus) {
 // A hidden page gives its connection back after a while: a browser has few of
 // them for one server, and a phone's radio may sleep.
 let hiddenTimer = 0;
+let hiddenSince = Date.now();
 
 function visibility() {
   clearTimeout(hiddenTimer);
   const { open } = state;
   if (document.hidden) {
-    hiddenTimer = setTimeout(() => {
-      state.open?.stream?.close();
-      if (state.open) state.open.paused = true;
-    }, hiddenGrace);
+    hiddenSince = Date.now();
+    hiddenTimer = setTimeout(() => state.open?.stream?.close(), hiddenGrace);
     return;
   }
-  if (open?.paused) {
-    open.paused = false;
-    open.stream = open.start(open.stream.from);
+  if (open && (open.stream.closed || Date.now() - hiddenSince >= hiddenGrace)) {
+    // A phone stops what's hidden, timers too. Then the connection of before may be dead without a word.
+    open.stream.close();
+    open.away = true;
   }
   look();
   poll();
+}
+
+// comeBack goes on with a session after the page was hidden for long, once the daemon answers. To a reader at the end,
+// what came meanwhile is marked as new: the session is opened anew. Another keeps the place.
+function comeBack(open) {
+  if (open.conversation.stuck && state.tab === 'conversation') {
+    closeOpen();
+    return;
+  }
+  open.away = false;
+  open.stream = open.start(open.stream.from);
 }
 
 async function start() {
