@@ -188,7 +188,7 @@ func (s *site) outlastsNights(b *browser) {
 	const ended = `performance.getEntriesByType('resource').filter((e) => e.name.includes('/api/v1/events')).length`
 	for night := range 2 {
 		first := 41 + 60*night // line of the night
-		looked := fmt.Sprintf(`JSON.parse(localStorage.getItem('panebridge.looked')).sessions[%q]?.line === %d`, made.ID, first-1)
+		looked := fmt.Sprintf(`JSON.parse(localStorage.getItem('panebridge.looked'))?.sessions[%q]?.line === %d`, made.ID, first-1)
 		b.Until("that all of it was looked at", looked)
 		n := browsertest.Eval[int](b.Browser, ended)
 		b.Hide(night == 1)
