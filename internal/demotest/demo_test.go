@@ -18,11 +18,8 @@ import (
 	"github.com/panebridge/panebridge/internal/browsertest"
 )
 
-// Sizes of pictures, in pixels.
-const (
-	wide, high           = 1200, 800
-	phoneWide, phoneHigh = 390, 844
-)
+// Size of a wide picture, in pixels.
+const wide, high = 1200, 800
 
 // Each demo does what it says one can do, is ended by Ctrl-C, and leaves nothing behind.
 func TestDemos(t *testing.T) {
@@ -43,14 +40,15 @@ func TestDemos(t *testing.T) {
 			b.Do(chromedp.SendKeys("#text", text), browsertest.Enter())
 		}})
 		b.Shot("page")
-		b.Do(chromedp.EmulateViewport(phoneWide, phoneHigh, chromedp.EmulateMobile), chromedp.Reload())
+		b.Do(browsertest.Phone(1), chromedp.Reload())
 		b.Until("the question", button("#prompt button", "Yes"))
 		settle(b)
 		b.Shot("page-phone")
+		onAPhone(b, dir)
 	})
 	for platform, place := range map[string]string{"telegram": "a topic", "discord": "a thread"} {
 		t.Run(platform, func(t *testing.T) {
-			b := browse(t, start(t, dir, "bin/chatdemo", "-platform", platform), phoneWide, phoneHigh)
+			b := browse(t, start(t, dir, "bin/chatdemo", "-platform", platform), browsertest.PhoneWidth, browsertest.PhoneHeight)
 			const demo = `[...document.querySelectorAll('.entry.inside')].find((e) => e.querySelector('strong').textContent === 'demo')`
 			b.Until(place+" for the session", demo)
 			browsertest.Eval[any](b, demo+`.click()`)
@@ -61,6 +59,32 @@ func TestDemos(t *testing.T) {
 			b.Shot(platform)
 		})
 	}
+}
+
+// onAPhone goes from the session to the inbox, answers its question there, and goes back to
+// the session, all of it by fingers.
+func onAPhone(b *browsertest.Browser, dir string) {
+	for name, script := range map[string]string{
+		"tests": `echo 'ok  214 tests in 38 s'; exec sleep 600`,
+		"docs":  `for page in $(seq 600); do echo "page $page of 600"; sleep 1; done`,
+	} {
+		cmd := exec.CommandContext(b.Context(), filepath.Join(dir, "bin/panebridge"), "--state-dir", filepath.Join(dir, "demo"), "sessions", "new", "--name", name, "--", "sh", "-c", script)
+		cmd.Dir = filepath.Join(dir, "site")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("%v\n%s", err, out)
+		}
+	}
+	b.Tap("the way back", `document.querySelector('#back')`)
+	b.Until("all sessions in the inbox", `document.querySelectorAll('.card').length === 3`)
+	b.Until("the question there", button(".card .prompt button", "Yes"))
+	settle(b)
+	b.Shot("page-phone-inbox")
+	b.Tap("Yes", button(".card .prompt button", "Yes"))
+	b.Until("that nothing waits", `!document.querySelector('.card[data-group=waits]')`)
+	b.Tap("the session", `[...document.querySelectorAll('.card-link')].find((e) => e.querySelector('.card-name').textContent === 'demo')`)
+	b.Until("what it did then", `document.querySelector('#lines').innerText.includes('You allowed it')`)
+	settle(b)
+	b.Shot("page-phone-conversation")
 }
 
 // conversation is where one is held with the demo's agent: selectors of what's said there and of
