@@ -95,6 +95,10 @@ func lookForBarriers(t *testing.T, width int) {
 	b.Do(chromedp.WaitVisible(".access-entry"))
 	look("access")
 	click("#access-close")
+	click("#devices")
+	b.Do(chromedp.WaitVisible(".device"))
+	look("devices")
+	click("#devices-close")
 
 	open(id)
 	b.Until("lines", lineCount+" > 20")

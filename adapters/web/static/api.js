@@ -74,6 +74,8 @@ export async function getMarkdown(blocks) {
 }
 
 export const getMe = () => json('GET', 'page/me');
+export const getPage = () => json('GET', 'page');
+export const revokeBrowser = (id) => call('DELETE', `page/browsers/${encodeURIComponent(id)}`);
 export const listAdapters = () => json('GET', 'adapters');
 export const listAccess = () => json('GET', 'access');
 export const grantAccess = (person, role) => call('POST', 'access', { person, role });

@@ -10,6 +10,7 @@ import { Commands } from './commands.js';
 import { Composer } from './composer.js';
 import { Conversation } from './conversation.js';
 import { drawDelivery } from './delivery.js';
+import { DevicesDialog } from './devices.js';
 import { closeDialog, newDialog } from './dialogs.js';
 import { forgetDrafts } from './drafts.js';
 import { groupsOf } from './groups.js';
@@ -53,6 +54,7 @@ const state = {
 const inbox = new Inbox();
 inbox.onLooked = () => draw();
 const mirror = new MirrorDialog(current, poll);
+const devices = new DevicesDialog(poll);
 
 function current() {
   return state.sessions.find((s) => s.id === state.open?.id);
@@ -207,6 +209,7 @@ function empty() {
   forgetDrafts();
   forgetUploads();
   forgetTools();
+  devices.forget();
   drawChats([]);
   draw();
 }

@@ -8,15 +8,20 @@ import { getMe } from './api.js';
 const given = { viewer: ['viewer'], operator: ['viewer', 'operator'], approver: ['viewer', 'approver'], admin: ['viewer', 'operator', 'approver', 'admin'] };
 
 let me = '';
+let myID = '';
 
 // isMe says whether something is from this device.
 export const isMe = (author) => author === me;
+
+// isMyID says whether this is the id of this device.
+export const isMyID = (id) => id === myID;
 
 export const mayDo = (role) => (document.body.dataset.may ?? '').split(' ').includes(role);
 
 // learnRoles asks what this device may do.
 export async function learnRoles() {
   const { roles, id, name } = await getMe();
+  myID = id;
   me = name ? `web:${id}` : 'web'; // as what's typed has its author
   document.body.dataset.may = [...new Set(roles.flatMap((role) => given[role] ?? []))].join(' ');
 }
