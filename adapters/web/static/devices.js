@@ -40,7 +40,7 @@ export class DevicesDialog {
 
   // forget forgets all devices: this one isn't let in any more.
   forget() {
-    this.heard = null; // ids of those that wait, as far as it was heard of them; null: it wasn't asked yet
+    this.heard = new Set(); // ids of those that wait, as far as somebody was told of them
     this.page = null;
     this.clear();
     this.showCount(0);
@@ -62,7 +62,7 @@ export class DevicesDialog {
     const page = await getPage();
     if (!mayDo('admin')) return; // it was shut meanwhile
     this.page = page;
-    const news = page.waiting.filter(({ id }) => this.heard && !this.heard.has(id));
+    const news = page.waiting.filter(({ id }) => !this.heard.has(id));
     this.heard = new Set(page.waiting.map(({ id }) => id));
     this.showCount(page.waiting.length);
     if (this.dialog.open) this.draw();
