@@ -29,7 +29,8 @@ func TestPageIsLookedAtAgain(t *testing.T) {
 		b.Show()
 	}
 
-	b.Until("it isn't at the end", `(document.querySelector('#scroller').scrollTop = 600, !document.querySelector('#newest').hidden)`)
+	browsertest.Eval[int](b, `document.querySelector('#scroller').scrollTop = 600`)
+	b.Until("it isn't at the end", `!document.querySelector('#newest').hidden`)
 	place := browsertest.Eval[int](b, `document.querySelector('#scroller').scrollTop`)
 	away()
 	b.Until("what came", lineCount+` === 250`)

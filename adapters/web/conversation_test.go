@@ -100,3 +100,42 @@ func TestWhatIsNewSinceSomebodyLooked(t *testing.T) {
 	b.Do(chromedp.Click("#unread"))
 	b.Until("where it's new, far up", mark+` === 'New since you looked|7' && Math.abs(document.querySelector('.unread').getBoundingClientRect().top - document.querySelector('#scroller').getBoundingClientRect().top) < 100 && document.querySelector('#unread').hidden`)
 }
+
+// Who goes up while lines come stays there, at whatever moment it is.
+func TestGoingUpWhileLinesCome(t *testing.T) {
+	s := newSite(t)
+	id := s.daemon.Add("one", "claude")
+	s.daemon.Append(id, sessions.KindPane, texts(1, 400)...)
+	b := browse(t, 1280, 800)
+	b.Do(s.open())
+	b.Until("its lines", lineCount+` === 400`)
+	ended, stop := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for n := 401; ; n++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(4 * time.Millisecond):
+				s.daemon.Block(id, sessions.KindAnswer, fmt.Sprintf("**answer** %d", n)) // drawn when the server has said how
+			}
+		}
+	}()
+	const up = `(() => {
+		document.querySelector('#newest').click();
+		return new Promise((resolve) => setTimeout(() => {
+			document.querySelector('#scroller').scrollTop = 600;
+			setTimeout(() => { window.at = document.querySelector('#scroller').scrollTop; resolve(0); }, 150);
+		}, %d));
+	})()`
+	for i := range 15 {
+		browsertest.Eval[string](b, `(delete window.at, '')`)
+		browsertest.Eval[string](b, `(`+fmt.Sprintf(up, 60+i*3)+`, '')`)
+		b.Until("where the reader is", `window.at !== undefined`)
+		if at := browsertest.Eval[float64](b, `window.at`); at > 650 {
+			t.Errorf("who went up to 600 is at %v", at)
+		}
+	}
+	close(stop)
+	<-ended
+}

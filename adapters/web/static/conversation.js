@@ -44,6 +44,7 @@ export class Conversation {
     this.frame = 0;
     this.loading = false;
     this.stuck = true; // the reader is at the bottom and stays there
+    this.bottomAt = 0; // pixels, where the scroller was put for that
     this.height = this.scroller.clientHeight; // as it was when the scroller was last looked at
     this.listeners = [
       [this.scroller, 'scroll', () => this.scrolled()],
@@ -104,6 +105,7 @@ export class Conversation {
   }
 
   live(live) {
+    this.noticeScroll();
     showLive(live);
     if (this.stuck) this.toBottom();
   }
@@ -122,6 +124,7 @@ export class Conversation {
   }
 
   draw() {
+    this.noticeScroll();
     const items = this.queue.splice(0);
     if (!this.stuck && this.count + items.length > maxLines) {
       this.detached = this.detached || items.some((item) => item.line);
@@ -240,6 +243,7 @@ export class Conversation {
 
   // keepPlace changes the document, and keeps what the reader looks at where it is.
   keepPlace(change) {
+    this.noticeScroll();
     const anchor = this.anchor();
     const was = anchor?.getBoundingClientRect().top;
     change();
@@ -494,6 +498,13 @@ export class Conversation {
 
   toBottom() {
     this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.bottomAt = this.scroller.scrollTop;
+  }
+
+  // noticeScroll takes in that the reader has gone up, of which the event may be yet to come: or else
+  // what's drawn before it would take the reader back to the end.
+  noticeScroll() {
+    if (this.stuck && this.scroller.scrollTop < this.bottomAt - near) this.scrolled();
   }
 
   showButtons() {

@@ -23,8 +23,11 @@ export function lineNode(line) {
   return node;
 }
 
+// people are those who write here, as people call them.
+const people = { web: 'the page', cli: 'the command line' };
+
 function authorNode(line) {
-  const node = element('span', 'author', line.author || 'you');
+  const node = element('span', 'author', (people[line.author] ?? line.author) || 'you');
   const time = element('time', 'author-time', clock(line.at));
   time.dateTime = line.at ?? '';
   node.append(' ', time);
