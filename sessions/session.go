@@ -95,6 +95,13 @@ type PlacedTurn struct {
 	Asked string
 }
 
+// TurnQuery says which turns are wanted, and in which order.
+type TurnQuery struct {
+	Oldest bool // the oldest first, else the newest
+	// Notable wants those alone that have ended and failed, or took that long; 0: all.
+	Notable time.Duration
+}
+
 // Session is one agent (or shell) in one tmux pane. It is a value: a copy
 // handed out by Manager does not change afterwards.
 type Session struct {

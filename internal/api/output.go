@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/clipperhouse/uax29/v2/graphemes"
@@ -49,7 +50,11 @@ func (a *api) output(w http.ResponseWriter, r *http.Request) error {
 // maxTurns is how many turns are listed at most.
 const maxTurns = 500
 
-// turns lists the turns between two lines, the newest first or with order=oldest the oldest first.
+// maxNotable bounds the seconds after which a turn is notable: more is for ever.
+const maxNotable = 1 << 31
+
+// turns lists the turns between two lines, the newest first or with order=oldest the oldest first;
+// with notable=S those alone that failed or took so many seconds.
 func (a *api) turns(w http.ResponseWriter, r *http.Request) error {
 	from, err := queryInt(r, "from", 0)
 	if err != nil {
@@ -60,6 +65,10 @@ func (a *api) turns(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	limit, err := queryInt(r, "limit", maxTurns)
+	if err != nil {
+		return err
+	}
+	notable, err := queryInt(r, "notable", 0)
 	if err != nil {
 		return err
 	}
@@ -74,7 +83,7 @@ func (a *api) turns(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	turns, err := a.opts.Output.TurnsWithin(r.Context(), s.ID, from, to, order == "oldest", int(limit))
+	turns, err := a.opts.Output.TurnsWithin(r.Context(), s.ID, from, to, sessions.TurnQuery{Oldest: order == "oldest", Notable: time.Duration(min(notable, maxNotable)) * time.Second}, int(limit))
 	if err != nil {
 		return err
 	}

@@ -269,8 +269,8 @@ type Log interface {
 	ReadSince(ctx context.Context, id sessions.ID, line, gap int64, limit int) (out sessions.Output, nextLine, nextGap int64, err error)
 	// TurnsWithin returns the turns of which something stands between the lines from … to, or
 	// which ended right behind one of them (0: before the first): at most limit, the newest
-	// first, or with oldest the oldest first.
-	TurnsWithin(ctx context.Context, id sessions.ID, from, to int64, oldest bool, limit int) ([]sessions.PlacedTurn, error)
+	// first, or with q.Oldest the oldest first.
+	TurnsWithin(ctx context.Context, id sessions.ID, from, to int64, q sessions.TurnQuery, limit int) ([]sessions.PlacedTurn, error)
 	// ToolUse returns the call and the result of a tool's use, one of which begins at line n, as far
 	// as they're kept; sessions.ErrUnknown: neither is there, or it isn't kept.
 	ToolUse(ctx context.Context, id sessions.ID, n int64) (sessions.ToolUse, error)

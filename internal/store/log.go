@@ -516,26 +516,29 @@ func (w *writeConn) trim(ctx context.Context, log *logState, maxLines, added int
 
 // sqlTurnsWithin are a session's turns with their places. One that has no lines stands behind those
 // of the turns before it; one that's open goes on. The first lines of each are searched for what
-// was asked.
+// was asked, of those that are returned alone.
 const sqlTurnsWithin = `SELECT number, open, first, place, started_at, ended_at, status, failed,
 		ifnull((SELECT text FROM lines l WHERE l.session = t.session AND l.n BETWEEN t.first AND t.first + 20 AND l.n <= CASE WHEN t.open THEN l.n ELSE t.place END AND l.kind = 'user' ORDER BY l.n LIMIT 1), '')
-	FROM (SELECT t.*, max(t.last_line) OVER before AS place,
-			CASE WHEN t.first_line > 0 THEN t.first_line ELSE max(t.last_line) OVER before + 1 END AS first
-		FROM sessions s JOIN turns t ON t.session = s.seq WHERE s.id = ?1 WINDOW before AS (ORDER BY t.number)) t
-	WHERE (first <= ?2 OR NOT open AND place <= ?2) AND (open OR place >= ?3) ORDER BY number `
+	FROM (SELECT * FROM (SELECT t.*, max(t.last_line) OVER before AS place,
+				CASE WHEN t.first_line > 0 THEN t.first_line ELSE max(t.last_line) OVER before + 1 END AS first
+			FROM sessions s JOIN turns t ON t.session = s.seq WHERE s.id = ?1 WINDOW before AS (ORDER BY t.number))
+		WHERE (first <= ?2 OR NOT open AND place <= ?2) AND (open OR place >= ?3)
+			AND (NOT ?5 OR NOT open AND (failed <> '' OR status > 0 OR ended_at - started_at >= ?6))
+		ORDER BY number %[1]s LIMIT ?4) t
+	ORDER BY number %[1]s`
 
 // TurnsWithin returns the turns of a session of which something stands between the lines from …
 // to, or which ended right behind one of them (0: before the first): at most limit, the newest
-// first, or with oldest the oldest first.
-func (s *Store) TurnsWithin(ctx context.Context, id sessions.ID, from, to int64, oldest bool, limit int) ([]sessions.PlacedTurn, error) {
-	order := "DESC LIMIT ?4"
-	if oldest {
-		order = "LIMIT ?4"
+// first, or with q.Oldest the oldest first.
+func (s *Store) TurnsWithin(ctx context.Context, id sessions.ID, from, to int64, q sessions.TurnQuery, limit int) ([]sessions.PlacedTurn, error) {
+	order := "DESC"
+	if q.Oldest {
+		order = "ASC"
 	}
 	return list(ctx, s, "read the turns of "+string(id), func(row *sql.Rows) (t sessions.PlacedTurn, err error) {
 		var began, ended int64
 		err = row.Scan(&t.Number, &t.Open, &t.FirstLine, &t.After, &began, &ended, &t.Status, &t.Failed, &t.Asked)
 		t.LastLine, t.StartedAt, t.EndedAt = t.After, fromNanos(began), fromNanos(ended)
 		return t, err
-	}, sqlTurnsWithin+order, string(id), to, from, limit)
+	}, fmt.Sprintf(sqlTurnsWithin, order), string(id), to, from, limit, q.Notable > 0, q.Notable.Nanoseconds())
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
@@ -33,18 +34,21 @@ func TestTurnsAreFoundWhereTheyStand(t *testing.T) {
 		oldest   bool
 		limit    int
 		want     string
+		notable  time.Duration
 	}{
-		{"pb_1", 0, math.MaxInt64, false, 9, "7: 11, open|6: 10 to 10 no more|5: 6 to 9|4: 6 to 5 again|3: 4 to 5 Overloaded|2: 1 to 3|1: 1 to 0 no key|"},
-		{"pb_1", 0, math.MaxInt64, true, 2, "1: 1 to 0 no key|2: 1 to 3|"},
-		{"pb_1", 0, math.MaxInt64, false, 2, "7: 11, open|6: 10 to 10 no more|"},
-		{"pb_1", 4, 5, false, 9, "4: 6 to 5 again|3: 4 to 5 Overloaded|"},
-		{"pb_1", 6, 9, false, 9, "5: 6 to 9|"},
-		{"pb_1", 0, 0, false, 9, "1: 1 to 0 no key|"},
-		{"pb_1", 11, math.MaxInt64, true, 1, "7: 11, open|"},
-		{"pb_1", 99, 100, false, 9, "7: 11, open|"},
-		{"pb_2", 2, 9, false, 9, "2: 2 to 4 do it|"},
+		{"pb_1", 0, math.MaxInt64, false, 9, "6: 10 to 10 no more|4: 6 to 5 again|3: 4 to 5 Overloaded|1: 1 to 0 no key|", time.Second},
+		{"pb_1", 0, math.MaxInt64, false, 2, "6: 10 to 10 no more|4: 6 to 5 again|", time.Second},
+		{"pb_1", 0, math.MaxInt64, false, 9, "7: 11, open|6: 10 to 10 no more|5: 6 to 9|4: 6 to 5 again|3: 4 to 5 Overloaded|2: 1 to 3|1: 1 to 0 no key|", 0},
+		{"pb_1", 0, math.MaxInt64, true, 2, "1: 1 to 0 no key|2: 1 to 3|", 0},
+		{"pb_1", 0, math.MaxInt64, false, 2, "7: 11, open|6: 10 to 10 no more|", 0},
+		{"pb_1", 4, 5, false, 9, "4: 6 to 5 again|3: 4 to 5 Overloaded|", 0},
+		{"pb_1", 6, 9, false, 9, "5: 6 to 9|", 0},
+		{"pb_1", 0, 0, false, 9, "1: 1 to 0 no key|", 0},
+		{"pb_1", 11, math.MaxInt64, true, 1, "7: 11, open|", 0},
+		{"pb_1", 99, 100, false, 9, "7: 11, open|", 0},
+		{"pb_2", 2, 9, false, 9, "2: 2 to 4 do it|", 0},
 	} {
-		found, err := s.TurnsWithin(t.Context(), c.session, c.from, c.to, c.oldest, c.limit)
+		found, err := s.TurnsWithin(t.Context(), c.session, c.from, c.to, sessions.TurnQuery{Oldest: c.oldest, Notable: c.notable}, c.limit)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,10 +15,13 @@ export class AnsweredMarks {
     this.answered = []; // in the window's time or later, the oldest first
   }
 
-  // ask asks what was answered since the first line in the list, if there's one yet.
-  async ask() {
-    const first = this.list.querySelector('[data-at]');
-    this.answered = (await getAnswered(this.session, first ? new Date(Number(first.dataset.at)).toISOString() : undefined)).reverse();
+  // ask asks what was answered in the time of the lines in the list, or with open since the first; in a
+  // list without lines all.
+  async ask(open) {
+    const lines = this.list.querySelectorAll('[data-at]');
+    const timeOf = (node) => node && new Date(Number(node.dataset.at)).toISOString();
+    const to = open ? undefined : timeOf(lines[lines.length - 1]);
+    this.answered = (await getAnswered(this.session, { from: timeOf(lines[0]), to })).reverse();
   }
 
   // place shows those that aren't, and whose place is in the list; open: it reaches to the newest line.

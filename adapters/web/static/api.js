@@ -111,10 +111,10 @@ export const listPrompts = () => json('GET', 'prompts');
 export const getPrompt = (id) => json('GET', `prompts/${encodeURIComponent(id)}`);
 export const answerPrompt = (id, body) => json('POST', `prompts/${encodeURIComponent(id)}/answer`, body);
 export const getOutput = async (id, from, limit) => marked(await json('GET', sessionPath(id, `/output?from=${from}&limit=${limit}`)));
-// getAnswered lists the questions that were answered since a time, the newest first.
-export const getAnswered = (id, from) => json('GET', sessionPath(id, `/prompts${query({ from })}`));
-// getTurns lists turns, the newest first unless order is oldest.
-export const getTurns = (id, { from, to, limit, order }) => json('GET', sessionPath(id, `/turns${query({ from, to, limit, order })}`));
+// getAnswered lists the questions that were answered between two times, the newest first.
+export const getAnswered = (id, { from, to }) => json('GET', sessionPath(id, `/prompts${query({ from, to })}`));
+// getTurns lists turns, the newest first unless order is oldest; with notable those alone that failed or took so many seconds.
+export const getTurns = (id, { from, to, limit, order, notable }) => json('GET', sessionPath(id, `/turns${query({ from, to, limit, order, notable })}`));
 // getTool is what a tool was called with, returned and changed, by the first line of either's block; secrets: mask or show.
 export const getTool = (id, n, secrets) => json('GET', sessionPath(id, `/tools/${n}?secrets=${secrets}`));
 export const getScreen = async (id, secrets) => (await call('GET', sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();

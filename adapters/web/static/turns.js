@@ -7,12 +7,11 @@ import { markNode } from './lines.js';
 // The turns of a session: a mark where one ended that failed or took its time, and the list of
 // them, from which one jumps.
 
-const worthAMark = 5000; // milliseconds that a turn took whose end is marked though it went well
+const worthAMark = 5; // seconds that a turn took whose end is marked though it went well
 const listed = 100; // turns that the list has, and so many more when asked for
 
 const lasted = (turn) => Date.parse(turn.ended_at) - Date.parse(turn.started_at);
 const failed = (turn) => Boolean(turn.why) || turn.status > 0;
-const isMarked = (turn) => !turn.open && (failed(turn) || lasted(turn) >= worthAMark);
 
 // TurnMarks keeps the marks of one list of lines.
 export class TurnMarks {
@@ -24,7 +23,7 @@ export class TurnMarks {
 
   // ask asks which turns ended between two lines; to 0: up to the newest.
   async ask(from, to) {
-    this.turns = (await getTurns(this.session, { from, to: to || undefined })).filter(isMarked);
+    this.turns = await getTurns(this.session, { from, to: to || undefined, notable: worthAMark });
   }
 
   // place shows those that aren't and whose place is between the lines top and bottom.

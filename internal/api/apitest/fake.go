@@ -518,7 +518,7 @@ func (d *Daemon) ReadSince(_ context.Context, id sessions.ID, line, gap int64, l
 }
 
 // TurnsWithin implements api.Log.
-func (d *Daemon) TurnsWithin(_ context.Context, id sessions.ID, from, to int64, oldest bool, limit int) ([]sessions.PlacedTurn, error) {
+func (d *Daemon) TurnsWithin(_ context.Context, id sessions.ID, from, to int64, q sessions.TurnQuery, limit int) ([]sessions.PlacedTurn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.find(string(id))
@@ -529,10 +529,13 @@ func (d *Daemon) TurnsWithin(_ context.Context, id sessions.ID, from, to int64, 
 	if s.Turn.Open {
 		all = append(all, s.placed())
 	}
-	if !oldest {
+	if !q.Oldest {
 		slices.Reverse(all)
 	}
 	all = slices.DeleteFunc(all, func(t sessions.PlacedTurn) bool {
+		if q.Notable > 0 && (t.Open || t.Failed == "" && (t.Status == nil || *t.Status <= 0) && t.EndedAt.Sub(t.StartedAt) < q.Notable) {
+			return true
+		}
 		return t.FirstLine > to && (t.Open || t.After > to) || !t.Open && t.After < from
 	})
 	return all[:min(len(all), limit)], nil
