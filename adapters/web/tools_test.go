@@ -79,6 +79,7 @@ func TestToolsAreCards(t *testing.T) {
 		t.Error("something of it is HTML")
 	}
 	// Of a result that isn't among the lines its card hears when it asks.
+	browsertest.Eval[string](b, `(document.querySelector('.tool-card[data-state=unknown]').scrollIntoView({ block: 'center' }), '')`) // out from below the buttons
 	b.Do(chromedp.Click(".tool-card[data-state=unknown] summary"))
 	b.Until("that there's none", `/There’s no result/.test(document.querySelector('.tool-card[data-state=unknown]').innerText)`)
 	b.Do(chromedp.Click(".tool-card[data-state=unknown] summary"))

@@ -10,6 +10,7 @@ import { nodesOf } from './markdown.js';
 const atOnce = 50; // blocks
 const maxSource = 1 << 20; // characters, of the blocks of one request
 const texts = new WeakMap(); // of the lines' nodes
+const refused = new WeakMap(); // of the first nodes of blocks that aren't drawn: of how many lines they were then
 
 // answerLine takes note of a line of an answer.
 export function answerLine(node, line) {
@@ -35,25 +36,37 @@ function blocksOf(list) {
       continue;
     }
     const drawn = `${lines.length}`;
-    if (lines[0].dataset.drawn !== drawn) found.push({ lines, drawn });
+    if (lines[0].dataset.drawn !== drawn && refused.get(lines[0]) !== drawn) found.push({ lines, drawn });
   }
   return found;
 }
 
-// drawAnswers draws what has changed, within calls of change. Without an answer of the server the
-// lines stay as they are.
+// drawAnswers draws what has changed, within calls of change, until that returns false. Without an
+// answer of the server the lines stay as they are, and so does what it refuses or is too large.
 export async function drawAnswers(list, change) {
   for (let blocks = blocksOf(list); blocks.length > 0; blocks = blocksOf(list)) {
     const some = [];
     let size = 0;
     for (const block of blocks.slice(0, atOnce)) {
       block.source = block.lines.map((node) => texts.get(node)).join('\n');
+      if (block.source.length > maxSource) {
+        refused.set(block.lines[0], block.drawn);
+        continue;
+      }
       size += block.source.length;
-      if (some.length > 0 && size > maxSource) break;
+      if (size > maxSource) break;
       some.push(block);
     }
-    const trees = await getMarkdown(some.map((block) => block.source));
-    change(() => some.forEach((block, i) => draw(block, trees[i])));
+    if (some.length === 0) continue;
+    let trees = null;
+    try {
+      trees = await getMarkdown(some.map((block) => block.source));
+    } catch (error) {
+      if (!(error.status >= 400 && error.status < 500 && error.status !== 401)) throw error;
+      for (const block of some) refused.set(block.lines[0], block.drawn);
+      continue;
+    }
+    if (change(() => some.forEach((block, i) => draw(block, trees[i]))) === false) return;
   }
 }
 

@@ -99,7 +99,10 @@ export class Composer {
       const receipt = await sendInput(this.session, paths.length > 0 ? [text.trim(), ...paths].filter(Boolean).join(' ') : text);
       this.uploads.clear(paths);
       if (draftOf(this.session) === text) keepDraft(this.session, '');
-      if (this.closed) return;
+      if (this.closed) {
+        this.forgetShown(text);
+        return;
+      }
       if (this.text.value === text) this.write('');
       this.follow(receipt);
     } catch (error) {
@@ -113,6 +116,13 @@ export class Composer {
       this.again = false;
       this.send();
     }
+  }
+
+  // forgetShown empties the field of the same session, opened anew meanwhile, if it shows what was sent.
+  forgetShown(text) {
+    if (location.hash.slice(1) !== this.session || this.text.value !== text) return;
+    this.text.value = '';
+    this.text.dispatchEvent(new Event('input'));
   }
 
   // press presses keys one after the other: two requests at once may arrive in

@@ -42,19 +42,20 @@ export class Conversation {
     this.unseen = 0; // lines that came while the reader was elsewhere
     this.queue = [];
     this.frame = 0;
-    this.loading = false;
+    this.loading = null; // a promise while something is loaded
     this.stuck = true; // the reader is at the bottom and stays there
     this.bottomAt = 0; // pixels, where the scroller was put for that
     this.height = this.scroller.clientHeight; // as it was when the scroller was last looked at
     this.listeners = [
       [this.scroller, 'scroll', () => this.scrolled()],
+      [this.list, 'toggle', (event) => this.cardOpened(event.target)],
       [byId('newest'), 'click', () => this.jump()],
       [byId('unread'), 'click', () => this.showUnread()],
       [byId('turn-before'), 'click', () => this.jumpTurn(-1)],
       [byId('turn-next'), 'click', () => this.jumpTurn(1)],
       [byId('turn-list'), 'click', () => this.turnList.open().catch(() => {})],
     ];
-    for (const [node, name, listener] of this.listeners) node.addEventListener(name, listener, { passive: true });
+    for (const [node, name, listener] of this.listeners) node.addEventListener(name, listener, { passive: true, capture: name === 'toggle' });
     this.resizes = new ResizeObserver(() => this.resized());
     this.resizes.observe(this.scroller);
     this.showButtons();
@@ -65,7 +66,7 @@ export class Conversation {
     cancelAnimationFrame(this.frame);
     clearTimeout(this.timer);
     this.resizes.disconnect();
-    for (const [node, name, listener] of this.listeners) node.removeEventListener(name, listener);
+    for (const [node, name, listener] of this.listeners) node.removeEventListener(name, listener, { capture: name === 'toggle' });
     this.turnList.close();
     this.clear();
     this.newest = 0;
@@ -150,7 +151,7 @@ export class Conversation {
     try {
       while (this.unasked && !this.closed) {
         this.unasked = false;
-        await Promise.all([this.marks.ask(Math.max(0, this.top - 1), this.detached ? this.bottom : 0), this.answered.ask()]);
+        await Promise.all([this.marks.ask(Math.max(0, this.top - 1), this.detached ? this.bottom : 0), this.answered.ask(!this.detached)]);
         if (this.closed) return;
         this.keepPlace(() => {
           this.placeMarks();
@@ -190,8 +191,10 @@ export class Conversation {
       while (this.undrawn && !this.closed) {
         this.undrawn = false;
         await drawAnswers(this.list, (change) => {
+          if (this.closed) return false; // the list is another's
           this.keepPlace(change);
           if (this.stuck) this.toBottom();
+          return true;
         });
       }
     } catch {
@@ -261,6 +264,13 @@ export class Conversation {
     return this.list.getBoundingClientRect().top > box.top ? this.list.firstElementChild : this.list.lastElementChild;
   }
 
+  // cardOpened lets somebody read a card that they have opened at the end.
+  cardOpened(card) {
+    if (!card.open || !card.contains(document.activeElement)) return;
+    this.stuck = false;
+    this.showButtons();
+  }
+
   resized() {
     this.height = this.scroller.clientHeight;
     if (this.stuck) this.toBottom();
@@ -300,21 +310,23 @@ export class Conversation {
     }
   }
 
+  // load loads something, unless it's loading already.
   async load(how) {
-    if (this.loading) return;
-    this.loading = true;
+    if (this.loading || this.closed) return;
     this.list.setAttribute('aria-busy', 'true');
-    let done = false;
-    try {
-      await how();
-      done = true;
-    } catch {
-      // The connection bar says that the server is away; scrolling tries again.
-    } finally {
-      this.loading = false;
-      this.list.removeAttribute('aria-busy');
-    }
-    if (done && !this.closed) requestAnimationFrame(() => { if (!this.closed) this.scrolled(); });
+    // The connection bar says that the server is away; scrolling tries again.
+    this.loading = how().then(() => true, () => false);
+    const done = await this.loading;
+    this.loading = null;
+    if (this.closed) return;
+    this.list.removeAttribute('aria-busy');
+    if (done) requestAnimationFrame(() => { if (!this.closed) this.scrolled(); });
+  }
+
+  // loadNext loads something after what's being loaded.
+  async loadNext(how) {
+    while (this.loading) await this.loading;
+    await this.load(how);
   }
 
   async loadOlder() {
@@ -424,7 +436,8 @@ export class Conversation {
 
   // jump goes to the newest line; a detached window is filled anew.
   async jump() {
-    if (this.detached) await this.load(() => this.reload());
+    if (this.detached) await this.loadNext(() => this.reload());
+    if (this.closed) return;
     this.stuck = !this.detached; // it stays so when the server is away
     this.unseen = 0;
     this.toBottom();
@@ -432,16 +445,21 @@ export class Conversation {
   }
 
   async reload() {
+    const from = Math.max(0, this.newest - pageSize);
+    const first = await getOutput(this.session, from + 1, 1); // whoever is away takes nothing from the page
+    if (this.closed || (first.lines.length === 0 && this.newest > 0)) return;
     this.clear();
     this.detached = true;
-    this.bottom = Math.max(0, this.newest - pageSize);
+    this.bottom = from;
     await this.loadRest();
   }
 
   // showLine shows a line at the top, wherever it is.
   async showLine(n) {
     this.stuck = false;
-    if (n < this.top || (n > this.bottom && this.detached)) await this.load(() => this.loadAround(n));
+    while (this.loading) await this.loading;
+    if (n < this.top || (n > this.bottom && this.detached)) await this.loadNext(() => this.loadAround(n));
+    if (this.closed) return;
     this.scrollToLine(n);
     this.showButtons();
     const node = lineAt(this.list, n);
@@ -464,6 +482,7 @@ export class Conversation {
     if (line > 0) await this.showLine(line);
     else if (step > 0) await this.jump();
     else await this.showLine(this.oldest);
+    if (this.closed) return;
     this.jumped = { line: line || at, scrollTop: this.scroller.scrollTop };
   }
 
@@ -490,6 +509,7 @@ export class Conversation {
 
   async showUnread() {
     await this.showLine(this.looked.line + 1);
+    if (this.closed) return;
     this.placeUnread();
     this.scrollToLine(this.looked.line + 1);
     this.foundUnread = true;

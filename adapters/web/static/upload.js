@@ -11,6 +11,7 @@ const most = 10; // files at a time
 const tries = 3; // of a part, while the connection breaks
 
 const uploads = new Map(); // by session: what was chosen and isn't sent, whatever is open
+const shown = new Map(); // by session: what draws its files now
 
 export class Uploads {
   constructor(session) {
@@ -38,11 +39,13 @@ export class Uploads {
       main.classList.remove('dropping');
       if (hasFiles(event)) this.dropped(event, event.dataTransfer);
     });
+    shown.set(session, this);
     this.draw();
   }
 
   close() {
     this.events.abort();
+    shown.delete(this.session);
     byId('main').classList.remove('dropping');
     this.list.replaceChildren();
     if (this.files.length === 0) uploads.delete(this.session);
@@ -100,8 +103,13 @@ export class Uploads {
 
   remove(one) {
     one.gone.abort();
-    this.files.splice(this.files.indexOf(one), 1);
+    this.forget(one);
     this.draw();
+  }
+
+  forget(one) {
+    const at = this.files.indexOf(one);
+    if (at >= 0) this.files.splice(at, 1);
   }
 
   // paths are those of all files; null while one isn't there, with a word why.
@@ -114,12 +122,16 @@ export class Uploads {
 
   // clear forgets files whose paths were sent.
   clear(paths) {
-    for (const one of this.files.filter((other) => paths.includes(other.path))) this.files.splice(this.files.indexOf(one), 1);
+    for (const one of this.files.filter((other) => paths.includes(other.path))) this.forget(one);
     this.draw();
   }
 
   draw() {
-    if (this.events.signal.aborted) return;
+    if (this.events.signal.aborted) { // the session was opened anew, or another
+      const now = shown.get(this.session);
+      if (now && now !== this) now.draw();
+      return;
+    }
     this.list.replaceChildren(...this.files.map((one) => this.entry(one)));
   }
 
