@@ -42,6 +42,8 @@ type history struct {
 	s     *site
 	b     *browsertest.Browser
 	id    sessions.ID
+	name  string
+	other sessions.ID // has answers, too
 	rand  *rand.Rand
 	lines []sessions.Line
 	gaps  []int64 // the lines behind which gaps stand
@@ -72,7 +74,7 @@ func (h *history) flood(n int) {
 // step does one thing that agents, people, networks or readers do.
 func (h *history) step() {
 	seed := h.rand.Uint64()
-	switch what := h.rand.IntN(15); what {
+	switch what := h.rand.IntN(17); what {
 	case 0, 1, 2:
 		h.note("an answer")
 		h.block(sessions.KindAnswer, strings.TrimRight(rendertest.WellFormed([]uint64{seed}).Source, "\n"))
@@ -114,6 +116,12 @@ func (h *history) step() {
 		h.note("the page is loaded anew")
 		h.b.Do(chromedp.Reload())
 		h.b.Until("the session", fmt.Sprintf(`document.querySelector('#lines > [data-n]') || %t`, len(h.lines) == 0))
+	case 13, 14:
+		h.note("another session for a moment")
+		browsertest.Eval[string](h.b, fmt.Sprintf(`(document.querySelector('#newest').click(), location.hash = %q, '')`, h.other))
+		h.b.Do(chromedp.Sleep(time.Duration(h.rand.IntN(40)) * time.Millisecond))
+		browsertest.Eval[string](h.b, fmt.Sprintf(`(document.querySelector('#turn-before').click(), location.hash = %q, '')`, h.id))
+		h.b.Until("the session", fmt.Sprintf(`document.querySelector('#name').textContent === %q && (document.querySelector('#lines > [data-n]') || %t)`, h.name, len(h.lines) == 0))
 	default:
 		part := h.rand.Float64()
 		h.note("the reader goes to %.2f", part)
@@ -160,6 +168,9 @@ func (h *history) wrong() string {
 		case node.Text != line.Text:
 			return fmt.Sprintf("line %d is %q, want %q", node.N, node.Text, line.Text)
 		}
+	}
+	if browsertest.Eval[bool](h.b, `[...document.querySelectorAll('#lines .failure')].some((mark) => mark.textContent.includes('another'))`) {
+		return "a mark of another session is there"
 	}
 	return h.wrongGaps(nodes)
 }
@@ -222,16 +233,22 @@ func TestThePageShowsTheLog(t *testing.T) {
 	slow(t)
 	const perBrowser = 100 // one has its patience
 	s := newSite(t)
+	other := s.daemon.Add("other", "claude")
+	for i := range 30 {
+		s.daemon.Turn(other, true)
+		s.daemon.Block(other, sessions.KindAnswer, fmt.Sprintf("**another's** answer %d\n\n- a\n- b", i))
+		s.daemon.FailTurn(other, "another's")
+	}
 	var b *browsertest.Browser
 	i := 0
 	for seed := range drawtest.Seeds(t, drawtest.Times(1000, 8, 2)) {
 		if i%perBrowser == 0 {
 			b = browse(t, 1280, 800)
 			b.Do(s.open())
-			b.Until("the page", `document.querySelector('#no-sessions')`)
+			b.Until("the page", `document.querySelectorAll('.session').length > 0`)
 		}
 		i++
-		h := &history{T: t, s: s, b: b, id: s.daemon.Add(fmt.Sprint("drawn ", i), "claude"), rand: rand.New(rand.NewPCG(seed, 6))}
+		h := &history{T: t, s: s, b: b, other: other, name: fmt.Sprint("drawn ", i), id: s.daemon.Add(fmt.Sprint("drawn ", i), "claude"), rand: rand.New(rand.NewPCG(seed, 6))}
 		browsertest.Eval[string](b, fmt.Sprintf(`location.hash = %q`, h.id))
 		b.Until("the session", fmt.Sprintf(`document.querySelector('#name').textContent === 'drawn %d'`, i))
 		settled := func() {

@@ -475,6 +475,7 @@ export class Conversation {
 
   // jumpTurn goes to the beginning of the next turn, or of the one before.
   async jumpTurn(step) {
+    if (this.count === 0) return;
     const { scrollTop } = this.scroller;
     const at = this.jumped?.scrollTop === scrollTop ? this.jumped.line : numberOf(this.anchor());
     const line = await nextTurn(this.session, at, step).catch(() => 0);

@@ -59,6 +59,7 @@ function lastUpTo(list, { turn, after }) {
 
 // nextTurn is the first line of the next turn behind a line, or before it; 0: there's none.
 export async function nextTurn(session, line, step) {
+  if (step < 0 && line <= 1) return 0;
   const turns = step > 0
     ? await getTurns(session, { from: line + 1, order: 'oldest', limit: 3 })
     : await getTurns(session, { to: line - 1, limit: 3 });
