@@ -3,6 +3,7 @@ package toolview
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -96,6 +97,27 @@ func (h *hider) field(f InputField) InputField {
 	return InputField{h.text(f.Name), strings.Join(lines, "\n")}
 }
 
+// keyRow is a row that may be from amid a private key, keyEnd what may be its last: of a diff the few rows
+// beside a change are shown, and neither of the key's ends needs to be among them. Rows of PEM have
+// 64 characters (RFC 7468), OpenSSH's 70, others' 76.
+var (
+	keyRow = regexp.MustCompile(`^\s*[A-Za-z0-9+/]{60,76}={0,2}\s*$`)
+	keyEnd = regexp.MustCompile(`^\s*[A-Za-z0-9+/]{4,76}={0,2}\s*$`)
+)
+
+// keyRows are the rows that may be from amid a private key. A digest has letters of one kind.
+func keyRows(lines []string) (all []redact.Mask) {
+	was := false
+	for i, line := range lines {
+		isRow := keyRow.MatchString(line) && strings.ToLower(line) != line && strings.ToUpper(line) != line
+		if isRow || was && keyEnd.MatchString(line) {
+			all = append(all, redact.Mask{Line: i, To: len(line), Name: "private key"})
+		}
+		was = isRow
+	}
+	return all
+}
+
 // file masks a file's paths and lines.
 func (h *hider) file(f *FileDiff) {
 	if h.masker == nil {
@@ -127,7 +149,7 @@ func (h *hider) file(f *FileDiff) {
 	for i, l := range lines {
 		texts[i] = l.Text
 	}
-	h.apply(texts, all)
+	h.apply(texts, append(all, keyRows(texts)...))
 	for i, l := range lines {
 		l.Text = texts[i]
 	}

@@ -57,6 +57,7 @@ func TestNoSecretOfAUseIsShown(t *testing.T) {
 		"patched":             {call("apply_patch", quoted("*** Begin Patch\n*** Add File: k\n"+hunk("+", key...)+"*** End Patch\n")), body},
 		"replaced in a patch": {call("apply_patch", quoted("*** Begin Patch\n*** Update File: k\n@@\n "+key[0]+"\n"+hunk("-", body...)+hunk("+", other...)+" "+key[9]+"\n*** End Patch\n")), append(body[:8:8], other...)},
 		"in a diff":           {withResult(call("Edit", `{"file_path":"/k"}`), "", fmt.Sprintf("@@ -1,10 +1,10 @@\n %s\n%s%s %s\n", key[0], hunk("-", body...), hunk("+", other...), key[9])), append(body[:8:8], other...)},
+		"amid a key":          {withResult(call("Edit", `{"file_path":"/k"}`), "", fmt.Sprintf("@@ -3,4 +3,4 @@\n %s\n-%s\n+x\n %s\n %s\n", body[2], body[3], body[4], "b3BlbnNzaC1rZXkt8Q==")), append(body[2:5:5], "b3BlbnNzaC1rZXkt8Q==")},
 		"in a diff's head":    {withResult(call("Edit", `{"file_path":"/k"}`), "", "@@ -1,1 +1,1 @@ "+token+"\n-a\n+b\n"), []string{token}},
 		"in a setting":        {withResult(call("Edit", `{"file_path":"/k"}`), "", "@@ -1,1 +1,1 @@\n-password: old-"+password+"\n+password: "+password+"\n"), []string{password}},
 	} {
