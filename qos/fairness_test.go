@@ -226,7 +226,9 @@ func TestLeavingEarnsNothing(t *testing.T) {
 func TestSessionsNotDocumentsShare(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
 		for i := range 3 {
-			a.greedy[docID(i)] = true
+			a.greedy[docID(i)] = true // before any of them has a call, which reads it
+		}
+		for i := range 3 {
 			session := qos.SessionKey("twice")
 			if i == 2 {
 				session = "once"
