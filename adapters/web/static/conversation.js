@@ -158,6 +158,7 @@ export class Conversation {
           this.drawTools();
         });
         if (this.stuck) this.toBottom();
+        this.drawAnswers(); // those that came while the server was away
       }
     } catch {
       // The server is away. They're asked for when it's back.
