@@ -124,12 +124,9 @@ func (a *api) screen(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	show, err := showsSecrets(r.URL.Query().Get("secrets"))
+	show, err := a.showsSecrets(r)
 	if err != nil {
 		return err
-	}
-	if show && !a.may(r.Context(), access.Admin) {
-		return &Error{Status: http.StatusForbidden, Code: codeRole, Message: "secrets are shown to an admin's device only"}
 	}
 	s, err := a.session(r)
 	if err != nil {
@@ -151,17 +148,18 @@ func (a *api) screen(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// showsSecrets reads the parameter "secrets" of a screen: they're masked unless it says
-// "show".
-func showsSecrets(text string) (bool, error) {
-	switch text {
-	case "", "mask":
+// showsSecrets reads the parameter "secrets": they're masked unless it says "show", which is for
+// admins.
+func (a *api) showsSecrets(r *http.Request) (bool, error) {
+	switch text := r.URL.Query().Get("secrets"); {
+	case text == "", text == "mask":
 		return false, nil
-	case "show":
-		return true, nil
-	default:
+	case text != "show":
 		return false, badRequest(fmt.Sprintf("secrets must be mask or show, not %q", text))
+	case !a.may(r.Context(), access.Admin):
+		return false, &Error{Status: http.StatusForbidden, Code: codeRole, Message: "secrets are shown to an admin's device only"}
 	}
+	return true, nil
 }
 
 // screenFormat is how a screen is written, and as what.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/internal/toolview"
 )
 
@@ -17,12 +16,9 @@ func (a *api) toolUse(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || n < 1 {
 		return badRequest(fmt.Sprintf("the number of a line is from 1, not %q", r.PathValue("n")))
 	}
-	show, err := showsSecrets(r.URL.Query().Get("secrets"))
+	show, err := a.showsSecrets(r)
 	if err != nil {
 		return err
-	}
-	if show && !a.may(r.Context(), access.Admin) {
-		return &Error{Status: http.StatusForbidden, Code: codeRole, Message: "secrets are shown to an admin's device only"}
 	}
 	s, err := a.session(r)
 	if err != nil {
