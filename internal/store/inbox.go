@@ -220,6 +220,9 @@ func (s *Inbox) accept(ctx context.Context, doing string, do func(ctx context.Co
 // again. What a gap was found before only afterwards, since this process hadn't known the log, is no success.
 func (s *Inbox) transact(ctx context.Context, conn *sql.Conn, do func(ctx context.Context, conn *sql.Conn) error) error {
 	check := func(context.Context, *sql.Conn) error {
+		if err := s.files.check(); errors.Is(err, ErrReplaced) { // while this waited for the lock
+			return err
+		}
 		if _, err := s.index.check(); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -8,8 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockWriters keeps those who write the database away from its index until unlock. It waits for who
-// writes, as long as SQLite does; ErrLocked after that.
+// errNoOpenFileLocks isn't returned here: see index_lock_other.go.
+var errNoOpenFileLocks = errors.New("this system has no locks of open files")
+
+// lockWriters keeps those who write the database away from its index until unlock, which is never nil. It waits for
+// who writes, as long as SQLite does; ErrLocked after that.
 func lockWriters(index *os.File) (unlock func(), err error) {
 	lock := unix.Flock_t{Type: unix.F_WRLCK, Start: indexWriteLock, Len: 1}
 	for began := time.Now(); ; time.Sleep(time.Millisecond) { // it's of an open file, so this process' other ones count, too
@@ -18,7 +22,7 @@ func lockWriters(index *os.File) (unlock func(), err error) {
 			break
 		}
 		if time.Since(began) > busyTimeout {
-			return nil, fmt.Errorf("%w: %w", ErrLocked, err)
+			return func() {}, fmt.Errorf("%w: %w", ErrLocked, err)
 		}
 	}
 	return func() {

@@ -34,7 +34,8 @@ func (s *Store) checkNames() error {
 }
 
 // Rescue writes all that the store holds into a new file in place of one that was deleted, or whose
-// write-ahead log was cut, and goes on with that. It blocks until it's done, and all writes wait meanwhile.
+// write-ahead log was cut, and goes on with that. It blocks until it's done, and all writes wait meanwhile, those of
+// other processes too: what they'd write into the old file behind the copy would be lost.
 // Where it fails, for want of room for instance, nothing has changed, and it can be tried again. ErrReplaced
 // if another file has the name: then the new one stands beside that, is gone on with all the same, and the
 // error names it. ErrDamaged if what was cut off isn't known any more.
@@ -42,9 +43,6 @@ func (s *Store) Rescue(ctx context.Context) error {
 	var cut error
 	err := s.write.queue.doAlone(ctx, func(ctx context.Context) error {
 		found := s.checkNames()
-		if errors.Is(found, ErrReplaced) {
-			return s.keepBeside(ctx, found)
-		}
 		if found == nil {
 			if cut = s.write.beginWhole(ctx); cut == nil {
 				_, _ = s.write.rollback.ExecContext(ctx)
@@ -53,6 +51,14 @@ func (s *Store) Rescue(ctx context.Context) error {
 		}
 		if !IsRescuable(found) {
 			return found
+		}
+		unlock, err := lockWriters(s.write.index.file)
+		if err != nil && !errors.Is(err, errNoOpenFileLocks) {
+			return err
+		}
+		defer unlock()
+		if errors.Is(found, ErrReplaced) {
+			return s.keepBeside(ctx, found)
 		}
 		if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 			return err
@@ -73,9 +79,6 @@ func (s *Store) Rescue(ctx context.Context) error {
 // that: what's written later mustn't be lost either, should the process be killed. Only the queue's leader may
 // call it.
 func (s *Store) keepBeside(ctx context.Context, found error) error {
-	if errors.Is(found, errKept) {
-		return found
-	}
 	beside := nameAside(s.path, keptSuffix)
 	held, err := s.write.copyTo(ctx, beside)
 	if err != nil {

@@ -73,6 +73,9 @@ func TestADeletedDatabaseIsWrittenAnew(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer func() { _ = mail.Close() }()
+		if rapid.Bool().Draw(rt, "nobody waits at the entrance") { // as where a busy machine makes all too late
+			s.write.gate.wait, mail.gate.wait = 0, 0
+		}
 		var logGone atomic.Bool
 		var mu sync.Mutex
 		var wg sync.WaitGroup
