@@ -199,6 +199,9 @@ func TestDigitsChooseOptions(t *testing.T) {
 	open(multi)
 	b.Do(chromedp.Click("#prompt [type=submit]"))
 	b.Until("the answer", `/answered: Postgres, Redis$/.test(`+promptText+`)`)
+	if at := browsertest.Eval[string](b, `document.activeElement.id`); at != "prompt" { // no field, where digits are text
+		t.Errorf("the focus is at %q after a click", at)
+	}
 
 	// The buttons of a dialog that isn't recognised have keys, not numbers.
 	unread := s.daemon.Ask(id, sessions.Dialog{Kind: sessions.PromptUnread, Body: "Deploy?", Print: "u", Options: []sessions.DialogOption{{Label: "Esc"}, {Label: "2"}, {Label: "Enter"}}})

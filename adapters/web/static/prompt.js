@@ -22,9 +22,10 @@ const final = (prompt) => prompt.state === 'answered' || prompt.state === 'close
 
 export class PromptPanel {
   // It's shown in box, with a heading of that level. With digits, it takes those that are typed anywhere in the page. below says where a line
-  // can be written that its program reads; after puts the focus elsewhere when the question is gone.
-  constructor(session, { box = byId('prompt'), digits = true, level = 'h2', below = 'What you send below is typed there.', after = () => byId('text').focus() } = {}) {
-    Object.assign(this, { session, box, level, below, after });
+  // can be written that its program reads.
+  constructor(session, { box = byId('prompt'), digits = true, level = 'h2', below = 'What you send below is typed there.' } = {}) {
+    Object.assign(this, { session, box, level, below });
+    box.tabIndex = -1;
     this.events = new AbortController();
     if (digits) document.addEventListener('keydown', (event) => this.key(event), { signal: this.events.signal });
     this.hide();
@@ -57,12 +58,17 @@ export class PromptPanel {
     if (!was && final(prompt)) return; // nobody saw it here
     clearTimeout(this.timer);
     this.prompt = prompt;
-    const focused = this.box.contains(document.activeElement);
+    this.holdFocus();
     if (was?.id === prompt.id && !final(prompt) && extent(was) === extent(prompt)) this.state(prompt);
     else if (final(prompt)) this.done(prompt);
     else this.ask(prompt);
     this.box.hidden = false;
-    if (focused && final(prompt)) this.after();
+  }
+
+  // holdFocus has the focus stay at the question when what has it there is about to go: no field takes it, so that
+  // digits answer the next question, and a phone's keyboard stays away.
+  holdFocus() {
+    if (this.box.contains(document.activeElement)) this.box.focus({ preventScroll: true });
   }
 
   // expect is told which question is open, as the list of sessions says, which may be
@@ -177,6 +183,7 @@ export class PromptPanel {
 
   async answer(body) {
     const { prompt } = this;
+    this.holdFocus();
     this.enable(false);
     this.say('Answering…');
     try {
