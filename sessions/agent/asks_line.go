@@ -25,8 +25,13 @@ type Reading struct {
 	Waits uint64
 }
 
-// readSoon is how long behind its question a program is looked at again until it reads.
-const readSoon = 3 * time.Second
+// How often a program that has asked is looked at until it reads: each sixth of readSoon at first, then each sixth of
+// the time for which its question has stood, and each readLate at last. A busy machine's programs read late, and
+// nothing else tells that they do.
+const (
+	readSoon = 3 * time.Second
+	readLate = 20 * time.Second
+)
 
 var (
 	// linePrompt is a sign behind which a program takes one command after the other:
@@ -143,8 +148,8 @@ func (o *Observer) asksLine(l sessions.Poll) (reason string, d *sessions.Dialog,
 		if a.row != before {
 			a.row, a.since = before, l.Now
 		}
-		if l.Now.Sub(a.since) < readSoon && (r.Hidden || asksForLine(before)) {
-			again = l.Now.Add(readSoon / 6)
+		if r.Hidden || asksForLine(before) {
+			again = l.Now.Add(min(max(readSoon, l.Now.Sub(a.since))/6, readLate))
 		}
 	case behind != "" || shellLine(s, o.w.opt.Prompts).Open || !a.noteLine(r, before, l.Now):
 	case r.Hidden:

@@ -187,3 +187,41 @@ func lineHistory(h *host, random *rand.Rand) (told int) {
 	}
 	return told
 }
+
+// A program that reads long after it has asked is noticed all the same, though nothing else has anybody look: soon
+// if it reads soon, and within readLate however late it is.
+func TestQuestionsOfProgramsThatReadLate(t *testing.T) {
+	random := drawtest.Rand(t, 0)
+	h := newHost(t)
+	for range 200 {
+		r := &reader{rows: []string{"Go on? [y/N] "}, wrapped: []bool{false}, width: 80, height: 24, reading: Reading{Canonical: true}}
+		h.w.opt.Reads = func(*sessions.Snapshot) Reading { return r.reading }
+		o, err := newObserver(h.w, sessions.Session{ID: "pb_1"}, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reads := time.Duration(random.Int64N(int64(5 * time.Minute)))
+		now, looks := h.now, 0
+		for {
+			if now.Sub(h.now) >= reads {
+				r.reading = Reading{Canonical: true, Reads: true, By: Process{PID: 8, Started: h.now, Name: "setup", Args: []string{"setup"}}}
+			}
+			_, d, again := o.asksLine(sessions.Poll{Screen: r.snapshot(), Now: now})
+			if looks++; d != nil {
+				break
+			}
+			if again.IsZero() {
+				t.Fatalf("it reads after %s, and nobody looks any more after %s", reads, now.Sub(h.now))
+			}
+			if now = again; !now.After(h.now) {
+				t.Fatal("it's to be looked at in the past")
+			}
+		}
+		if late := now.Sub(h.now) - reads; late > min(readLate, max(readSoon/6, reads/4))+lineBehindFor {
+			t.Errorf("it reads after %s, and that was seen %s later", reads, late)
+		}
+		if most := 30 + int(reads/readLate); looks > most {
+			t.Errorf("it was looked at %d times in %s, want %d at most", looks, reads, most)
+		}
+	}
+}
