@@ -16,6 +16,7 @@ import (
 //
 //	say    an answer of one line
 //	slow   an answer that takes about ten seconds
+//	table  an answer with a table, a list and code
 //	forge  the shell command OrderForged, which needs permission
 //	long   the shell command OrderLong, which needs permission
 //	run    the shell command OrderCommand, which needs permission
@@ -37,7 +38,20 @@ type orders struct {
 	subs map[string]bool // tags of what sub-agents were told
 }
 
-var orderForm = regexp.MustCompile(`\((say|slow|forge|long|run|write|edit|over|fetch|ask|multi|several|two|sub|plan|longplan|put|tool) (t[0-9a-z]{8})\)`)
+var orderForm = regexp.MustCompile(`\((say|slow|table|forge|long|run|write|edit|over|fetch|ask|multi|several|two|sub|plan|longplan|put|tool) (t[0-9a-z]{8})\)`)
+
+// orderTable is what "table" is answered with, about TAG.
+const orderTable = `## The queue of TAG
+
+| Stage | Items | p99 (ms) |
+|-------|------:|---------:|
+| send  | 11987 |      412 |
+| retry |    13 |     4100 |
+
+- **send** waits for the network
+- *retry* waits longer each time
+
+` + "```go\nfunc retry(n int) time.Duration { return time.Second << n } // TAG\n```"
 
 // orderRule is Request.Rule of what orders answer.
 const orderRule = "order"
@@ -180,6 +194,8 @@ func orderStep(kind, tag, planFile string) Step {
 	case "slow":
 		pause := 0.1
 		return Step{Text: "Slowly for " + tag + ".\n\n" + sentences(14), Delay: &pause}
+	case "table":
+		return Step{Text: strings.ReplaceAll(orderTable, "TAG", tag)}
 	case "run":
 		return Step{Text: "I run it.", Tools: []Tool{orderTool("shell", orderShell(tag))}}
 	case "forge":

@@ -30,6 +30,7 @@ type liveMode struct {
 	daemon        bool // Codex runs with its own daemon
 	mcp           bool // and with an MCP server
 	byNew         bool // it's begun from a chat, by /new
+	page          bool // it's shown on the page, too
 	fresh         bool // as agentlab's
 	env           []string
 	again         []string // arguments with which it's begun once more when it has ended
@@ -153,7 +154,7 @@ func (k *liveRig) configure() {
 	k.channel = guild.TextChannel("agents").ID
 	text := fmt.Sprintf(`tmux: {servers: [{socket_path: %q}]}
 adapters:
-  web: {enabled: false}
+  web: {enabled: %t, listen: "127.0.0.1:0"}
   telegram:
     enabled: true
     token: %q
@@ -169,7 +170,7 @@ mirrors:
   - {session: "*", to: "telegram:%d", view: stream, input: true}
   - {session: "*", to: "discord:%s", view: stream, input: true}
 access: {admins: ["telegram:%d", "discord:%s"]}
-`, k.socket, k.telegram.Token(), onAPort(k.T, k.telegram), k.forum,
+`, k.socket, k.mode.page, k.telegram.Token(), onAPort(k.T, k.telegram), k.forum,
 		k.discord.Token(), onAPort(k.T, k.discord), guild.ID, k.channel, k.forum, k.channel, k.ann.ID, k.bob.ID)
 	if k.mode.byNew {
 		text += fmt.Sprintf("agents: {%s: {command: [%q, %q]}}\n", k.mode.agent, k.run.Program()[0], k.run.Program()[1])

@@ -38,7 +38,7 @@ func previewScaled() previewScale {
 	if drawtest.Stressed() {
 		return previewScale{atLeast: 200, previews: 1000, within: 10 * time.Minute, agents: 4, gap: 400 * time.Millisecond, stops: 100, calm: 4}
 	}
-	return previewScale{atLeast: 40, agents: 1, gap: 600 * time.Millisecond, stops: 15, calm: 1}
+	return previewScale{atLeast: 40, previews: 12, within: 4 * time.Minute, agents: 1, gap: 600 * time.Millisecond, stops: 15, calm: 1}
 }
 
 // previewRig is a fleet of agent programs that are played, whose people write at their
@@ -175,10 +175,7 @@ func (r *previewRig) mails() {
 // enough says whether enough mails were sent, and previews typed.
 func (r *previewRig) enough(mails int) bool {
 	r.Helper()
-	if mails < r.atLeast || r.previews == 0 {
-		return mails >= r.atLeast
-	}
-	if mails%20 > 0 {
+	if mails < r.atLeast || mails%20 > 0 {
 		return false
 	}
 	typed := 0
