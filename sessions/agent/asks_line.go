@@ -68,10 +68,11 @@ type lineAsked struct {
 }
 
 // How long a screen may be behind its program: a row that has changed by the second look at
-// a wait was printed before it, if that look comes soon.
+// a wait was printed before it, if that look comes soon. It's asked for after lineBehindFor;
+// a busy machine has it come seconds later.
 const (
 	lineBehindFor = 100 * time.Millisecond
-	lineSecond    = time.Second
+	lineSecond    = 10 * time.Second
 )
 
 // noteLine works in a look at a program that waits for a line, and reports whether it asks for
