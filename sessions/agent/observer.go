@@ -241,6 +241,9 @@ func (o *Observer) observeProgram(l sessions.Poll, hooks []Hook, records []trans
 		}
 	}
 	s.Lines = append(s.Lines, o.followWriting(l, v, records, s.Writing)...)
+	if v.State == sessions.StateWaiting && p.writing.hasTool() {
+		s.Writing = nil // the transcript has what was written; the rest is about what's asked
+	}
 	p.told = s.Text
 	if p.findAgain.After(l.Now) {
 		s.Again = sooner(s.Again, p.findAgain)
