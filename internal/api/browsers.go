@@ -79,6 +79,12 @@ var errPageOff = &Error{
 	Message: "the page is off: set adapters.web.enabled to true and start the daemon anew",
 }
 
+var errPageElsewhere = &Error{
+	Status: http.StatusConflict, Code: "conflict",
+	Message: "adapters.web.listen has an address that isn't the loopback interface's, so a browser of this machine is let in as others are: " +
+		"`panebridge page share` makes an address for it; or have it listen at 0.0.0.0",
+}
+
 // pageInfo serves GET /api/v1/page.
 func (a *api) pageInfo(w http.ResponseWriter, _ *http.Request) error {
 	now := time.Now()
@@ -117,6 +123,9 @@ func (a *api) me(w http.ResponseWriter, r *http.Request) error {
 func (a *api) newAddress(w http.ResponseWriter, _ *http.Request) error {
 	if a.origin == "" {
 		return errPageOff
+	}
+	if !IsLocal(a.origin) {
+		return errPageElsewhere
 	}
 	var out PageAddress
 	out.URL, out.Expires = a.opts.Browsers.NewAddress(time.Now(), a.origin)

@@ -52,6 +52,16 @@ func (r *Reach) Origin(l net.Listener) string {
 	return r.scheme() + "://" + at
 }
 
+// IsLocal reports whether browsers of this machine reach an origin as such: by the loopback interface.
+func IsLocal(origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil {
+		return false
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && addr.Unmap().IsLoopback()
+}
+
 func (r *Reach) scheme() string {
 	if r.TLS != nil {
 		return "https"

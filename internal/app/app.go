@@ -14,6 +14,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/sessions"
@@ -42,7 +43,7 @@ type Options struct {
 // Info is where a running daemon is reached.
 type Info struct {
 	Page   string // where the page is; "": it's off
-	Enter  string // the same with a token that lets one browser in; "": it's off
+	Enter  string // the same with a token that lets one browser of this machine in; "": it's off, or not on the loopback interface
 	Socket string // of the API, for the command line
 }
 
@@ -182,7 +183,9 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	if doors.tcp != nil {
 		origin := d.reach.Origin(doors.tcp)
 		info.Page = origin + "/"
-		info.Enter, _ = d.browsers.NewAddress(time.Now(), origin)
+		if api.IsLocal(origin) {
+			info.Enter, _ = d.browsers.NewAddress(time.Now(), origin)
+		}
 	}
 	d.opt.Log.Info("ready", "socket", info.Socket)
 	if d.opt.Ready != nil {

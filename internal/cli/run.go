@@ -90,6 +90,8 @@ func (p *invocation) sayReady(info app.Info) {
 	switch {
 	case info.Page == "":
 		p.say("panebridge is ready; the page is off (adapters.web.enabled)")
+	case info.Enter == "":
+		p.say("panebridge is ready: " + info.Page + " (`panebridge page share` lets a browser in)")
 	case isTerminal(p.stdio.Out):
 		p.say("panebridge is ready: " + info.Enter + " (lets one browser in, for ten minutes)")
 	default:
