@@ -124,15 +124,15 @@ func chatNow(x api.Explanation) []string {
 	if x.Tick > 0 {
 		text := fmt.Sprintf("text every %gs on average", x.Tick)
 		if x.Reserve > 0 && x.Multiplier == 1 { // else it's more
-			text += fmt.Sprintf(" (which leaves %s to what's more important)", count(x.Reserve, "call", "calls"))
+			text += fmt.Sprintf(" (which leaves some %s to what's more important)", count(x.Reserve, "call", "calls"))
 		}
 		parts = append(parts, text)
 	}
 	if x.ActiveSessions > 0 {
-		parts = append(parts, fmt.Sprintf("%.1f sessions active", x.ActiveSessions))
+		parts = append(parts, fmt.Sprintf("%.1f sessions active lately", x.ActiveSessions))
 	}
 	if x.Multiplier < 1 {
-		text := fmt.Sprintf("which is %.0f %% of the full pace, after the platform's silence: whole again after %s, and the first ones go faster to make up for it",
+		text := fmt.Sprintf("which is %.0f %% of the full pace, after the platform's silence: whole again after %s; right behind the silence calls stand closer together, to make up for it",
 			100*x.Multiplier, count(x.CallsToPace, "more call", "more calls"))
 		parts = append(parts, text)
 	}
@@ -187,7 +187,11 @@ func holdText(h api.Hold, n api.NextCall, x api.Explanation) string { //nolint:c
 	every := fmt.Sprintf("%gs", h.Every)
 	switch h.Kind {
 	case "others":
-		return fmt.Sprintf("It waits for its turn: %s sent before it, the last at %s", count(h.Count, "other is", "others are"), clock(h.Until, x.At))
+		others := count(h.Count, "other is", "others are")
+		if h.Count > 1 && h.Every > 0 {
+			return fmt.Sprintf("It waits for its turn: %s sent before it, one every %s, the last at %s", others, every, clock(h.Until, x.At))
+		}
+		return fmt.Sprintf("It waits for its turn: %s sent before it, at %s", others, clock(h.Until, x.At))
 	case "call":
 		return "There's one call at a time, and one is under way"
 	case "asked":
@@ -196,7 +200,7 @@ func holdText(h api.Hold, n api.NextCall, x api.Explanation) string { //nolint:c
 		return "The chat is silent " + until + ", since the platform ordered it (\"too many requests\")"
 	case "backoff":
 		return "The chat's " + lastCalls(h.Count) + " failed, and the next is tried at " + clock(h.Until, x.At) +
-			", then again and again within half a minute; `panebridge status` says what's wrong"
+			", then again and again, half a minute apart at most; `panebridge status` says what's wrong"
 	case "slow_start":
 		return "After the platform's silence text and ends of turns come back slowly, one every " + every + ", " + until
 	case "asleep":
@@ -224,7 +228,7 @@ func holdText(h api.Hold, n api.NextCall, x api.Explanation) string { //nolint:c
 		}
 		return fmt.Sprintf("All %d calls of %s are used; the next comes back at %s", h.Count, every, clock(h.Until, x.At))
 	case "reserve":
-		return fmt.Sprintf("Of the chat's %s %s kept free for replies and ends of turns, and all others are used %s", windowCalls(x), count(h.Count, "is", "are"), until)
+		return fmt.Sprintf("Of the chat's %s %s kept free now for replies and ends of turns, and all others are used %s", windowCalls(x), count(h.Count, "is", "are"), until)
 	case "may_arrive":
 		return "A call that wasn't answered may still arrive, " + until + ", and mustn't be overtaken"
 	case "learned":
@@ -281,7 +285,11 @@ func knobsText(h api.Hold) string {
 		if k.Try == "higher" || k.Try == "lower" {
 			keys = append(keys, fmt.Sprintf("a %s %s (now %s)", k.Try, k.Path, k.Value))
 		} else {
-			keys = append(keys, fmt.Sprintf("%s: %s (now %s)", k.Path, k.Try, k.Value))
+			key := fmt.Sprintf("%s: %s (now %s)", k.Path, k.Try, k.Value)
+			if k.Try == "off" {
+				key += ", which keeps to no limit"
+			}
+			keys = append(keys, key)
 		}
 	}
 	return strings.Join(keys, ", or ")

@@ -52,7 +52,7 @@ func TestAnExplanationIsPrinted(t *testing.T) {
 	if err := (&invocation{stdio: Stdio{Out: out}}).printExplanation(x); err != nil {
 		t.Fatal(err)
 	}
-	want := `telegram:-1 at 14:03:00: mode strict, 18 of 20 calls per 60s used, text every 3.8s on average (which leaves 2 calls to what's more important), 2.6 sessions active
+	want := `telegram:-1 at 14:03:00: mode strict, 18 of 20 calls per 60s used, text every 3.8s on average (which leaves some 2 calls to what's more important), 2.6 sessions active lately
 A call for session api: the end of a turn (final) is under way since 14:02:59, and is given up at 14:03:19.
 What waits, and when it's sent if nothing else comes and no call fails:
 
@@ -60,12 +60,12 @@ What waits, and when it's sent if nothing else comes and no call fails:
    There's one call at a time, and one is under way.
 
 2. session web: text (stream); has waited for 12.3s, sent in 7s, at 14:03:07
-   It waits for its turn: 1 other is sent before it, the last at 14:03:01.
+   It waits for its turn: 1 other is sent before it, at 14:03:01.
    The chat is silent until 14:03:05, since the platform ordered it ("too many requests").
 
 3. session job: the end of a turn, in its turn as text is (stream); has waited for 12.3s, sent in 11s, at 14:03:11
    The session has had more than its share of the chat's calls, so its ends of turns don't go first: they wait for its turn, as its text would, and are told together.
-   It waits for its turn: 2 others are sent before it, the last at 14:03:07.
+   It waits for its turn: 2 others are sent before it, one every 3s, the last at 14:03:07.
 
 4. session doc: text (stream); has waited for 3s, sent in 1m30s, at 14:04:30
    A session's text is sent once in 120s at most, so not before 14:04:29.
@@ -90,7 +90,7 @@ What would have them sent earlier:
 func TestAChatWithoutAFullPaceSaysNoReserve(t *testing.T) {
 	got := strings.Join(chatNow(api.Explanation{Mode: "strict", Tick: 6.4, Reserve: 1, Multiplier: 0.5, CallsToPace: 5}), ", ")
 	want := "mode strict, text every 6.4s on average, which is 50 % of the full pace, after the platform's silence: " +
-		"whole again after 5 more calls, and the first ones go faster to make up for it"
+		"whole again after 5 more calls; right behind the silence calls stand closer together, to make up for it"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
