@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -247,6 +248,36 @@ func TestGapsBehindOneLine(t *testing.T) {
 		"6.1.2": {"gap after 5: 4"},
 	} {
 		b.listen(t, "one", from).expect(t, append([]string{"state idle", "live "}, want...)...)
+	}
+}
+
+// A stream can begin so many lines before the end, which its client doesn't know.
+func TestAStreamBeginsSoManyLinesBeforeTheEnd(t *testing.T) {
+	b := setup(t)
+	id := b.daemon.Add("one", "")
+	b.daemon.Append(id, sessions.KindPane, texts(1, 9)...)
+	b.daemon.Drop(id, 2)
+	newest := 9
+	for _, last := range []int{1, 3, 7, 200} {
+		r, _ := http.NewRequestWithContext(t.Context(), "GET", fmt.Sprintf("%s/api/v1/events?session=one&last=%d", b.url, last), http.NoBody)
+		b.sign(r)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf(`"lines":[{"n":%d,`, max(3, newest-last+1))
+		newest++
+		b.daemon.Append(id, sessions.KindPane, texts(newest, newest)...) // one that begins too late has something to say
+		in, output := bufio.NewScanner(resp.Body), ""
+		for output == "" && in.Scan() {
+			if strings.Contains(in.Text(), `"lines":[`) {
+				output = in.Text()
+			}
+		}
+		if !strings.Contains(output, want) {
+			t.Errorf("the last %d: the stream has %q, want %s (%v)", last, output, want, in.Err())
+		}
+		_ = resp.Body.Close()
 	}
 }
 

@@ -329,6 +329,7 @@ func TestBadQueries(t *testing.T) {
 	b.daemon.Add("one", "")
 	for _, path := range []string{
 		"/api/v1/events?from=1", "/api/v1/events?session=one&from=x", "/api/v1/events?session=one&from=-1", "/api/v1/events?session=one&from=1.2.3.4",
+		"/api/v1/events?last=1", "/api/v1/events?session=one&last=0", "/api/v1/events?session=one&last=x", "/api/v1/events?session=one&last=1&from=1",
 		"/api/v1/sessions/one/output?from=x", "/api/v1/sessions/one/output?from=-1", "/api/v1/sessions/one/output?limit=0",
 		"/api/v1/sessions/one/output?limit=5001", "/api/v1/sessions/one/screen?format=png",
 	} {

@@ -29,9 +29,10 @@ type stream struct {
 	positions map[sessions.ID]logPosition
 }
 
-// events serves GET /api/v1/events?session=ID&from=N.
+// events serves GET /api/v1/events?session=ID&from=N, or with last=N in its place, which
+// begins so many lines before the end.
 func (a *api) events(w http.ResponseWriter, r *http.Request) error {
-	only, from, err := a.eventsRequest(r)
+	only, begin, err := a.eventsRequest(r)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 	sub := a.opts.Broker.subscribe(only)
 	defer a.opts.Broker.unsubscribe(sub)
 	s := &stream{api: a, sub: sub, positions: map[sessions.ID]logPosition{}}
-	list, err := s.start(ctx, from)
+	list, err := s.start(ctx, begin)
 	if err != nil {
 		return err
 	}
@@ -56,37 +57,53 @@ func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// eventsRequest returns the session asked for ("" for all) and where to start
-// (nil for now).
-func (a *api) eventsRequest(r *http.Request) (sessions.ID, *logPosition, error) {
+// beginning is where a stream begins in its session's log: at a position, so many lines before
+// the end, or else now.
+type beginning struct {
+	from *logPosition
+	last int64
+}
+
+// eventsRequest returns the session asked for ("" for all) and where to start.
+func (a *api) eventsRequest(r *http.Request) (sessions.ID, beginning, error) {
 	query := r.URL.Query()
-	name, from := query.Get("session"), query.Get("from")
+	name, from, last := query.Get("session"), query.Get("from"), query.Get("last")
 	if name == "" {
-		if from != "" {
-			return "", nil, badRequest("from is a line number of one session: it goes with session only")
+		if from != "" || last != "" {
+			return "", beginning{}, badRequest("from and last are lines of one session: they go with session only")
 		}
-		return "", nil, nil
+		return "", beginning{}, nil
 	}
 	s, err := a.opts.Sessions.Get(name)
 	if err != nil {
-		return "", nil, err
+		return "", beginning{}, err
+	}
+	if from != "" && last != "" {
+		return "", beginning{}, badRequest("from and last say two beginnings: give one of them")
 	}
 	// A browser that reconnects by itself repeats the address and adds how far it got.
-	if last := r.Header.Get("Last-Event-ID"); last != "" {
-		from = last
+	if had := r.Header.Get("Last-Event-ID"); had != "" {
+		from, last = had, ""
 	}
-	if from == "" {
-		return s.ID, nil, nil
+	switch {
+	case from != "":
+		p, err := parsePosition(from)
+		if err != nil {
+			return "", beginning{}, err
+		}
+		return s.ID, beginning{from: &p}, nil
+	case last != "":
+		n, err := strconv.ParseInt(last, 10, 64)
+		if err != nil || n < 1 {
+			return "", beginning{}, badRequest(fmt.Sprintf("last must be a number of lines, not %q", last))
+		}
+		return s.ID, beginning{last: n}, nil
 	}
-	p, err := parsePosition(from)
-	if err != nil {
-		return "", nil, err
-	}
-	return s.ID, &p, nil
+	return s.ID, beginning{}, nil
 }
 
 // start takes the position of every session that the stream starts with.
-func (s *stream) start(ctx context.Context, from *logPosition) ([]sessions.Session, error) {
+func (s *stream) start(ctx context.Context, begin beginning) ([]sessions.Session, error) {
 	list := s.api.opts.Sessions.List()
 	if s.sub.only != "" {
 		one, err := s.api.opts.Sessions.Get(string(s.sub.only))
@@ -96,8 +113,8 @@ func (s *stream) start(ctx context.Context, from *logPosition) ([]sessions.Sessi
 		list = []sessions.Session{one}
 	}
 	for _, one := range list {
-		if from != nil {
-			s.positions[one.ID] = *from
+		if begin.from != nil {
+			s.positions[one.ID] = *begin.from
 			continue
 		}
 		line, gap, err := s.api.opts.Output.Head(ctx, one.ID)
@@ -105,6 +122,9 @@ func (s *stream) start(ctx context.Context, from *logPosition) ([]sessions.Sessi
 			return nil, err
 		}
 		s.positions[one.ID] = headPosition(line, gap)
+		if begin.last > 0 {
+			s.positions[one.ID] = lastPosition(line, begin.last)
+		}
 	}
 	return list, nil
 }
@@ -500,6 +520,15 @@ type logPosition struct {
 
 // headPosition is a position behind all that's in a log.
 func headPosition(line, gap int64) logPosition { return logPosition{line: line, gap: gap, base: gap} }
+
+// lastPosition is the position before the last lines of a log, of which the newest has that number:
+// before the oldest that's kept, if there are no more.
+func lastPosition(newest, last int64) logPosition {
+	if newest <= last {
+		return logPosition{line: -1}
+	}
+	return logPosition{line: newest - last}
+}
 
 // parsePosition reads what an event's id or the parameter from says: N, N.G or
 // N.G.S, where N is the number of the next line (0: the oldest kept), and S the
