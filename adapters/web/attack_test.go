@@ -17,7 +17,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/panebridge/panebridge/adapters/web"
 	"github.com/panebridge/panebridge/internal/browsers/browserstest"
 	"github.com/panebridge/panebridge/internal/browsertest"
 	"github.com/panebridge/panebridge/sessions"
@@ -121,7 +120,7 @@ func (g *rogue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, `<!doctype html><title>rogue</title><link rel=icon href="data:,"><script type=module src=/evil.js></script><form method=post></form>`)
 	default:
-		web.Handler().ServeHTTP(w, r) // the page's own files, for its script to use
+		pageAndSources().ServeHTTP(w, r) // the page's own modules, for its script to use
 	}
 }
 
@@ -142,7 +141,7 @@ for (const { name } of await indexedDB.databases()) {
     }
   }
 }
-const { loadKey, signedFetch } = await import('/key.js').catch(() => ({}));
+const { loadKey, signedFetch } = await import('/sources/key.js').catch(() => ({}));
 if (loadKey) {
   await loadKey().catch(() => {});
   for (let i = 0; i < 3; i += 1) {
@@ -422,7 +421,7 @@ func TestWhatAnotherServerLeftInTheBrowserEnds(t *testing.T) {
 			_, _ = io.WriteString(w, `document.title = 'poisoned';`)
 		default:
 			w.Header().Set("Content-Type", "text/html")
-			_, _ = io.WriteString(w, `<title>rogue</title><script src=/app.js></script><script src=/key.js></script>`)
+			_, _ = io.WriteString(w, `<title>rogue</title><link rel=stylesheet href=/page.css><script src=/page.js></script>`)
 		}
 	})}
 	ended := make(chan error, 1)

@@ -65,7 +65,7 @@ func TestDraftsAreBounded(t *testing.T) {
 	b := browse(t, 1280, 800)
 	b.Do(s.enter(), chromedp.WaitVisible("#no-sessions"))
 	browsertest.Eval[int](b, `(async () => {
-		const { keepDraft, draftOf } = await import('/drafts.js');
+		const { keepDraft, draftOf } = await import('/sources/drafts.js');
 		for (let i = 0; i < 80; i++) keepDraft('s' + i, (i % 10 ? 'x' : 'x'.repeat(200000)));
 		window.last = draftOf('s79');
 		window.bytes = localStorage.getItem('panebridge.drafts').length;

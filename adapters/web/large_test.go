@@ -70,7 +70,7 @@ func TestALargeLog(t *testing.T) {
 	address := "http://" + s.addr + "/"
 	var first, empty []float64
 	for range 3 {
-		b.Do(chromedp.Navigate("about:blank"), chromedp.Navigate(address+"palette.css"))
+		b.Do(chromedp.Navigate("about:blank"), chromedp.Navigate(address+"empty"))
 		b.Until("the empty page", `window.loaded`)
 		empty = append(empty, browsertest.Eval[float64](b, `window.loaded`))
 		b.Do(chromedp.Navigate("about:blank"), chromedp.Navigate(address+"#"+string(id)))

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -79,6 +81,18 @@ func (s *site) takeFile(p api.FilePart) (string, error) {
 	return s.files(p)
 }
 
+// pageAndSources serves the page, and for tests alone the modules of which it's made, and an empty page.
+func pageAndSources() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", web.Handler())
+	mux.Handle("GET /sources/", http.StripPrefix("/sources/", http.FileServer(http.Dir("static"))))
+	mux.HandleFunc("GET /empty", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<!doctype html><title>empty</title><p>empty")
+	})
+	return mux
+}
+
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{broker: api.NewBroker(), known: &browserstest.Store{}, addr: "127.0.0.1:0"}
@@ -96,7 +110,7 @@ func (s *site) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	server, err := api.NewServer(api.Options{
-		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: web.Handler(), Browsers: s.keeper,
+		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: pageAndSources(), Browsers: s.keeper,
 		Health:   func() api.Health { return api.Health{State: api.HealthOK} },
 		Outbound: outbound{s}, Access: &s.access, Masker: s.masker, Files: s.takeFile,
 		Conversations: func(_ context.Context, agent, folder string) ([]api.PastConversation, error) {

@@ -1,29 +1,80 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"embed"
-	"io/fs"
 	"net/http"
+	"strconv"
 	"strings"
-	"time"
 )
 
-//go:embed static
+//go:generate go run ./internal/gen static served
+
+//go:embed static/index.html served
 var files embed.FS
 
 // Handler serves the page. It sets no security headers and asks for no signature:
 // the server that mounts it does.
 func Handler() http.Handler {
-	static, err := fs.Sub(files, "static")
-	if err != nil {
-		panic("web: " + err.Error()) // only for a path that isn't valid
-	}
-	colours := paletteCSS()
 	mux := http.NewServeMux()
-	mux.Handle("GET /", http.FileServerFS(static))
-	mux.HandleFunc("GET /palette.css", func(w http.ResponseWriter, r *http.Request) {
-		http.ServeContent(w, r, "palette.css", time.Time{}, strings.NewReader(colours))
-	})
+	mux.Handle("GET /{$}", newFile("text/html", read("static/index.html")))
+	mux.Handle("GET /key.js", newFile("text/javascript", read("served/key.js")))
+	mux.Handle("GET /page.js", newFile("text/javascript", read("served/page.js")))
+	mux.Handle("GET /page.css", newFile("text/css", append([]byte(paletteCSS()), read("served/page.css")...)))
 	mux.HandleFunc("POST /markdown", markdown)
 	return mux
+}
+
+func read(name string) []byte {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		panic("web: " + err.Error()) // only for a file that isn't embedded
+	}
+	return text
+}
+
+// file is a file of the page, as it is and compressed: a phone may be far away.
+type file struct {
+	kind         string
+	text, packed []byte
+}
+
+func newFile(kind string, text []byte) *file {
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic("web: " + err.Error()) // memory takes all that's written
+	}
+	return &file{kind: kind + "; charset=utf-8", text: text, packed: packed.Bytes()}
+}
+
+func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", f.kind)
+	h.Set("Vary", "Accept-Encoding")
+	text := f.text
+	if takesGzip(r.Header) {
+		h.Set("Content-Encoding", "gzip")
+		text = f.packed
+	}
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	_, _ = w.Write(text) // who asked may have gone
+}
+
+// takesGzip reports whether a browser takes compressed files: all do. What gives encodings
+// weights of its own gets the file as it is.
+func takesGzip(h http.Header) bool {
+	for encoding := range strings.SplitSeq(h.Get("Accept-Encoding"), ",") {
+		if strings.TrimSpace(encoding) == "gzip" {
+			return true
+		}
+	}
+	return false
 }

@@ -178,7 +178,7 @@ func TestWhoMayEnterOverTCP(t *testing.T) {
 		{"no signature for events", "GET", "/api/v1/events", nil, 401},
 		{"no signature for Markdown", "POST", "/markdown", nil, 401},
 		{"the page is for all of this user's browsers", "GET", "/", nil, 200},
-		{"so are its files", "HEAD", "/app.js", nil, 200},
+		{"so are its files", "HEAD", "/page.js", nil, 200},
 		{"so is what's needed to sign", "GET", "/api/v1/page/start", nil, 200},
 		{"signature", "GET", "/api/v1/sessions", b.sign, 200},
 		{"signature for metrics", "GET", "/metrics", b.sign, 200},

@@ -13,6 +13,7 @@ import (
 // opened are the files that open something by its name otherwise than internal/regular does, and why
 // nobody can have put something there that's waited for.
 var opened = map[string]string{
+	"adapters/web/internal/gen/main.go": "go generate's program",
 	"cmd/chatdemo/main.go":              "a demo's own folder",
 	"config/config.go":                  "a configuration may be a pipe, and is waited for by itself",
 	"config/internal/gen/main.go":       "go generate's program",

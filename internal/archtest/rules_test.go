@@ -43,19 +43,20 @@ var rules = map[string][]string{
 	"adapters/adaptertest":      {"adapters", "qos", "qos/qostest", "sessions", "internal/drawtest"},
 	"adapters/platformtest":     {"adapters", "adapters/adaptertest", "adapters/access", "adapters/inbound", "adapters/intake", "qos", "sessions", "internal/drawtest", "internal/faults", "internal/recording", "internal/render", "internal/render/rendertest", "internal/store", "internal/store/storetest"},
 
-	"adapters/intake":   {"adapters", "sessions"},
-	"adapters/exchange": {"adapters", "qos", "sessions"},
-	"adapters/wording":  {},
-	"adapters/access":   {"adapters", "adapters/intake", "adapters/wording", "sessions"},
-	"adapters/cards":    {"adapters", "adapters/access", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/render/screenshot"},
-	"adapters/commands": {"adapters", "adapters/access", "adapters/cards", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot", "internal/render/sgr"},
-	"adapters/inbound":  {"adapters", "adapters/access", "adapters/cards", "adapters/commands", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot"},
-	"adapters/all":      {everything},                                                                                                               // the list of platforms
-	"adapters/platform": {"config", "adapters", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/findings", "internal/regular"}, // what all know of one
-	"internal/findings": {"internal/regular"},
-	"adapters/web":      {"internal/render", "internal/render/sgr"},
-	"adapters/telegram": {"config", "adapters", "adapters/platform", "internal/findings", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/entities", "internal/redact"},
-	"adapters/discord":  {"config", "adapters", "adapters/platform", "internal/findings", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/discord", "internal/redact"},
+	"adapters/intake":           {"adapters", "sessions"},
+	"adapters/exchange":         {"adapters", "qos", "sessions"},
+	"adapters/wording":          {},
+	"adapters/access":           {"adapters", "adapters/intake", "adapters/wording", "sessions"},
+	"adapters/cards":            {"adapters", "adapters/access", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/render/screenshot"},
+	"adapters/commands":         {"adapters", "adapters/access", "adapters/cards", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot", "internal/render/sgr"},
+	"adapters/inbound":          {"adapters", "adapters/access", "adapters/cards", "adapters/commands", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot"},
+	"adapters/all":              {everything},                                                                                                               // the list of platforms
+	"adapters/platform":         {"config", "adapters", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/findings", "internal/regular"}, // what all know of one
+	"internal/findings":         {"internal/regular"},
+	"adapters/web":              {"internal/render", "internal/render/sgr"},
+	"adapters/web/internal/gen": {}, // go generate's program
+	"adapters/telegram":         {"config", "adapters", "adapters/platform", "internal/findings", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/entities", "internal/redact"},
+	"adapters/discord":          {"config", "adapters", "adapters/platform", "internal/findings", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/discord", "internal/redact"},
 
 	"adapters/telegram/telegramtest": {"internal/chatview", "internal/faults"}, // nothing else of ours: it doesn't share our mistakes
 	"adapters/discord/discordtest":   {"internal/chatview", "internal/faults"},
@@ -125,8 +126,9 @@ var outside = map[string][]string{
 	"modernc.org/sqlite":            databases,
 	"github.com/bwmarrin/discordgo": {"adapters/discord"},
 	"github.com/gorilla/websocket":  {"adapters/discord", "sessions/agent"}, // Codex' app server speaks it
-	"gonum.org/v1/plot":             {"cmd/pbbench"},                        // the program itself has no use for it
-	"github.com/tidwall/gjson":      {"sessions/transcript"},                // what isn't read at speed is decoded by encoding/json
+	"github.com/evanw/esbuild":      {"adapters/web/internal/gen"},
+	"gonum.org/v1/plot":             {"cmd/pbbench"},         // the program itself has no use for it
+	"github.com/tidwall/gjson":      {"sessions/transcript"}, // what isn't read at speed is decoded by encoding/json
 }
 
 // databases is our own store, and who reads or plays back opencode's, which keeps

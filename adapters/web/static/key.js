@@ -31,12 +31,20 @@ const done = (request) => new Promise((resolve, reject) => {
   request.onerror = () => reject(request.error);
 });
 
-async function withStore(mode, fn) {
+function openStore() {
   const opening = indexedDB.open('panebridge', 1);
   opening.onupgradeneeded = () => opening.result.createObjectStore('keys');
-  const db = await done(opening);
+  return done(opening);
+}
+
+let opened = null; // a promise of the store that was opened before somebody needs it
+
+async function withStore(mode, fn) {
+  const store = opened ?? openStore();
+  opened = null;
+  const db = await store;
   try {
-    return await done(fn(db.transaction('keys', mode).objectStore('keys')));
+    return await fn(db.transaction('keys', mode).objectStore('keys'));
   } finally {
     db.close();
   }
@@ -46,8 +54,9 @@ async function withStore(mode, fn) {
 // changed it, or let the browser in.
 export async function loadKey() {
   const was = browser;
-  browser = await withStore('readonly', (store) => store.get('browser')) ?? null;
-  waiting = await withStore('readonly', (store) => store.get('waiting')) ?? null;
+  const [itsKey, waitingKey] = await withStore('readonly', (store) => Promise.all([done(store.get('browser')), done(store.get('waiting'))]));
+  browser = itsKey ?? null;
+  waiting = waitingKey ?? null;
   return browser?.id !== was?.id || browser?.changeAt !== was?.changeAt;
 }
 
@@ -69,11 +78,11 @@ async function changeKey(token) {
   learn(answer);
   if (response.status === 202) {
     waiting = { id: answer.id, key: pair.privateKey, number: answer.number, until: Date.now() + Date.parse(answer.expires) - answer.now * 1000 };
-    await withStore('readwrite', (store) => store.put(waiting, 'waiting'));
+    await withStore('readwrite', (store) => done(store.put(waiting, 'waiting')));
     return response;
   }
   browser = { id: answer.id, key: pair.privateKey, changeAt: Date.now() + changeEvery };
-  await withStore('readwrite', (store) => store.put(browser, 'browser'));
+  await withStore('readwrite', (store) => done(store.put(browser, 'browser')));
   return response;
 }
 
@@ -90,7 +99,7 @@ export const askWhetherIn = () => navigator.locks.request('panebridge-key', asyn
   if (response.ok) browser = { id: waiting.id, key: waiting.key, changeAt: Date.now() + changeEvery };
   await withStore('readwrite', (store) => {
     if (response.ok) store.put(browser, 'browser');
-    return store.delete('waiting');
+    return done(store.delete('waiting'));
   });
   waiting = null;
   return response.ok ? 'in' : 'declined';
@@ -191,3 +200,10 @@ async function sign(signer, method, path, body) {
 }
 
 const base64 = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)));
+
+// This module is a file of its own, which comes before the others: what takes long is begun here,
+// while they're on their way. Whoever needs it then hears of what went wrong.
+if (supported()) {
+  opened = openStore();
+  for (const promise of [opened, askStart()]) promise.catch(() => {});
+}

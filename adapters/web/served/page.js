@@ -1,0 +1,3661 @@
+// Made by `make generate` from adapters/web/static: change the sources.
+
+// dom.js
+var byId = (id) => document.getElementById(id);
+function element(tag, className, text) {
+  const e = document.createElement(tag);
+  if (className) e.className = className;
+  if (text !== void 0) e.textContent = text;
+  return e;
+}
+function copyButton(text) {
+  const button2 = element("button", "copy", "Copy");
+  button2.type = "button";
+  button2.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text());
+      button2.textContent = "Copied";
+    } catch {
+      toast("The browser doesn’t let the page copy. Select the text instead.");
+      return;
+    }
+    setTimeout(() => {
+      button2.textContent = "Copy";
+    }, 2e3);
+  });
+  return button2;
+}
+var toastTimer = 0;
+function toast(text) {
+  const box = byId("toast");
+  box.textContent = text;
+  box.hidden = false;
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => {
+    box.hidden = true;
+  }, 6e3);
+}
+function ago(iso, now = Date.now()) {
+  if (!iso) return "";
+  const s = Math.max(0, Math.round((now - Date.parse(iso)) / 1e3));
+  if (s < 5) return "now";
+  if (s < 60) return `${s}s`;
+  if (s < 3600) return `${Math.floor(s / 60)}m`;
+  if (s < 86400) return `${Math.floor(s / 3600)}h`;
+  return `${Math.floor(s / 86400)}d`;
+}
+function took(ms) {
+  if (!(ms >= 0)) return "";
+  const s = ms / 1e3;
+  if (s < 10) return `${s.toFixed(1)} s`;
+  if (s < 60) return `${Math.floor(s)} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
+  return `${Math.floor(s / 3600)} h ${Math.floor(s % 3600 / 60)} min`;
+}
+function clock(iso, now = /* @__PURE__ */ new Date()) {
+  const at = new Date(iso);
+  if (!iso || Number.isNaN(at.getTime())) return "";
+  const time = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  if (at.toDateString() === now.toDateString()) return time;
+  return `${at.toLocaleDateString([], { day: "numeric", month: "short", year: at.getFullYear() === now.getFullYear() ? void 0 : "numeric" })} ${time}`;
+}
+
+// api.js
+import { signedFetch } from "./key.js";
+var APIError = class extends Error {
+  constructor(status, code, message, prompt) {
+    super(message);
+    this.prompt = prompt;
+    this.status = status;
+    this.code = code;
+  }
+};
+var base = "/api/v1/";
+var patience = 1e4;
+var sessionPath = (id, rest = "") => `sessions/${encodeURIComponent(id)}${rest}`;
+function query(params) {
+  const text = new URLSearchParams(Object.entries(params).filter(([, value]) => value !== void 0)).toString();
+  return text && `?${text}`;
+}
+async function call(method, path, body, signal) {
+  const response = await signedFetch(base + path, { method, signal, body: body && JSON.stringify(body) }).catch((error) => {
+    throw away(error);
+  });
+  if (!response.ok) throw await refusal(response);
+  return response;
+}
+var away = (error) => error instanceof TypeError ? unreachable() : error;
+var unreachable = () => new APIError(0, "away", "panebridge isn’t reachable. The page goes on by itself when it is.");
+var isAway = (error) => error.code === "away";
+async function refusal(response) {
+  try {
+    const { error } = await response.json();
+    return new APIError(response.status, error.code, error.message, error.prompt);
+  } catch {
+    if ([502, 503, 504].includes(response.status)) return unreachable();
+    return new APIError(response.status, "http", `the server answered ${response.status}`);
+  }
+}
+function marked(data) {
+  const byNumber = new Map(data.lines.map((line) => [line.n, line]));
+  for (const secret of data.secrets ?? []) {
+    const line = byNumber.get(secret.n);
+    (line.secrets ??= []).push(secret);
+  }
+  return data;
+}
+var json = async (...args) => {
+  const response = await call(...args);
+  return response.json().catch((error) => {
+    throw away(error);
+  });
+};
+async function getMarkdown(blocks) {
+  const response = await signedFetch("/markdown", { method: "POST", body: JSON.stringify({ blocks }) });
+  if (!response.ok) throw await refusal(response);
+  return response.json();
+}
+var getMe = () => json("GET", "page/me");
+var getPage = () => json("GET", "page");
+var revokeBrowser = (id) => call("DELETE", `page/browsers/${encodeURIComponent(id)}`);
+var listAdapters = () => json("GET", "adapters");
+var listAccess = () => json("GET", "access");
+var grantAccess = (person, role) => call("POST", "access", { person, role });
+var revokeAccess = (person, role) => json("DELETE", `access/${encodeURIComponent(person)}?role=${encodeURIComponent(role)}`);
+async function listSessions(most4, id) {
+  const response = await call("GET", `sessions?ended=${most4}&with=${encodeURIComponent(id)}`, void 0, AbortSignal.timeout(patience));
+  return { sessions: await response.json(), ended: Number(response.headers.get("Panebridge-Ended")) };
+}
+var listAgents = () => json("GET", "agents");
+var listConversations = (agent, folder) => json("GET", `agents/${encodeURIComponent(agent)}/conversations?folder=${encodeURIComponent(folder)}`);
+var createSession = (body) => json("POST", "sessions", body);
+var closeSession = (id) => call("DELETE", sessionPath(id, "?state=living"));
+var forgetSession = (id) => call("DELETE", sessionPath(id, "?state=ended"));
+var restartSession = (id) => call("POST", sessionPath(id, "/restart"));
+var bindSession = (id, binding) => json("POST", sessionPath(id, "/bindings"), binding);
+var unbindSession = (id) => call("DELETE", `bindings/${encodeURIComponent(id)}`);
+async function sendFilePart(id, place, bytes, signal) {
+  const response = await signedFetch(`${base}${sessionPath(id, "/files")}?${new URLSearchParams(place)}`, { method: "POST", body: bytes, signal }).catch((error) => {
+    throw away(error);
+  });
+  if (!response.ok) throw await refusal(response);
+  return response.json();
+}
+var sendInput = (id, text) => json("POST", sessionPath(id, "/input"), { text, submit: true });
+var pressKeys = (id, keys) => call("POST", sessionPath(id, "/keys"), { keys });
+var getReceipt = (id) => json("GET", `receipts/${encodeURIComponent(id)}`);
+var cancelReceipt = (id) => json("DELETE", `receipts/${encodeURIComponent(id)}`);
+var openReceipts = (id) => json("GET", sessionPath(id, "/receipts"));
+var sendAnyway = (id, quoted, revival) => json("POST", `receipts/${encodeURIComponent(id)}/anyway`, { quoted, revival });
+var listPrompts = () => json("GET", "prompts");
+var getPrompt = (id) => json("GET", `prompts/${encodeURIComponent(id)}`);
+var answerPrompt = (id, body) => json("POST", `prompts/${encodeURIComponent(id)}/answer`, body);
+var getOutput = async (id, from, limit) => marked(await json("GET", sessionPath(id, `/output?from=${from}&limit=${limit}`)));
+var getAnswered = (id, { from, to }) => json("GET", sessionPath(id, `/prompts${query({ from, to })}`));
+var getTurns = (id, { from, to, limit, order, notable }) => json("GET", sessionPath(id, `/turns${query({ from, to, limit, order, notable })}`));
+var getTool = (id, n, secrets) => json("GET", sessionPath(id, `/tools/${n}?secrets=${secrets}`));
+var getScreen = async (id, secrets) => (await call("GET", sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
+var openEvents = (id, from, signal) => call("GET", `events?session=${encodeURIComponent(id)}&from=${encodeURIComponent(from)}`, void 0, signal);
+
+// words.js
+var units = [[86400, "day"], [3600, "hour"], [60, "minute"]];
+function agoWords(iso, now = Date.now()) {
+  if (!iso) return "";
+  const s = Math.max(0, Math.round((now - Date.parse(iso)) / 1e3));
+  for (const [seconds, name] of units) {
+    const n = Math.floor(s / seconds);
+    if (n > 0) return `${n} ${name}${n === 1 ? "" : "s"} ago`;
+  }
+  return "just now";
+}
+function lasting(iso, now = Date.now()) {
+  if (!iso) return "";
+  const s = Math.max(0, Math.round((now - Date.parse(iso)) / 1e3));
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min`;
+  if (s < 86400) return `${Math.floor(s / 3600)} h${s % 3600 < 60 ? "" : ` ${Math.floor(s % 3600 / 60)} min`}`;
+  const days = Math.floor(s / 86400);
+  return `${days} day${days === 1 ? "" : "s"}`;
+}
+var needsYou = (s) => s.state !== "ended" && (s.state === "waiting" || Boolean(s.prompt));
+var doneAt = (s) => (s.state === "ended" ? s.ended_at : s.turn?.open ? "" : s.turn?.ended_at) || s.last_output_at || "";
+function stateWords(s, now = Date.now()) {
+  if (needsYou(s)) return join("waits for you", lasting(s.since, now), ", ");
+  switch (s.state) {
+    case "starting":
+      return "starts";
+    case "working":
+      return join("working", lasting(s.turn?.open ? s.turn.started_at : s.since, now), " for ");
+    case "ended":
+      return join("ended", agoWords(s.ended_at, now), " ");
+    case "error":
+      return s.turn?.failed ? join("failed", agoWords(s.turn.ended_at, now), " ") : join("has a problem", s.reason, ": ");
+    default:
+      if (s.turn?.ended_at) return join(s.turn.failed ? "failed" : "finished", agoWords(s.turn.ended_at, now), " ");
+      return join("idle", s.last_output_at && `last line ${agoWords(s.last_output_at, now)}`, ", ");
+  }
+}
+var join = (what, more, between) => more ? what + between + more : what;
+function outcome(s) {
+  if (s.state === "working" || s.state === "starting") return "";
+  if (s.state === "ended" && s.exit) {
+    if (s.exit.signal) return `ended by ${s.exit.signal}`;
+    if (s.exit.status >= 0) return `exit status ${s.exit.status}`;
+  }
+  if (s.turn?.failed) return s.turn.failed;
+  return Number.isInteger(s.turn?.status) && !s.turn.open ? `exit status ${s.turn.status}` : "";
+}
+var well = (s) => !s.turn?.failed && !(s.turn?.status > 0) && s.state !== "error" && !(s.exit && (s.exit.status > 0 || s.exit.signal));
+var machineWords = (s) => [s.state, s.reason].filter(Boolean).join(": ");
+
+// dialogs.js
+function newDialog(created) {
+  const dialog = byId("new-dialog");
+  for (const button2 of ["new", "inbox-new", "begin"]) {
+    byId(button2).addEventListener("click", () => {
+      byId("new-error").textContent = "";
+      dialog.showModal();
+      byId("new-resume-row").hidden = true;
+      offerAgents().then(offerConversations);
+    });
+  }
+  for (const field of ["new-agent", "new-cwd"]) byId(field).addEventListener("change", offerConversations);
+  byId("new-cancel").addEventListener("click", () => dialog.close());
+  byId("new-form").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    await attempt("new-create", "new-error", async () => {
+      const session = await createSession(wanted());
+      const text = byId("new-text").value;
+      byId("new-form").reset();
+      dialog.close();
+      created(session);
+      if (text.trim() !== "") await sendInput(session.id, text).catch((error) => toast(`Not sent: ${error.message}`));
+    });
+  });
+}
+async function offerAgents() {
+  try {
+    const { agents, looked_for: names3, looked_in: folders } = await listAgents();
+    const list2 = byId("new-agent");
+    const chosen2 = list2.value;
+    list2.replaceChildren(list2.options[0], ...agents.map((name) => {
+      const option = element("option", "", name);
+      option.value = name;
+      return option;
+    }));
+    list2.value = agents.includes(chosen2) ? chosen2 : "";
+    byId("new-none").hidden = agents.length > 0 || names3.length === 0;
+    byId("new-none").textContent = `None of ${names3.join(", ")} is in ${folders.join(", ")}. Another folder’s goes into the configuration, below agents.`;
+  } catch (error) {
+    byId("new-error").textContent = error.message;
+  }
+}
+async function offerConversations() {
+  const [agent, folder] = [byId("new-agent").value, byId("new-cwd").value.trim()];
+  const list2 = byId("new-resume");
+  list2.value = "";
+  byId("new-resume-row").hidden = true;
+  if (!agent) return;
+  const all = await listConversations(agent, folder).catch(() => []);
+  if (byId("new-agent").value !== agent || byId("new-cwd").value.trim() !== folder) return;
+  list2.replaceChildren(list2.options[0], ...all.map(({ id, title, changed_at: at, session }) => {
+    const option = element("option", "", [title || "(without words)", agoWords(at), session && `it’s ${session}`].filter(Boolean).join(" · "));
+    option.value = id;
+    option.disabled = Boolean(session);
+    return option;
+  }));
+  byId("new-resume-row").hidden = all.length === 0;
+}
+function wanted() {
+  const value = (id) => byId(id).value.trim();
+  return { name: value("new-name"), agent: value("new-agent"), cwd: value("new-cwd"), resume: byId("new-resume-row").hidden ? "" : value("new-resume") };
+}
+function closeDialog(current2, done) {
+  const dialog = byId("close-dialog");
+  let act = async () => {
+  };
+  const ask = (button2, question) => byId(button2).addEventListener("click", () => {
+    const session = current2();
+    if (!session) return;
+    const { title, text, confirm, call: call2 } = question(session);
+    byId("close-title").textContent = title;
+    byId("close-text").textContent = text;
+    byId("close-confirm").textContent = confirm;
+    byId("close-error").textContent = "";
+    act = () => call2(session.id);
+    dialog.showModal();
+    byId("close-cancel").focus();
+  });
+  ask("close", closing);
+  ask("remove", removing);
+  ask("restart", restarting);
+  byId("close-cancel").addEventListener("click", () => dialog.close());
+  byId("close-confirm").addEventListener("click", () => attempt("close-confirm", "close-error", async () => {
+    const response = await act();
+    dialog.close();
+    done(response.status === 200 ? await response.json() : null);
+  }));
+}
+var closing = ({ name, owned }) => ({
+  title: "Close this session?",
+  text: owned ? `“${name}” and the program in its pane are ended.` : `“${name}” isn't mirrored any more. Its pane stays as it is.`,
+  confirm: "Close",
+  call: closeSession
+});
+var restarting = ({ name, state: state2 }) => ({
+  title: state2 === "ended" ? "Begin it again?" : "Start its program anew?",
+  text: state2 === "ended" ? `Another session begins with the name “${name}”, with its conversation if the agent can go on with it.` : `The program in the pane of “${name}” is ended and started anew, with its conversation if the agent can go on with it.`,
+  confirm: state2 === "ended" ? "Begin" : "Start anew",
+  call: restartSession
+});
+var removing = ({ name }) => ({
+  title: "Remove this session?",
+  text: `“${name}” and all it printed are removed from here. That can't be undone.`,
+  confirm: "Remove",
+  call: forgetSession
+});
+async function attempt(button2, error, fn) {
+  byId(button2).disabled = true;
+  byId(error).textContent = "";
+  try {
+    await fn();
+  } catch (e) {
+    byId(error).textContent = e.message;
+  } finally {
+    const again = byId(button2);
+    if (again) again.disabled = false;
+  }
+}
+
+// access.js
+function accessDialog() {
+  const dialog = byId("access-dialog");
+  byId("access").addEventListener("click", () => {
+    byId("access-said").textContent = "";
+    byId("access-error").textContent = "";
+    dialog.showModal();
+    attempt("access-grant", "access-error", drawEntries);
+  });
+  byId("access-close").addEventListener("click", () => dialog.close());
+  byId("access-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const person = byId("access-person").value.trim();
+    const role = byId("access-role").value;
+    change("access-grant", async () => {
+      await grantAccess(person, role);
+      byId("access-person").value = "";
+      return `${person} is ${role} now.`;
+    });
+  });
+}
+function showAccess(chats) {
+  byId("access-foot").hidden = !chats;
+}
+function change(button2, fn) {
+  byId("access-said").textContent = "";
+  return attempt(button2, "access-error", async () => {
+    byId("access-said").textContent = await fn();
+    await drawEntries();
+  });
+}
+async function drawEntries() {
+  const entries = await listAccess();
+  byId("access-none").hidden = entries.length > 0;
+  byId("access-list").replaceChildren(...entries.map(drawEntry));
+}
+function drawEntry(entry) {
+  const item = element("li", "access-entry");
+  if (entry.void) item.dataset.void = "";
+  const head = element("p", "access-head");
+  head.append(element("strong", "", entry.name || entry.person), element("span", "access-role", entry.role));
+  item.append(head);
+  if (entry.name) item.append(element("p", "access-about access-id", entry.person));
+  item.append(element("p", "access-about", about(entry)));
+  if (entry.void) item.append(element("p", "access-void", `Doesn’t count: ${entry.void}`));
+  if (entry.by !== "configuration") item.append(revokeButton(entry));
+  return item;
+}
+var givers = { configuration: "by the configuration", cli: "from the terminal", web: "on this page" };
+function about({ by, at, chat, last_used: used }) {
+  const given2 = `given ${givers[by] ?? `by ${by}`}${at ? `, ${when(at)}` : ""}`;
+  const lastUsed = used ? `last used ${when(used)}` : "never used";
+  return [given2, chat && `in ${chat}`, by !== "configuration" && lastUsed].filter(Boolean).join(" · ");
+}
+function when(iso) {
+  const age = ago(iso);
+  return age === "now" ? "just now" : `${age} ago`;
+}
+function revokeButton({ person, role, name }) {
+  const button2 = element("button", "button small", "Take back");
+  button2.type = "button";
+  button2.id = `revoke-${person}-${role}`;
+  button2.setAttribute("aria-label", `Take back ${role} from ${name || person}`);
+  button2.addEventListener("click", () => change(button2.id, async () => (await revokeAccess(person, role)).message));
+  return button2;
+}
+
+// badge.js
+var icon = (n) => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#167a6b"/>${n === 0 ? '<path d="M4 5l3 3-3 3M8.5 11.5H12" stroke="#fff" stroke-width="1.6" fill="none" stroke-linecap="round" stroke-linejoin="round"/>' : `<circle cx="8" cy="8" r="7" fill="#b3261e"/><text x="8" y="11.6" font-family="sans-serif" font-weight="700" font-size="${n > 9 ? 8.5 : 10.5}" fill="#fff" text-anchor="middle">${n > 99 ? "99" : n}</text>`}</svg>`;
+var shown = 0;
+function drawBadge(waiting2, name) {
+  const title = `${waiting2 > 0 ? `(${waiting2}) ` : ""}${name ? `${name} – ` : ""}panebridge`;
+  if (document.title !== title) document.title = title;
+  if (shown === waiting2) return;
+  shown = waiting2;
+  document.querySelector("link[rel=icon]").href = `data:image/svg+xml,${encodeURIComponent(icon(waiting2))}`;
+}
+
+// gate.js
+import { enter, known, loadKey, supported, waits } from "./key.js";
+var enterPath = "/new/";
+var tryEvery = 2e3;
+var texts = {
+  "not-in": ["This browser isn’t let in", "The page opens only for browsers that were let in from a terminal."],
+  refused: ["This browser isn’t let in any more", "Its access was revoked, or it wasn’t here for thirty days."],
+  used: ["This address doesn’t work any more", "It was opened before, is older than ten minutes, or the daemon was started anew since."],
+  busy: ["Too many addresses were tried", "None is looked at for ten minutes. Then open a new one."],
+  forbidden: ["The page isn’t served here", "panebridge has refused to let a browser in at this address."],
+  waiting: ["Waiting to be let in", "Somebody at the machine where panebridge runs has to say that it’s this device. There, the same number is shown:"],
+  declined: ["This device wasn’t let in", "Somebody has refused it, or nobody has said a word for ten minutes."],
+  unsupported: ["This browser can’t keep a key here", "Open the page as http://127.0.0.1 or by https, in a window that isn’t private."]
+};
+function showGate(why) {
+  const shut2 = why !== "";
+  byId("gate").hidden = !shut2;
+  byId("layout").hidden = shut2;
+  if (!shut2) return;
+  const [title, text] = texts[why];
+  byId("gate").dataset.why = why;
+  byId("gate-title").textContent = title;
+  byId("gate-text").textContent = text;
+  byId("gate-how").hidden = why === "unsupported" || why === "waiting";
+  byId("gate-number").hidden = why !== "waiting";
+  byId("gate-number").textContent = waits();
+}
+async function passGate() {
+  if (!supported()) return "unsupported";
+  const token = location.pathname.startsWith(enterPath) ? location.hash.slice(1) : "";
+  if (location.pathname !== "/") history.replaceState(null, "", "/");
+  try {
+    if (token) return await enterBy(token);
+    await loadKey();
+  } catch {
+    return "unsupported";
+  }
+  return afterLoad();
+}
+var afterLoad = () => {
+  if (waits()) return "waiting";
+  return known() ? "" : "not-in";
+};
+async function enterBy(token) {
+  await endWorkers();
+  for (; ; ) {
+    try {
+      const response = await enter(token);
+      if (response.status === 202) return "waiting";
+      if (response.ok) return "";
+      const { status } = await refusal(response);
+      if (status === 401) return "used";
+      if (status === 429) return "busy";
+      if (status === 403) return "forbidden";
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+    }
+    await new Promise((resolve) => {
+      setTimeout(resolve, tryEvery);
+    });
+  }
+}
+async function endWorkers() {
+  const list2 = await navigator.serviceWorker?.getRegistrations().catch(() => []);
+  for (const one of list2 ?? []) await one.unregister();
+}
+
+// app.js
+import { askWhetherIn, known as known2, loadKey as loadKey2 } from "./key.js";
+
+// appearance.js
+var key = "panebridge.appearance";
+var sizes = ["small", "", "large", "largest"];
+var themes = ["", "light", "dark"];
+function read() {
+  try {
+    const { theme = "", text = "" } = JSON.parse(localStorage.getItem(key)) ?? {};
+    return { theme: themes.includes(theme) ? theme : "", text: sizes.includes(text) ? text : "" };
+  } catch {
+    return { theme: "", text: "" };
+  }
+}
+function change2(to) {
+  const now = { ...read(), ...to };
+  try {
+    if (now.theme || now.text) localStorage.setItem(key, JSON.stringify(now));
+    else localStorage.removeItem(key);
+  } catch {
+  }
+  apply(now);
+}
+function apply({ theme, text }) {
+  Object.assign(document.documentElement.dataset, { theme, text });
+}
+var setTheme = (theme) => change2({ theme });
+var stepText = (by) => change2({ text: sizes[Math.min(Math.max(sizes.indexOf(read().text) + by, 0), sizes.length - 1)] });
+var plainText = () => change2({ text: "" });
+addEventListener("storage", (event) => {
+  if (event.key === key) apply(read());
+});
+apply(read());
+
+// roles.js
+var given = { viewer: ["viewer"], operator: ["viewer", "operator"], approver: ["viewer", "approver"], admin: ["viewer", "operator", "approver", "admin"] };
+var me = "";
+var myID = "";
+var isMe = (author) => author === me;
+var isMyID = (id) => id === myID;
+var mayDo = (role) => (document.body.dataset.may ?? "").split(" ").includes(role);
+async function learnRoles() {
+  const { roles, id, name } = await getMe();
+  myID = id;
+  me = name ? `web:${id}` : "web";
+  document.body.dataset.may = [...new Set(roles.flatMap((role) => given[role] ?? []))].join(" ");
+}
+var forgetRoles = () => {
+  delete document.body.dataset.may;
+};
+var rolesKnown = () => "may" in document.body.dataset;
+
+// commands.js
+var Commands = class {
+  // page has current(), which is the session that's open, if one is, toInbox() and showTab(name).
+  constructor(page) {
+    const living = () => Boolean(page.current()) && page.current().state !== "ended";
+    const click = (id) => () => byId(id).click();
+    const shown3 = (id) => () => !byId(id).hidden;
+    this.all = [
+      { words: "Find a session or a command", keys: ["Ctrl+K", "/"], run: click("find") },
+      { words: "Inbox", keys: ["g i"], run: () => page.toInbox() },
+      { words: "The next in the inbox", keys: ["j"], when: () => !page.current(), run: () => step(1) },
+      { words: "The one before", keys: ["k"], when: () => !page.current(), run: () => step(-1) },
+      { words: "New session…", keys: ["n"], role: "operator", run: click("new") },
+      { words: "Write to the session", keys: ["i"], role: "operator", when: living, run: () => byId("text").focus() },
+      { words: "Show its lines", keys: ["g l"], when: () => Boolean(page.current()), run: () => page.showTab("conversation") },
+      { words: "Show its screen", keys: ["g s"], when: () => Boolean(page.current()), run: () => page.showTab("screen") },
+      { words: "Next turn", keys: ["j"], when: () => Boolean(page.current()), run: click("turn-next") },
+      { words: "Turn before", keys: ["k"], when: () => Boolean(page.current()), run: click("turn-before") },
+      { words: "All turns…", keys: ["t"], when: () => Boolean(page.current()), run: click("turn-list") },
+      { words: "Newest line", keys: ["G"], when: () => Boolean(page.current()), run: click("newest") },
+      { words: "Interrupt the session (Ctrl-C)", role: "operator", when: living, run: click("stop") },
+      { words: "Start the session’s program anew…", role: "operator", when: () => Boolean(page.current()) && shown3("restart")(), run: click("restart") },
+      { words: "Mirror the session to a chat…", role: "operator", when: shown3("mirror"), run: click("mirror") },
+      { words: "Close the session…", role: "operator", when: living, run: click("close") },
+      { words: "Remove the session…", role: "operator", when: () => page.current()?.state === "ended", run: click("remove") },
+      { words: "Note that all that’s done was looked at", when: () => Boolean(document.querySelector('[data-group="done"]:not([hidden]) #looked-all')) && !page.current(), run: click("looked-all") },
+      { words: "Who may do what in chats…", role: "admin", when: shown3("access-foot"), run: click("access") },
+      { words: "Devices that use the page…", role: "admin", run: click("devices") },
+      { words: "Larger text", keys: ["+"], run: () => stepText(1) },
+      { words: "Smaller text", keys: ["-"], run: () => stepText(-1) },
+      { words: "Text of the usual size", run: plainText },
+      { words: "Dark", run: () => setTheme("dark") },
+      { words: "Light", run: () => setTheme("light") },
+      { words: "Dark or light as the system is", run: () => setTheme("") },
+      { words: "Keys", keys: ["?"], run: () => byId("keys-dialog").showModal() },
+      { words: "Back", keys: ["Escape"], run: () => back(page) }
+    ];
+  }
+  // offered are those that this device may do now.
+  offered() {
+    return this.all.filter(({ role, when: when2 }) => (!role || mayDo(role)) && (!when2 || when2()));
+  }
+};
+function step(by) {
+  const links = [...document.querySelectorAll("#inbox .card-link")];
+  const at = links.indexOf(document.activeElement.closest(".card")?.querySelector(".card-link"));
+  (links[at + by] ?? links[by > 0 ? 0 : links.length - 1])?.focus();
+}
+function back(page) {
+  const { activeElement } = document;
+  if (document.body.classList.contains("drawer-open")) byId("veil").click();
+  else if (activeElement?.matches("textarea, input")) activeElement.blur();
+  else if (page.current()) page.toInbox();
+}
+var otherKeys = [
+  { words: "Answer the open question", keys: ["1", "…", "9"] },
+  { words: "Send what’s written", keys: ["Enter"] },
+  { words: "A new line in it", keys: ["Shift+Enter"] }
+];
+
+// drafts.js
+var key2 = "panebridge.drafts";
+var most = 50;
+var longest = 64 * 1024;
+function read2() {
+  try {
+    const all = JSON.parse(localStorage.getItem(key2));
+    return all && typeof all === "object" ? all : {};
+  } catch {
+    return {};
+  }
+}
+function write(all) {
+  try {
+    if (Object.keys(all).length > 0) localStorage.setItem(key2, JSON.stringify(all));
+    else localStorage.removeItem(key2);
+  } catch {
+  }
+}
+var here = /* @__PURE__ */ new Map();
+function draftOf(id) {
+  const { text } = Object.hasOwn(read2(), id) && read2()[id] || {};
+  return typeof text === "string" ? text : here.get(id) ?? "";
+}
+function keepDraft(id, text) {
+  if (text) here.set(id, text);
+  else here.delete(id);
+  const all = read2();
+  if (text) all[id] = { text: text.slice(0, longest), at: Date.now() };
+  else if (Object.hasOwn(all, id)) delete all[id];
+  else return;
+  const ids = Object.keys(all).sort((a, b) => all[b].at - all[a].at);
+  for (const old of ids.slice(most)) delete all[old];
+  write(all);
+}
+function forgetDrafts(sessions = []) {
+  const living = new Set(sessions.filter((s) => s.state !== "ended").map((s) => s.id));
+  for (const id of here.keys()) if (!living.has(id)) here.delete(id);
+  const all = read2();
+  const gone = Object.keys(all).filter((id) => !living.has(id));
+  if (gone.length === 0) return;
+  for (const id of gone) delete all[id];
+  write(all);
+}
+
+// secrets.js
+function withSecrets(text, secrets) {
+  const nodes = [];
+  let at = 0;
+  for (const { from, to, name } of secrets ?? []) {
+    nodes.push(text.slice(at, from), secretNode(text.slice(from, to), name));
+    at = to;
+  }
+  nodes.push(text.slice(at));
+  return nodes;
+}
+function secretNode(text, name) {
+  const node = element("button", "secret", `[masked: ${name}]`);
+  node.type = "button";
+  node.title = "Show it here";
+  let shown3 = false;
+  node.addEventListener("click", () => {
+    shown3 = !shown3;
+    node.textContent = shown3 ? text : `[masked: ${name}]`;
+    node.title = shown3 ? "Hide it again" : "Show it here";
+  });
+  return node;
+}
+
+// upload.js
+var partSize = 1 << 20;
+var most2 = 10;
+var tries = 3;
+var uploads = /* @__PURE__ */ new Map();
+var shown2 = /* @__PURE__ */ new Map();
+var Uploads = class {
+  constructor(session) {
+    this.session = session;
+    this.files = uploads.get(session) ?? [];
+    uploads.set(session, this.files);
+    this.list = byId("files");
+    this.events = new AbortController();
+    const on = (target, name, fn) => target.addEventListener(name, fn, { signal: this.events.signal });
+    on(byId("attach"), "click", () => byId("file").click());
+    on(byId("file"), "change", () => {
+      this.add(byId("file").files);
+      byId("file").value = "";
+    });
+    on(byId("text"), "paste", (event) => this.dropped(event, event.clipboardData));
+    const main = byId("main");
+    const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
+    on(main, "dragover", (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      main.classList.add("dropping");
+    });
+    on(main, "dragleave", (event) => {
+      if (!main.contains(event.relatedTarget)) main.classList.remove("dropping");
+    });
+    on(main, "drop", (event) => {
+      main.classList.remove("dropping");
+      if (hasFiles(event)) this.dropped(event, event.dataTransfer);
+    });
+    shown2.set(session, this);
+    this.draw();
+  }
+  close() {
+    this.events.abort();
+    shown2.delete(this.session);
+    byId("main").classList.remove("dropping");
+    this.list.replaceChildren();
+    if (this.files.length === 0) uploads.delete(this.session);
+  }
+  // dropped takes the files of what was pasted or dropped; a text stays a text.
+  dropped(event, { files }) {
+    if (files.length === 0 || byId("attach").disabled) return;
+    event.preventDefault();
+    this.add(files);
+  }
+  add(files) {
+    for (const file of files) {
+      if (this.files.length >= most2) {
+        toast(`At most ${most2} files are sent at a time.`);
+        break;
+      }
+      const one = { file, name: file.name || "file", done: 0, path: "", error: "", gone: new AbortController() };
+      this.files.push(one);
+      this.send(one);
+    }
+    this.draw();
+  }
+  // send sends a file in parts, one after the other.
+  async send(one) {
+    Object.assign(one, { done: 0, error: "" });
+    const { file } = one;
+    const upload = crypto.randomUUID();
+    try {
+      while (!one.path) {
+        const bytes = new Uint8Array(await file.slice(one.done, one.done + partSize).arrayBuffer());
+        if (bytes.length === 0) throw new Error(file.size === 0 ? "it’s empty" : "it has changed meanwhile");
+        const { received, path } = await this.part(one, upload, bytes);
+        Object.assign(one, { done: received, path: path ?? "" });
+        this.draw();
+      }
+    } catch (error) {
+      if (!one.gone.signal.aborted) one.error = error.message;
+    }
+    this.draw();
+  }
+  async part(one, upload, bytes) {
+    for (let n = 1; ; n += 1) {
+      try {
+        return await sendFilePart(this.session, { name: one.name, size: one.file.size, offset: one.done, upload }, bytes, one.gone.signal);
+      } catch (error) {
+        if (error.code !== "away" || n === tries || one.gone.signal.aborted) throw error;
+        await new Promise((resolve) => {
+          setTimeout(resolve, 1e3 * n);
+        });
+      }
+    }
+  }
+  remove(one) {
+    one.gone.abort();
+    this.forget(one);
+    this.draw();
+  }
+  forget(one) {
+    const at = this.files.indexOf(one);
+    if (at >= 0) this.files.splice(at, 1);
+  }
+  // paths are those of all files; null while one isn't there, with a word why.
+  paths() {
+    if (this.files.some((one) => one.error)) toast("A file couldn’t be sent. Try it again, or remove it.");
+    else if (this.files.some((one) => !one.path)) toast("A file is still on its way.");
+    else return this.files.map((one) => one.path);
+    return null;
+  }
+  // clear forgets files whose paths were sent.
+  clear(paths) {
+    for (const one of this.files.filter((other) => paths.includes(other.path))) this.forget(one);
+    this.draw();
+  }
+  draw() {
+    if (this.events.signal.aborted) {
+      const now = shown2.get(this.session);
+      if (now && now !== this) now.draw();
+      return;
+    }
+    this.list.replaceChildren(...this.files.map((one) => this.entry(one)));
+  }
+  entry(one) {
+    const item = element("li", "file");
+    item.dataset.state = one.error ? "failed" : one.path ? "there" : "coming";
+    item.append(element("span", "file-name", one.name));
+    if (one.error) {
+      item.append(element("span", "file-error", one.error), button("Try again", () => this.send(one)));
+    } else if (!one.path) {
+      const meter = element("progress");
+      meter.max = one.file.size;
+      meter.value = one.done;
+      meter.setAttribute("aria-label", `How much of ${one.name} is sent`);
+      item.append(meter);
+    }
+    const remove = button("✕", () => this.remove(one));
+    remove.setAttribute("aria-label", `Remove ${one.name}`);
+    item.append(remove);
+    return item;
+  }
+};
+function forgetUploads() {
+  for (const files of uploads.values()) for (const one of files) one.gone.abort();
+  uploads.clear();
+}
+function button(text, fn) {
+  const made = element("button", "button small", text);
+  made.type = "button";
+  made.addEventListener("click", fn);
+  return made;
+}
+
+// composer.js
+var final = /* @__PURE__ */ new Set(["answered", "failed", "cancelled"]);
+var revivals = { start: "Start it again", resume: "Go on with its conversation" };
+var takeable = /* @__PURE__ */ new Set(["stored", "held"]);
+var steps = ["stored", "typed", "submitted", "answered"];
+var pollEvery = 400;
+var patientAfter = 15e3;
+var listEvery = 2e3;
+var names = { web: "the owner’s browser", cli: "the command line" };
+var lingers = 5e3;
+var answersIn = 6e4;
+var waits2 = /* @__PURE__ */ new Set(["stored", "held", "typing"]);
+var Composer = class {
+  constructor(session) {
+    this.session = session;
+    this.text = byId("text");
+    this.list = byId("receipts");
+    this.list.replaceChildren();
+    this.shown = /* @__PURE__ */ new Set();
+    this.events = new AbortController();
+    const on = (target, name, fn) => target.addEventListener(name, fn, { signal: this.events.signal });
+    on(byId("composer"), "submit", (event) => {
+      event.preventDefault();
+      this.send();
+    });
+    on(this.text, "keydown", (event) => this.key(event));
+    on(this.text, "input", () => this.changed());
+    for (const button2 of document.querySelectorAll("[data-key]")) {
+      on(button2, "click", () => this.press(button2.dataset.key));
+    }
+    this.uploads = new Uploads(session);
+    this.text.value = draftOf(session);
+    this.grow();
+    this.lookElsewhere();
+  }
+  close() {
+    this.closed = true;
+    this.events.abort();
+    this.uploads.close();
+    this.text.value = "";
+    this.list.replaceChildren();
+    byId("queue").hidden = true;
+  }
+  enable(enabled) {
+    this.enabled = enabled;
+    for (const e of [this.text, byId("send"), byId("attach"), ...document.querySelectorAll("[data-key]")]) e.disabled = !enabled;
+  }
+  key(event) {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    this.send();
+  }
+  // write puts a text into the field, to be changed and sent.
+  write(text) {
+    this.text.value = text;
+    this.changed();
+  }
+  changed() {
+    keepDraft(this.session, this.text.value);
+    this.grow();
+  }
+  grow() {
+    this.text.style.height = "auto";
+    this.text.style.height = `${Math.min(this.text.scrollHeight + 2, 180)}px`;
+  }
+  // send sends what's written; what's written and to be sent while that isn't known to be stored comes afterwards.
+  async send() {
+    const text = this.text.value;
+    if (text.trim() === "" && this.uploads.files.length === 0) return;
+    if (this.sending) {
+      this.again = true;
+      return;
+    }
+    const paths = this.uploads.paths();
+    if (!paths) return;
+    this.sending = true;
+    byId("send").disabled = true;
+    try {
+      const receipt = await sendInput(this.session, paths.length > 0 ? [text.trim(), ...paths].filter(Boolean).join(" ") : text);
+      this.uploads.clear(paths);
+      if (draftOf(this.session) === text) keepDraft(this.session, "");
+      if (this.closed) {
+        this.forgetShown(text);
+        return;
+      }
+      if (this.text.value === text) this.write("");
+      this.follow(receipt);
+    } catch (error) {
+      this.again = false;
+      toast(`Not sent: ${error.message}`);
+    } finally {
+      this.sending = false;
+      byId("send").disabled = false;
+    }
+    if (this.again && !this.closed) {
+      this.again = false;
+      this.send();
+    }
+  }
+  // forgetShown empties the field of the same session, opened anew meanwhile, if it shows what was sent.
+  forgetShown(text) {
+    if (location.hash.slice(1) !== this.session || this.text.value !== text) return;
+    this.text.value = "";
+    this.text.dispatchEvent(new Event("input"));
+  }
+  // press presses keys one after the other: two requests at once may arrive in
+  // another order.
+  press(key4) {
+    this.pressing = (this.pressing ?? Promise.resolve()).then(async () => {
+      try {
+        await pressKeys(this.session, [key4]);
+      } catch (error) {
+        toast(`Key not pressed: ${error.message}`);
+      }
+    });
+  }
+  // lookElsewhere shows what waits for the session, wherever it was written.
+  async lookElsewhere() {
+    while (!this.closed) {
+      if (!document.hidden && this.enabled !== false) {
+        try {
+          const open = await openReceipts(this.session);
+          if (this.closed) return;
+          for (const receipt of open) this.follow(receipt);
+        } catch {
+        }
+      }
+      await sleep(listEvery);
+    }
+  }
+  // follow shows a receipt until its text is answered, or won't be.
+  async follow(receipt) {
+    if (this.shown.has(receipt.id)) return;
+    this.shown.add(receipt.id);
+    const began = Date.now();
+    const item = element("li", "receipt");
+    item.dataset.at = receipt.created_at;
+    item.dataset.id = receipt.id;
+    const after = [...this.list.children].find((other) => other.dataset.at > receipt.created_at);
+    this.list.insertBefore(item, after ?? null);
+    let now = receipt;
+    let submitted = 0;
+    for (; ; ) {
+      this.draw(item, now);
+      if (now.state === "submitted" && now.cause !== "queued") submitted ||= Date.now();
+      if (final.has(now.state) || this.closed || submitted && Date.now() - submitted > answersIn) break;
+      await sleep(Date.now() - began < patientAfter ? pollEvery : listEvery);
+      try {
+        now = await getReceipt(receipt.id);
+      } catch (error) {
+        if (error.status === 404) now = { ...now, state: "failed", reason: error.message };
+        else await sleep(1e3);
+      }
+    }
+    if (now.state === "failed") return;
+    await sleep(lingers);
+    item.remove();
+    this.number();
+  }
+  // number says in which order the texts are typed that wait, where it's several.
+  number() {
+    if (this.closed) return;
+    const waiting2 = [...this.list.children].filter((item) => waits2.has(item.dataset.state));
+    for (const item of this.list.children) {
+      const place = item.querySelector(".receipt-place");
+      place.textContent = waiting2.length > 1 && waiting2.includes(item) ? `${waiting2.indexOf(item) + 1}.` : "";
+    }
+    byId("queue").hidden = waiting2.length < 2;
+    byId("queue").textContent = `${waiting2.length} texts wait. They’re typed in this order:`;
+  }
+  draw(item, receipt) {
+    const look2 = [receipt.state, receipt.reason, receipt.quoted].join("\n");
+    if (item.dataset.look === look2) return;
+    item.dataset.look = look2;
+    item.dataset.state = receipt.state;
+    const text = element("span", "receipt-text");
+    text.append(...withSecrets(receipt.text, receipt.secrets));
+    const far = progress(receipt);
+    far.prepend(element("span", "receipt-place"));
+    item.replaceChildren(far, text);
+    const by = receipt.by || (names[receipt.author] ?? receipt.author);
+    if (by && !isMe(receipt.author)) item.append(element("span", "receipt-author", `by ${by}`));
+    for (const way of receipt.revivals ?? []) {
+      item.append(this.button(revivals[way] ?? way, () => this.sendAnyway(receipt, way)));
+    }
+    if (receipt.quoted) {
+      const label2 = receipt.front ? `Type it into ${receipt.front} all the same` : "Send anyway";
+      item.append(this.button(label2, () => this.sendAnyway(receipt)));
+    }
+    if (takeable.has(receipt.state)) item.append(this.button("Take back", () => this.takeBack(receipt)));
+    if (receipt.state === "failed") item.append(this.button("Dismiss", () => item.remove()));
+    if (receipt.reason) item.append(element("span", "receipt-reason", receipt.reason));
+    this.number();
+  }
+  button(text, fn) {
+    const button2 = element("button", "button small", text);
+    button2.type = "button";
+    button2.addEventListener("click", fn);
+    return button2;
+  }
+  // sendAnyway is for the screen, or the program in front, as it was when the button was
+  // drawn.
+  async sendAnyway(receipt, revival) {
+    try {
+      await sendAnyway(receipt.id, receipt.quoted, revival);
+    } catch (error) {
+      toast(error.message);
+    }
+  }
+  async takeBack(receipt) {
+    try {
+      await cancelReceipt(receipt.id);
+      if (this.closed || this.text.value !== "" || !isMe(receipt.author)) return;
+      this.write(receipt.text);
+    } catch (error) {
+      toast(error.message);
+    }
+  }
+};
+function progress({ state: state2 }) {
+  const box = element("span", "progress");
+  const reached = state2 === "typing" ? 0 : steps.indexOf(state2);
+  if (reached < 0 && state2 !== "held") {
+    box.append(element("span", `step ${state2}`, state2));
+    return box;
+  }
+  steps.forEach((step2, i) => {
+    if (i > 0) box.append(element("span", "arrow", "→"));
+    box.append(element("span", i <= reached || state2 === "held" && i === 0 ? "step done" : "step", step2));
+    if (i === 0 && state2 === "held") {
+      box.append(element("span", "arrow", "→"), element("span", "step held", "held"));
+    }
+  });
+  return box;
+}
+var sleep = (ms) => new Promise((resolve) => {
+  setTimeout(resolve, ms);
+});
+
+// markdown.js
+var looks = ["bold", "italic", "strike", "code"];
+var aligned = ["left", "right", "center"];
+var tokens = ["keyword", "string", "comment", "number", "name", "type", "added", "removed"];
+var nodesOf = (blocks) => (blocks ?? []).map(nodeOf);
+var makers = {
+  paragraph: (block) => withRuns("p", block.runs),
+  heading: (block) => withRuns(`h${Math.min(6, Math.max(1, block.level ?? 1) + 1)}`, block.runs),
+  plain: (block) => withRuns("p", block.runs, "md-plain"),
+  quote: (block) => withBlocks("blockquote", block.blocks),
+  rule: () => element("hr"),
+  list: listNode,
+  code: (block) => codeNode(block.code ?? [], block.language),
+  table: tableNode
+};
+var nodeOf = (block) => (makers[block.kind] ?? makers.plain)(block);
+function withBlocks(tag, blocks, className) {
+  const node = element(tag, className);
+  node.append(...nodesOf(blocks));
+  return node;
+}
+function withRuns(tag, runs, className) {
+  const node = element(tag, className);
+  node.dir = "auto";
+  node.append(...runNodes(runs));
+  return node;
+}
+var runNodes = (runs) => (runs ?? []).map(runNode);
+function runNode(run) {
+  const link = run.url && /^https?:\/\//i.test(run.url);
+  const node = element(link ? "a" : "span", "", run.text);
+  if (link) {
+    node.href = run.url;
+    node.target = "_blank";
+    node.rel = "noopener noreferrer";
+  }
+  for (const look2 of looks) if (run[look2]) node.classList.add(`md-${look2}`);
+  return node.nodeName === "SPAN" && node.classList.length === 0 ? document.createTextNode(run.text) : node;
+}
+function listNode(block) {
+  const list2 = element(block.ordered ? "ol" : "ul");
+  if (block.ordered) list2.start = block.start ?? 0;
+  for (const item of block.blocks ?? []) {
+    const node = withBlocks("li", item.blocks);
+    node.dir = "auto";
+    if (item.task) {
+      node.className = "md-task";
+      const box = element("span", "md-box", item.done ? "☑ " : "☐ ");
+      (node.firstChild?.nodeName === "P" ? node.firstChild : node).prepend(box);
+    }
+    list2.append(node);
+  }
+  return list2;
+}
+function codeNode(code, language) {
+  const figure = element("div", "md-code-block");
+  const pre = element("pre", "md-pre");
+  pre.tabIndex = 0;
+  const text = code.map((token) => token.text).join("").replace(/\n$/, "");
+  let left2 = text.length;
+  for (const token of code) {
+    const shown3 = token.text.slice(0, left2);
+    left2 -= shown3.length;
+    if (tokens.includes(token.as)) pre.append(element("span", `code-${token.as}`, shown3));
+    else pre.append(shown3);
+  }
+  const head = element("div", "md-code-head");
+  head.append(element("span", "md-language", language ?? ""), copyButton(() => text));
+  if (language) pre.dataset.language = language;
+  pre.setAttribute("aria-label", language ? `Code, ${language}` : "Code");
+  pre.setAttribute("role", "group");
+  figure.append(head, pre);
+  return figure;
+}
+function tableNode(block) {
+  const scroll = element("div", "md-table");
+  scroll.tabIndex = 0;
+  scroll.setAttribute("role", "group");
+  scroll.setAttribute("aria-label", "Table");
+  const table = element("table");
+  const rowOf = (cells, tag) => {
+    const row = element("tr");
+    cells.forEach((runs, i) => {
+      const cell = withRuns(tag, runs);
+      const align = block.align?.[i];
+      if (aligned.includes(align)) cell.classList.add(`md-${align}`);
+      row.append(cell);
+    });
+    return row;
+  };
+  const [head, ...body] = block.rows ?? [];
+  if (head) table.createTHead().append(rowOf(head, "th"));
+  table.createTBody().append(...body.map((cells) => rowOf(cells, "td")));
+  scroll.append(table);
+  return scroll;
+}
+
+// answers.js
+var atOnce = 50;
+var maxSource = 1 << 20;
+var texts2 = /* @__PURE__ */ new WeakMap();
+var refused = /* @__PURE__ */ new WeakMap();
+function answerLine(node, line) {
+  texts2.set(node, line.text);
+  if (line.begins) node.dataset.begins = "true";
+}
+var isAnswer = (node) => Boolean(node) && texts2.has(node);
+function blocksOf(list2) {
+  const found = [];
+  for (let node = list2.firstChild; node; ) {
+    if (!isAnswer(node)) {
+      node = node.nextSibling;
+      continue;
+    }
+    const lines = [node];
+    for (node = node.nextSibling; isAnswer(node) && !node.dataset.begins; node = node.nextSibling) lines.push(node);
+    if (!lines[0].dataset.begins || lines.some((line) => line.dataset.secret)) {
+      for (const line of lines) line.hidden = false;
+      continue;
+    }
+    const drawn = `${lines.length}`;
+    if (lines[0].dataset.drawn !== drawn && refused.get(lines[0]) !== drawn) found.push({ lines, drawn });
+  }
+  return found;
+}
+async function drawAnswers(list2, change3) {
+  for (let blocks = blocksOf(list2); blocks.length > 0; blocks = blocksOf(list2)) {
+    const some = [];
+    let size = 0;
+    for (const block of blocks.slice(0, atOnce)) {
+      block.source = block.lines.map((node) => texts2.get(node)).join("\n");
+      if (block.source.length > maxSource) {
+        refused.set(block.lines[0], block.drawn);
+        continue;
+      }
+      size += block.source.length;
+      if (size > maxSource) break;
+      some.push(block);
+    }
+    if (some.length === 0) continue;
+    let trees = null;
+    try {
+      trees = await getMarkdown(some.map((block) => block.source));
+    } catch (error) {
+      if (!(error.status >= 400 && error.status < 500 && error.status !== 401)) throw error;
+      for (const block of some) refused.set(block.lines[0], block.drawn);
+      continue;
+    }
+    if (change3(() => some.forEach((block, i) => draw(block, trees[i]))) === false) return;
+  }
+}
+function draw({ lines, drawn }, tree) {
+  const [first, ...rest] = lines;
+  if (!first.parentNode) return;
+  first.replaceChildren(...nodesOf(tree));
+  first.dataset.drawn = drawn;
+  first.hidden = false;
+  for (const node of rest) node.hidden = true;
+}
+
+// tools.js
+var linesOf = /* @__PURE__ */ new WeakMap();
+var cards = /* @__PURE__ */ new WeakMap();
+var opened = /* @__PURE__ */ new Set();
+var answers = /* @__PURE__ */ new Map();
+var kept = 30;
+var linesAtFirst = 300;
+var ends = ["answer", "user", "turn-end", "failure"];
+function forgetTools() {
+  opened.clear();
+  answers.clear();
+}
+function toolLine(node, line) {
+  linesOf.set(node, line);
+}
+function blocksOf2(list2) {
+  const found = [];
+  let block = null;
+  let said = 0;
+  for (let node = list2.firstChild; node; node = node.nextSibling) {
+    const line = linesOf.get(node);
+    if (!line) {
+      if (node.dataset.n) block = null;
+      if (ends.some((name) => node.classList.contains(name))) said = found.length;
+      continue;
+    }
+    if (line.begins) {
+      block = { nodes: [], lines: [] };
+      found.push(block);
+    }
+    if (!block) node.hidden = false;
+    block?.nodes.push(node);
+    block?.lines.push(line);
+  }
+  for (const one of found.slice(0, said)) one.later = true;
+  return found;
+}
+function drawTools(session, list2, atWork = true) {
+  const calls = /* @__PURE__ */ new Map();
+  const blocks = blocksOf2(list2);
+  for (const block of blocks) {
+    const { tool } = block.lines[0];
+    if (tool?.part !== "result") {
+      if (tool?.call) calls.set(tool.call, block);
+      continue;
+    }
+    const call2 = tool.call ? calls.get(tool.call) : null;
+    if (!call2 || call2.result) continue;
+    call2.result = block;
+    block.call = call2;
+  }
+  for (const block of blocks) {
+    const { tool } = block.lines[0];
+    const asked = (block.call ?? block).lines[0].tool?.part === "question";
+    if (!tool?.detail || asked) showLines(block);
+    else if (block.call && block.call.lines[0].tool.detail) for (const node of block.nodes) node.hidden = true;
+    else showCard(session, block, atWork);
+  }
+}
+function showLines({ nodes, lines }) {
+  nodes.forEach((node, i) => {
+    node.hidden = false;
+    if (!cards.has(node)) return;
+    cards.delete(node);
+    node.classList.remove("has-card");
+    node.replaceChildren(...withSecrets(lines[i].text, lines[i].secrets));
+  });
+}
+function showCard(session, block, atWork) {
+  const [first, ...rest] = block.nodes;
+  let card = cards.get(first);
+  if (!card) {
+    card = toolCard(session, block.lines);
+    cards.set(first, card);
+    first.classList.add("has-card");
+    first.replaceChildren(card);
+  }
+  first.hidden = false;
+  for (const node of rest) node.hidden = true;
+  update(card, block.lines, block.result?.lines ?? null, block.later || !atWork);
+}
+function toolCard(session, lines) {
+  const card = element("details", "tool-card");
+  const head = element("summary", "tool-head");
+  head.append(element("span", "tool-icon"), element("span", "tool-name"), element("span", "tool-arg"), element("span", "tool-state"));
+  head.firstChild.setAttribute("aria-hidden", "true");
+  const body = element("div", "tool-body");
+  card.append(head, body);
+  card.dataset.tool = lines[0].n;
+  card.about = { session, n: lines[0].n, lines, result: null, shown: "", known: "", secrets: "mask" };
+  update(card, lines, null, false);
+  const key4 = `${session} ${lines[0].n}`;
+  card.addEventListener("toggle", () => {
+    if (!card.open) {
+      opened.delete(key4);
+      return;
+    }
+    opened.add(key4);
+    if (card.about.failed) card.about.shown = "";
+    fill(card);
+  });
+  if (opened.has(key4)) card.open = true;
+  return card;
+}
+function update(card, lines, result, over) {
+  const { tool } = lines[0];
+  const its = tool.part === "result" ? lines : result;
+  const name = tool.name === "!" ? "shell" : tool.name || "result";
+  const said = shownText(lines[0]).replace(/^(⚙|✗) |^ {2}/, "");
+  Object.assign(card.about, { lines, result });
+  card.dataset.kind = kindOf(name);
+  card.dataset.state = stateOf(its, over, card.about.known);
+  const [, nameNode, arg, state2] = card.firstChild.children;
+  setText(nameNode, name);
+  setText(arg, argumentIn(said, name));
+  setText(state2, stateText(card.dataset.state, its));
+  if (card.open) fill(card);
+}
+function argumentIn(said, name) {
+  if (said === name) return "";
+  if (said.startsWith(`${name}: `)) return said.slice(name.length + 2);
+  if (said.startsWith(`${name}(`) && said.endsWith(")")) return said.slice(name.length + 1, -1);
+  return said;
+}
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+function shownText({ text, secrets }) {
+  let out = "";
+  let at = 0;
+  for (const { from, to, name } of secrets ?? []) {
+    out += `${text.slice(at, from)}[masked: ${name}]`;
+    at = to;
+  }
+  return out + text.slice(at);
+}
+function stateOf(ends2, over, known3) {
+  if (!ends2) return known3 || (over ? "unknown" : "running");
+  return ends2[0].tool.failed ? "failed" : "done";
+}
+function stateText(state2, ends2) {
+  if (state2 === "running") return "running…";
+  if (state2 === "unknown") return "";
+  if (state2 === "done") return "done";
+  return /exit status -?\d+$/.exec(ends2?.[0].text ?? "")?.[0] ?? "failed";
+}
+var kinds = [
+  ["run", /bash|shell|exec|command|terminal|^run/],
+  ["edit", /edit|write|patch|replace|create|notebook/],
+  ["search", /grep|search|find|glob/],
+  ["web", /web|fetch|browse|http|url/],
+  ["agent", /agent|task|spawn/],
+  ["read", /read|view|open|list|^ls$/]
+];
+function kindOf(name) {
+  const small = name.toLowerCase();
+  return kinds.find(([, pattern]) => pattern.test(small))?.[0] ?? "other";
+}
+async function fill(card) {
+  const { about: about3 } = card;
+  const wants = `${about3.result?.[0].n ?? 0} ${about3.secrets}`;
+  if (about3.shown === wants) return;
+  about3.shown = wants;
+  about3.failed = false;
+  const key4 = `${about3.session} ${about3.n}`;
+  const known3 = answers.get(key4);
+  if (known3?.wants === wants) {
+    draw2(card, known3.use);
+    return;
+  }
+  const body = card.lastChild;
+  if (!body.firstChild) body.append(element("p", "tool-note", "Loading…"));
+  try {
+    const use = await getTool(about3.session, about3.n, about3.secrets);
+    if (about3.shown !== wants) return;
+    if (about3.secrets === "mask") keep(key4, { wants, use });
+    draw2(card, use);
+  } catch (error) {
+    if (about3.shown !== wants) return;
+    about3.failed = true;
+    drawLines(card, error.status === 404 ? "All of it isn’t kept any more." : `All of it can’t be shown now: ${error.message}`);
+  }
+}
+function keep(key4, answer) {
+  answers.delete(key4);
+  answers.set(key4, answer);
+  if (answers.size > kept) answers.delete(answers.keys().next().value);
+}
+function drawLines(card, why) {
+  const { lines, result } = card.about;
+  card.lastChild.replaceChildren(
+    element("p", "tool-note", why),
+    textBox("Lines", [...lines, ...result ?? []].map(shownText).join("\n"))
+  );
+}
+function draw2(card, use) {
+  const parts = [];
+  if (use.result > 0) card.about.known = use.failed ? "failed" : "done";
+  if (use.result > 0 && ["running", "unknown"].includes(card.dataset.state)) {
+    card.dataset.state = card.about.known;
+    setText(card.firstChild.lastChild, card.about.known);
+  }
+  for (const { name, text } of use.input) parts.push(inputNode(label(name), text));
+  for (const file of use.files ?? []) parts.push(fileNode(file));
+  if (use.result > 0) {
+    const none = use.output === "";
+    const output = section("Output", none ? element("p", "tool-note", noOutput(card, use)) : textBox("Output", use.output));
+    if (!none) output.firstChild.append(copyButton(() => use.output));
+    parts.push(output);
+  } else parts.push(element("p", "tool-note", card.dataset.state === "running" ? "It hasn’t returned yet." : "There’s no result."));
+  if (use.masked || card.about.secrets === "show") parts.push(secretsNote(card));
+  card.lastChild.replaceChildren(...parts);
+}
+function noOutput({ about: about3 }, use) {
+  const ends2 = about3.result ?? (about3.lines[0].tool.part === "result" ? about3.lines : null);
+  if (!ends2) return "No output.";
+  const said = ends2.map(shownText).join(" ").replace(/^✗ /, "").trim();
+  return use.files?.length > 0 && !use.failed ? said : said || "No output.";
+}
+function label(name) {
+  const words = name.replaceAll("_", " ").replace(/([a-z])([A-Z])/g, (_, a, b) => `${a} ${b.toLowerCase()}`).trim();
+  return words ? words[0].toUpperCase() + words.slice(1) : "Input";
+}
+function inputNode(name, text) {
+  if (text.length > 80 || text.includes("\n")) return section(name, textBox(name, text));
+  const node = element("p", "tool-short");
+  node.append(element("span", "", name), " ", element("code", "", text));
+  return node;
+}
+function section(title, content) {
+  const node = element("section", "tool-part");
+  const head = element("div", "tool-part-head");
+  head.append(element("span", "", title));
+  node.append(head, content);
+  return node;
+}
+function textBox(name, text) {
+  const box = element("pre", "tool-text", text);
+  box.tabIndex = 0;
+  box.setAttribute("role", "group");
+  box.setAttribute("aria-label", name);
+  return box;
+}
+var does = { edit: "edited", write: "written", add: "added", delete: "deleted" };
+function fileNode(file) {
+  const rows = [];
+  for (const [i, hunk] of file.hunks.entries()) {
+    if (i > 0 || hunk.head) rows.push({ head: hunk.head || "⋯" });
+    rows.push(...hunk.lines);
+  }
+  const count = (op) => rows.filter((row) => row.op === op).length;
+  const numbered = rows.some((row) => row.old || row.new);
+  const box = element("div", numbered ? "diff numbered" : "diff");
+  box.tabIndex = 0;
+  box.setAttribute("role", "group");
+  box.setAttribute("aria-label", `Changes of ${file.path}`);
+  for (const row of rows.slice(0, linesAtFirst)) box.append(diffRow(row, numbered));
+  if (rows.length > linesAtFirst) {
+    const more = element("button", "button small diff-more", `Show ${rows.length - linesAtFirst} more lines`);
+    more.type = "button";
+    more.addEventListener("click", () => more.replaceWith(...rows.slice(linesAtFirst).map((row) => diffRow(row, numbered))));
+    box.append(more);
+  }
+  if (file.more) box.append(element("p", "tool-note", `${file.more} more lines aren’t shown.`));
+  const node = section(file.path, rows.length > 0 ? box : element("p", "tool-note", "No line of it is told."));
+  node.firstChild.firstChild.className = "tool-path";
+  const about3 = [does[file.does] ?? "", file.from && `was ${file.from}`].filter(Boolean).join(", ");
+  node.firstChild.append(element("span", "tool-does", about3), element("span", "diff-count added", `+${count("+")}`), element("span", "diff-count removed", `−${count("-")}`));
+  return node;
+}
+var looks2 = { "+": "added", "-": "removed" };
+function diffRow(row, numbered) {
+  if (row.head !== void 0) return element("div", "diff-head", row.head);
+  const node = element("div", `diff-row ${looks2[row.op] ?? ""}`);
+  if (numbered) node.append(element("span", "diff-n", row.old ?? ""), element("span", "diff-n", row.new ?? ""));
+  node.append(element("span", "diff-sign", row.op === "-" ? "−" : row.op), element("span", "diff-text", row.text || " "));
+  return node;
+}
+function secretsNote(card) {
+  const { about: about3 } = card;
+  const shown3 = about3.secrets === "show";
+  const note = element("p", "tool-note", shown3 ? "Secrets are shown. " : "Secrets are masked. ");
+  const button2 = element("button", "button small needs-admin", shown3 ? "Mask them" : "Show them");
+  button2.type = "button";
+  button2.addEventListener("click", () => {
+    about3.secrets = shown3 ? "mask" : "show";
+    fill(card);
+  });
+  note.append(button2);
+  return note;
+}
+
+// lines.js
+function lineNode(line) {
+  const node = element("div", `line ${line.kind}`);
+  node.dir = "auto";
+  if (line.kind === "user" && line.begins) node.append(authorNode(line));
+  node.append(...withSecrets(line.text, line.secrets));
+  if (line.secrets?.length > 0) node.dataset.secret = "true";
+  if (line.begins) node.dataset.begins = "true";
+  if (line.kind === "answer") answerLine(node, line);
+  if (line.kind === "tool") toolLine(node, line);
+  node.dataset.n = line.n;
+  if (line.at) node.dataset.at = Date.parse(line.at);
+  return node;
+}
+var people = { web: "the page", cli: "the command line" };
+function authorNode(line) {
+  const node = element("span", "author", (people[line.author] ?? line.author) || "you");
+  const time = element("time", "author-time", clock(line.at));
+  time.dateTime = line.at ?? "";
+  node.append(" ", time);
+  return node;
+}
+function gapNode(gap) {
+  const lines = gap.at_least === 1 ? "line" : "lines";
+  const what = gap.at_least > 0 ? `at least ${gap.at_least} ${lines} missing` : "lines may be missing";
+  const node = markNode("gap", gap.reason ? `${what}: ${gap.reason}` : what);
+  node.dataset.after = gap.after;
+  return node;
+}
+function markNode(className, text) {
+  const node = element("div", className, text);
+  node.setAttribute("role", "note");
+  return node;
+}
+var isGap = (node) => Boolean(node?.dataset.after);
+var isMark = (node) => Boolean(node) && !node.dataset.n;
+function gapAmong(node, way) {
+  for (let mark = node; isMark(mark); mark = mark[way]) if (isGap(mark)) return true;
+  return false;
+}
+function numberOf(node) {
+  for (let at = node; at; at = at.nextSibling) if (at.dataset.n) return Number(at.dataset.n);
+  return 0;
+}
+function lineAt(list2, n) {
+  let low = 0;
+  let high = list2.children.length;
+  while (low < high) {
+    const middle = low + high >> 1;
+    const number = numberOf(list2.children[middle]) || Infinity;
+    if (number < n) low = middle + 1;
+    else high = middle;
+  }
+  let node = list2.children[low];
+  while (node && (isMark(node) || node.hidden)) node = node.nextSibling;
+  return node ?? null;
+}
+var firstNumber = (list2) => numberOf(list2.firstChild);
+
+// screen.js
+var pause = 500;
+var near = 4;
+var classPattern = /^(?:[fb]\d{1,3}|bold|dim|italic|underline|reverse|hidden|strike|cursor)$/;
+var colourPattern = /^#[0-9a-f]{6}$/;
+var Screen = class {
+  constructor(session) {
+    this.session = session;
+    this.rows = byId("screen-rows");
+    this.rows.replaceChildren();
+    this.scroller = this.rows.parentElement;
+    this.resizes = new ResizeObserver(() => this.toPrompt(this.isAway()));
+    this.resizes.observe(this.scroller);
+    this.shown = false;
+    this.busy = false;
+    this.again = false;
+    this.secrets = byId("screen-secrets");
+    this.secrets.checked = false;
+    this.ask = () => this.changed();
+    this.secrets.addEventListener("change", this.ask);
+  }
+  show(shown3) {
+    this.shown = shown3;
+    if (!shown3) return;
+    this.place = null;
+    this.toPrompt(false);
+    this.changed();
+  }
+  changed() {
+    if (!this.shown) return;
+    if (this.busy) {
+      this.again = true;
+      return;
+    }
+    this.busy = true;
+    this.fetch();
+    setTimeout(() => {
+      this.busy = false;
+      if (this.again) {
+        this.again = false;
+        this.changed();
+      }
+    }, pause);
+  }
+  async fetch() {
+    try {
+      const text = await getScreen(this.session, this.secrets.checked ? "show" : "mask");
+      if (!this.shown) return;
+      const away2 = this.isAway();
+      this.rows.replaceChildren(...rebuild(text));
+      this.toPrompt(away2);
+    } catch (error) {
+      if (this.shown && !isAway(error)) this.rows.replaceChildren(element("span", "dim", `The screen can't be read: ${error.message}`));
+    }
+  }
+  // isAway says that the reader has scrolled away from the prompt.
+  isAway() {
+    if (this.place === null) return false;
+    const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+    return Math.abs(scrollTop - Math.min(this.place, scrollHeight - clientHeight)) > near;
+  }
+  // toPrompt scrolls to the last row that has something, or to the cursor's where that's
+  // above; a reader who is away stays where he is.
+  toPrompt(away2) {
+    if (away2 || !this.shown) return;
+    const rows = this.rows.textContent.replace(/\n$/, "").split("\n");
+    const height = this.rows.offsetHeight / rows.length;
+    const cursor = this.rows.querySelector(".cursor");
+    const last = rows.findLastIndex((row) => row.trim() !== "");
+    const at = cursor ? Math.round((cursor.getBoundingClientRect().top - this.rows.getBoundingClientRect().top) / height) : last;
+    const padding = this.rows.offsetTop - this.scroller.offsetTop;
+    const bottom = padding + (Math.max(last, at) + 1) * height + padding;
+    this.scroller.scrollTop = Math.min(bottom - this.scroller.clientHeight, padding + at * height);
+    this.place = this.scroller.scrollTop;
+  }
+  close() {
+    this.resizes.disconnect();
+    this.secrets.removeEventListener("change", this.ask);
+    this.shown = false;
+    this.rows.replaceChildren();
+  }
+};
+function rebuild(text) {
+  const parsed = new DOMParser().parseFromString(`<pre>
+${text}</pre>`, "text/html");
+  return Array.from(parsed.querySelector("pre").childNodes, rebuildNode);
+}
+function rebuildNode(node) {
+  if (node.nodeName !== "SPAN") return document.createTextNode(node.textContent);
+  const span = element("span", "", node.textContent);
+  for (const name of node.classList) if (classPattern.test(name)) span.classList.add(name);
+  setColour(span, "--fg", node.dataset.fg);
+  setColour(span, "--bg", node.dataset.bg);
+  return span;
+}
+function setColour(span, variable, value) {
+  if (value && colourPattern.test(value)) span.style.setProperty(variable, value);
+}
+
+// prompt.js
+var armedAfter = 400;
+var lingers2 = 6e4;
+var noteOfKeys = "panebridge doesn’t know this dialog. Each button presses its key, while this very screen stands.";
+var noteOfFields = "It asks for something that’s typed there only, a key or a code perhaps. Answer it in the session.";
+var noteOfLines = "Its program reads a line.";
+var noteOfHidden = "It doesn’t show it: a password, perhaps.";
+var names2 = { web: "This page", cli: "The command line" };
+var offered = (prompt) => prompt.options.filter((option) => option.offered);
+var extent = (prompt) => `${Boolean(prompt.unseen)} ${Boolean(prompt.disputed)} ${prompt.body}`;
+var final2 = (prompt) => prompt.state === "answered" || prompt.state === "closed";
+var PromptPanel = class {
+  // It's shown in box, with a heading of that level. With digits, it takes those that are typed anywhere in the page. below says where a line
+  // can be written that its program reads.
+  constructor(session, { box = byId("prompt"), digits = true, level = "h2", below = "What you send below is typed there." } = {}) {
+    Object.assign(this, { session, box, level, below });
+    box.tabIndex = -1;
+    this.events = new AbortController();
+    if (digits) document.addEventListener("keydown", (event) => this.key(event), { signal: this.events.signal });
+    this.hide();
+  }
+  // isOpen says that a question can be answered here.
+  isOpen() {
+    return Boolean(this.prompt) && !final2(this.prompt);
+  }
+  close() {
+    this.closed = true;
+    this.events.abort();
+    this.hide();
+  }
+  hide() {
+    clearTimeout(this.timer);
+    this.prompt = null;
+    this.box.hidden = true;
+    this.box.replaceChildren();
+  }
+  // show takes in how a question is now.
+  show(prompt) {
+    if (this.closed || prompt.session !== this.session) return;
+    const { prompt: was } = this;
+    if (was && was.id !== prompt.id && (final2(prompt) || prompt.opened_at < was.opened_at)) return;
+    if (was && was.id === prompt.id && (was.state === prompt.state && extent(was) === extent(prompt) || final2(was))) return;
+    if (!was && final2(prompt)) return;
+    clearTimeout(this.timer);
+    this.prompt = prompt;
+    this.holdFocus();
+    if (was?.id === prompt.id && !final2(prompt) && extent(was) === extent(prompt)) this.state(prompt);
+    else if (final2(prompt)) this.done(prompt);
+    else this.ask(prompt);
+    this.box.hidden = false;
+  }
+  // holdFocus has the focus stay at the question when what has it there is about to go: no field takes it, so that
+  // digits answer the next question, and a phone's keyboard stays away.
+  holdFocus() {
+    if (this.box.contains(document.activeElement)) this.box.focus({ preventScroll: true });
+  }
+  // expect is told which question is open, as the list of sessions says, which may be
+  // older than what's shown, or newer.
+  async expect(id) {
+    const shown3 = this.prompt && !final2(this.prompt) ? this.prompt.id : "";
+    const ask = shown3 || id;
+    if (shown3 === (id ?? "") || this.asking || ask === this.prompt?.id && !shown3) return;
+    this.asking = true;
+    try {
+      this.show(await getPrompt(ask));
+    } catch (error) {
+      if (error.status === 404 && this.prompt?.id === ask) this.hide();
+    } finally {
+      this.asking = false;
+    }
+  }
+  // key clicks the option of a digit's number; in a field, a digit is text.
+  key(event) {
+    if (!/^[1-9]$/.test(event.key) || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (document.querySelector("dialog[open]") || event.target.closest("input:not([type=checkbox]), textarea, select")) return;
+    const choice = this.box.querySelector(`[data-digit="${event.key}"]:enabled`);
+    if (!choice) return;
+    event.preventDefault();
+    choice.click();
+  }
+  ask(prompt) {
+    const unread = prompt.kind === "unread";
+    const title = element(this.level, "prompt-title", prompt.title || (unread ? "Its screen looks like a question" : "The session asks"));
+    const parts = [title];
+    if (prompt.body) {
+      const body = element("pre", "prompt-body", (prompt.cut ? "…\n" : "") + prompt.body);
+      body.tabIndex = 0;
+      body.setAttribute("aria-label", "What it’s about");
+      parts.push(body);
+      if (unread) this.draw(body, prompt);
+    }
+    if (prompt.kind === "line") parts.push(element("p", "prompt-note", [noteOfLines, this.below, prompt.hidden && noteOfHidden].filter(Boolean).join(" ")));
+    if (unread) parts.push(element("p", "prompt-note", prompt.options.length > 0 ? noteOfKeys : noteOfFields));
+    if (prompt.disputed) parts.push(element("p", "prompt-unseen", "What the dialog shows isn’t in the agent’s own record of the call. Only what refuses can be chosen here. Look at it in the session."));
+    else if (prompt.unseen) parts.push(element("p", "prompt-unseen", "Not all of what it’s about can be seen, so only what refuses can be chosen here. Look at it in the session."));
+    if (!mayDo("approver")) parts.push(element("p", "prompt-note", "This device may not answer: that takes an approver’s."));
+    parts.push(prompt.multi && !prompt.unseen ? this.boxes(prompt) : this.buttons(prompt));
+    if (prompt.text && !prompt.unseen) parts.push(this.field(prompt));
+    this.status = element("p", "prompt-status");
+    this.status.setAttribute("role", "alert");
+    this.box.replaceChildren(...parts, this.status);
+    this.box.dataset.state = "open";
+    this.enable(false);
+    this.timer = setTimeout(() => this.state(this.prompt), armedAfter);
+  }
+  // draw shows the screen with its colours, by which alone some dialogs show what's marked.
+  async draw(body, prompt) {
+    try {
+      const text = await getScreen(prompt.session, "mask");
+      if (this.prompt?.id === prompt.id && body.isConnected) body.replaceChildren(...rebuild(text));
+    } catch {
+    }
+  }
+  buttons(prompt) {
+    const keys = prompt.kind === "unread";
+    const list2 = element("div", keys ? "prompt-options prompt-keys" : "prompt-options");
+    for (const option of offered(prompt)) {
+      const button2 = element("button", "button prompt-option");
+      button2.type = "button";
+      if (!keys) button2.append(element("span", "prompt-n", String(option.n)));
+      answersTo(button2, keys ? option.label : option.n);
+      button2.append(labelOf(option));
+      button2.addEventListener("click", () => this.answer({ option: option.n }));
+      list2.append(button2);
+    }
+    return list2;
+  }
+  boxes(prompt) {
+    const form = element("form", "prompt-options");
+    for (const option of prompt.options) {
+      const label2 = element("label", "prompt-check");
+      const box = element("input");
+      box.type = "checkbox";
+      box.value = option.n;
+      answersTo(box, option.n);
+      label2.append(box, element("span", "prompt-n", String(option.n)), labelOf(option));
+      form.append(label2);
+    }
+    form.append(sendButton("Send"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.answer({ options: [...form.querySelectorAll("input:checked")].map((box) => Number(box.value)) });
+    });
+    return form;
+  }
+  field(prompt) {
+    const form = element("form", "prompt-text");
+    const field = element("input");
+    field.autocomplete = "off";
+    field.placeholder = prompt.text;
+    field.setAttribute("aria-label", prompt.text);
+    form.append(field, sendButton("Send text"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (field.value.trim() !== "") this.answer({ text: field.value });
+    });
+    return form;
+  }
+  async answer(body) {
+    const { prompt } = this;
+    this.holdFocus();
+    this.enable(false);
+    this.say("Answering…");
+    try {
+      this.show(await answerPrompt(prompt.id, body));
+    } catch (error) {
+      if (error.prompt) this.show(error.prompt);
+      if (this.prompt?.id !== prompt.id || this.box.hidden) return;
+      this.state(this.prompt);
+      this.say(error.message, true);
+    }
+  }
+  // state shows whether an open question can be answered now.
+  state(prompt) {
+    if (final2(prompt)) return;
+    this.enable(prompt.state === "open");
+    this.say(prompt.state === "answering" ? `${who(prompt)} is answering: ${prompt.answer.chosen}` : "");
+  }
+  done(prompt) {
+    const text = prompt.state === "answered" ? `${prompt.title} — ${who(prompt)} answered: ${prompt.answer.chosen || "none of them"}` : `${prompt.title} — closed: ${prompt.reason}`;
+    const line = element("p", "prompt-done", text);
+    if (this.status?.isConnected && this.status.classList.contains("error")) line.append(element("span", "error", ` ${this.status.textContent}`));
+    this.box.replaceChildren(line);
+    this.box.dataset.state = prompt.state;
+    this.timer = setTimeout(() => this.hide(), lingers2);
+  }
+  enable(enabled) {
+    for (const part of this.box.querySelectorAll("button, input")) part.disabled = !enabled || !mayDo("approver");
+  }
+  say(text, bad) {
+    if (!this.status) return;
+    this.status.textContent = text;
+    this.status.classList.toggle("error", Boolean(bad));
+  }
+};
+function answersTo(control, digit) {
+  control.dataset.digit = digit;
+  if (/^[1-9]$/.test(digit)) control.setAttribute("aria-keyshortcuts", digit);
+}
+function labelOf(option) {
+  const label2 = element("span", "prompt-label", option.label);
+  if (option.detail) label2.append(element("span", "prompt-detail", option.detail));
+  return label2;
+}
+function sendButton(text) {
+  const button2 = element("button", "button primary", text);
+  button2.type = "submit";
+  return button2;
+}
+var answerer = (answer) => answer?.name || names2[answer?.author] || answer?.author || "Somebody";
+var who = ({ answer }) => answerer(answer);
+
+// answered.js
+var AnsweredMarks = class {
+  constructor(session, list2) {
+    this.session = session;
+    this.list = list2;
+    this.answered = [];
+  }
+  // ask asks what was answered in the time of the lines in the list, or with open since the first; in a
+  // list without lines all.
+  async ask(open) {
+    const lines = this.list.querySelectorAll("[data-at]");
+    const timeOf = (node) => node && new Date(Number(node.dataset.at)).toISOString();
+    const to = open ? void 0 : timeOf(lines[lines.length - 1]);
+    this.answered = (await getAnswered(this.session, { from: timeOf(lines[0]), to })).reverse();
+  }
+  // place shows those that aren't, and whose place is in the list; open: it reaches to the newest line.
+  place(open) {
+    const lines = this.list.querySelectorAll("[data-at]");
+    if (lines.length === 0 || this.answered.length === 0) return;
+    const shown3 = new Set(Array.from(this.list.querySelectorAll("[data-prompt]"), (node) => node.dataset.prompt));
+    for (const prompt of this.answered) {
+      const at = Date.parse(prompt.at);
+      if (shown3.has(prompt.id) || at < Number(lines[0].dataset.at) || !open && at > Number(lines[lines.length - 1].dataset.at)) continue;
+      lastUntil(this.list, at).after(answeredNode(prompt));
+    }
+  }
+};
+function lastUntil(list2, at) {
+  let node = list2.lastChild;
+  while (node.previousSibling && !(Number(node.dataset.at) <= at || Number(node.dataset.answered) <= at)) node = node.previousSibling;
+  return node;
+}
+function answeredNode(prompt) {
+  const node = markNode("answered", `${prompt.title} — ${answerer(prompt)} answered: ${prompt.chosen || "none of them"}`);
+  node.dir = "auto";
+  node.title = clock(prompt.at);
+  node.dataset.prompt = prompt.id;
+  node.dataset.answered = Date.parse(prompt.at);
+  return node;
+}
+
+// live.js
+function showLive(live) {
+  const writing = (live?.known ? live.writing : live?.rows) ?? [];
+  const status = live?.known ? live.status ?? "" : "";
+  const isEmpty = writing.every((row) => row.trim() === "") && status.trim() === "";
+  const box = byId("live");
+  box.hidden = isEmpty;
+  box.classList.toggle("alternate", Boolean(live?.alternate && !live.known));
+  box.classList.toggle("known", Boolean(live?.known));
+  byId("live-rows").textContent = writing.join("\n").replace(/\n$/, "");
+  byId("live-rows").hidden = writing.length === 0;
+  byId("live-status").textContent = status;
+  byId("live-status").hidden = status === "";
+}
+
+// looked.js
+var key3 = "panebridge.looked";
+var most3 = 500;
+var before = 24 * 3600 * 1e3;
+var kept2 = null;
+function read3() {
+  if (kept2) return kept2;
+  try {
+    kept2 = JSON.parse(localStorage.getItem(key3));
+  } catch {
+    kept2 = null;
+  }
+  if (typeof kept2?.since !== "number" || typeof kept2.sessions !== "object" || !kept2.sessions) kept2 = { since: Date.now() - before, sessions: {} };
+  return kept2;
+}
+function write2() {
+  try {
+    localStorage.setItem(key3, JSON.stringify(kept2));
+  } catch {
+  }
+}
+addEventListener("storage", (event) => {
+  if (event.key === key3 || event.key === null) kept2 = null;
+});
+var lookedAt = (id) => Object.hasOwn(read3().sessions, id) ? read3().sessions[id] : null;
+function noteLooked(id, { turn = 0, line = 0, ended = false }) {
+  const was = lookedAt(id);
+  const now = { turn: Math.max(turn, was?.turn ?? 0), line: Math.max(line, was?.line ?? 0), ended: ended || Boolean(was?.ended) };
+  if (was && was.turn === now.turn && was.line === now.line && was.ended === now.ended) return;
+  read3().sessions[id] = { ...now, at: Date.now() };
+  write2();
+}
+var turnsDone = (s) => (s.turn?.number ?? 0) - (s.turn?.open ? 1 : 0);
+var lookedThrough = (s) => noteLooked(s.id, { turn: turnsDone(s), line: s.lines, ended: s.state === "ended" });
+function isNews(s) {
+  const seen = lookedAt(s.id);
+  if (!seen) {
+    const at = Date.parse(s.ended_at ?? s.turn?.ended_at ?? s.last_output_at ?? "");
+    return (s.lines > 0 || turnsDone(s) > 0 || Boolean(s.exit)) && at > read3().since;
+  }
+  if (s.state === "ended" && !seen.ended) return true;
+  return turnsDone(s) > seen.turn || turnsDone(s) === 0 && s.lines > seen.line;
+}
+function keepLooked(sessions) {
+  const { sessions: all } = read3();
+  const ids = Object.keys(all);
+  if (ids.length <= most3) return;
+  const listed2 = new Set(sessions.map((s) => s.id));
+  ids.sort((a, b) => listed2.has(a) - listed2.has(b) || all[a].at - all[b].at);
+  for (const id of ids.slice(0, ids.length - most3)) delete all[id];
+  write2();
+}
+function forgetLooked() {
+  kept2 = null;
+  try {
+    localStorage.removeItem(key3);
+  } catch {
+  }
+}
+
+// turns.js
+var worthAMark = 5;
+var listed = 100;
+var lasted = (turn) => Date.parse(turn.ended_at) - Date.parse(turn.started_at);
+var failed = (turn) => Boolean(turn.why) || turn.status > 0;
+var TurnMarks = class {
+  constructor(session, list2) {
+    this.session = session;
+    this.list = list2;
+    this.turns = [];
+  }
+  // ask asks which turns ended between two lines; to 0: up to the newest.
+  async ask(from, to) {
+    this.turns = await getTurns(this.session, { from, to: to || void 0, notable: worthAMark });
+  }
+  // place shows those that aren't and whose place is between the lines top and bottom.
+  place(top, bottom) {
+    const shown3 = new Set(Array.from(this.list.querySelectorAll("[data-turn]"), (node) => Number(node.dataset.turn)));
+    for (const turn of this.turns) {
+      if (shown3.has(turn.turn) || turn.after > bottom || turn.after < top - 1) continue;
+      const before2 = lastUpTo(this.list, turn);
+      if (before2) before2.after(endNode(turn));
+      else this.list.prepend(endNode(turn));
+    }
+  }
+};
+function endNode(turn) {
+  const time = took(lasted(turn));
+  const node = failed(turn) ? markNode("failure", turn.why ? `failed: ${turn.why}` : `exit status ${turn.status}`) : markNode("turn-end", `Done in ${time} · ${clock(turn.ended_at)}`);
+  if (failed(turn)) node.title = `after ${time}, ${clock(turn.ended_at)}`;
+  node.dataset.turn = turn.turn;
+  return node;
+}
+function lastUpTo(list2, { turn, after }) {
+  for (let node = list2.lastChild; node; node = node.previousSibling) {
+    if (Number(node.dataset.turn) < turn || Number(node.dataset.n) <= after) return node;
+  }
+  return null;
+}
+async function nextTurn(session, line, step2) {
+  if (step2 < 0 && line <= 1) return 0;
+  const turns = step2 > 0 ? await getTurns(session, { from: line + 1, order: "oldest", limit: 3 }) : await getTurns(session, { to: line - 1, limit: 3 });
+  return turns.find((turn) => step2 > 0 ? turn.first > line : turn.first < line && turn.first > 0)?.first ?? 0;
+}
+var TurnList = class {
+  constructor(session, choose2) {
+    this.session = session;
+    this.choose = choose2;
+    this.dialog = byId("turns-dialog");
+    this.list = byId("turns-list");
+    this.more = byId("turns-more");
+    this.onMore = () => this.load();
+    this.more.addEventListener("click", this.onMore);
+  }
+  async open() {
+    this.list.replaceChildren();
+    this.before = void 0;
+    byId("turns-none").hidden = true;
+    await this.load();
+    byId("turns-none").hidden = this.list.firstChild !== null;
+    if (!this.closed && !this.dialog.open) this.dialog.showModal();
+  }
+  // load shows so many turns more.
+  async load() {
+    const turns = await getTurns(this.session, { to: this.before, limit: listed });
+    if (this.closed) return;
+    const fresh = turns.filter((turn) => !this.list.querySelector(`[data-turn="${turn.turn}"]`));
+    this.list.append(...fresh.map((turn) => this.entry(turn)));
+    this.more.hidden = turns.length < listed || fresh.length === 0;
+    this.before = turns.at(-1)?.first;
+  }
+  entry(turn) {
+    const row = element("li");
+    const button2 = element("button", "turn-entry");
+    button2.type = "button";
+    button2.dataset.turn = turn.turn;
+    const state2 = turn.open ? "at work" : failed(turn) ? "failed" : "done";
+    const about3 = turn.open ? `since ${clock(turn.started_at)}` : `${took(lasted(turn))} · ${clock(turn.ended_at)}`;
+    const asked = element("span", "turn-asked", turn.asked || `Turn ${turn.turn}`);
+    asked.dir = "auto";
+    button2.append(asked, element("span", `turn-about ${state2.replace(" ", "-")}`, `${state2} · ${about3}`));
+    button2.addEventListener("click", () => {
+      this.dialog.close();
+      this.choose(turn.first);
+    });
+    row.append(button2);
+    return row;
+  }
+  close() {
+    this.closed = true;
+    this.more.removeEventListener("click", this.onMore);
+    this.dialog.close();
+    this.list.replaceChildren();
+  }
+};
+
+// conversation.js
+var maxLines = 5e3;
+var pageSize = 500;
+var near2 = 40;
+var mostRoom = 8e6;
+var margin = 12;
+var Conversation = class {
+  // session is as the API lists it, when it's opened.
+  constructor(session) {
+    this.session = session.id;
+    this.scroller = byId("scroller");
+    this.list = byId("lines");
+    this.marks = new TurnMarks(session.id, this.list);
+    this.answered = new AnsweredMarks(session.id, this.list);
+    this.turnList = new TurnList(session.id, (line) => this.showLine(line));
+    this.looked = lookedAt(session.id);
+    this.head = session.lines;
+    this.unreadWords = wordsOfUnread(turnsDone(session) - (this.looked?.turn ?? 0));
+    this.oldest = 1;
+    this.rowHeight = 20;
+    this.clear();
+    this.newest = 0;
+    this.unseen = 0;
+    this.queue = [];
+    this.frame = 0;
+    this.loading = null;
+    this.stuck = true;
+    this.bottomAt = 0;
+    this.height = this.scroller.clientHeight;
+    this.listeners = [
+      [this.scroller, "scroll", () => this.scrolled()],
+      [this.list, "toggle", (event) => this.cardOpened(event.target)],
+      [byId("newest"), "click", () => this.jump()],
+      [byId("unread"), "click", () => this.showUnread()],
+      [byId("turn-before"), "click", () => this.jumpTurn(-1)],
+      [byId("turn-next"), "click", () => this.jumpTurn(1)],
+      [byId("turn-list"), "click", () => this.turnList.open().catch(() => {
+      })]
+    ];
+    for (const [node, name, listener] of this.listeners) node.addEventListener(name, listener, { passive: true, capture: name === "toggle" });
+    this.resizes = new ResizeObserver(() => this.resized());
+    this.resizes.observe(this.scroller);
+    this.showButtons();
+  }
+  close() {
+    this.closed = true;
+    cancelAnimationFrame(this.frame);
+    clearTimeout(this.timer);
+    this.resizes.disconnect();
+    for (const [node, name, listener] of this.listeners) node.removeEventListener(name, listener, { capture: name === "toggle" });
+    this.turnList.close();
+    this.clear();
+    this.newest = 0;
+    this.pad();
+    showLive(null);
+    byId("unread").hidden = true;
+  }
+  clear() {
+    this.list.replaceChildren();
+    this.top = 0;
+    this.bottom = 0;
+    this.count = 0;
+    this.detached = false;
+  }
+  // output takes lines in order; those it has had are left out, so that a
+  // connection that goes on too early doubles nothing.
+  output(lines) {
+    for (const line of lines) {
+      if (line.n <= this.newest) continue;
+      this.newest = line.n;
+      if (this.detached) this.missed = true;
+      else this.queue.push({ line });
+      if (!this.stuck) this.unseen++;
+    }
+    this.schedule();
+  }
+  // gap takes a gap; it comes behind the line that it stands behind, unless that
+  // part of the log was loaded already.
+  gap(gap) {
+    if (gap.after < this.newest) return;
+    if (this.detached) this.missed = true;
+    else this.queue.push({ gap });
+    this.schedule();
+  }
+  live(live) {
+    this.noticeScroll();
+    showLive(live);
+    if (this.stuck) this.toBottom();
+  }
+  // schedule draws what's queued with the next frame: however many events come,
+  // the document changes once per frame. A hidden page has no frames.
+  schedule() {
+    if (this.pending) return;
+    this.pending = true;
+    const draw4 = () => {
+      this.pending = false;
+      if (!this.closed) this.draw();
+    };
+    if (document.hidden) this.timer = setTimeout(draw4, 200);
+    else this.frame = requestAnimationFrame(draw4);
+  }
+  draw() {
+    this.noticeScroll();
+    const items = this.queue.splice(0);
+    if (!this.stuck && this.count + items.length > maxLines) {
+      this.detached = this.detached || items.some((item) => item.line);
+    }
+    if (!this.detached) {
+      this.append(items);
+      this.trimTop();
+      this.placeMarks();
+      this.drawTools();
+      this.drawAnswers();
+    }
+    this.pad();
+    if (this.stuck) this.toBottom();
+    this.beginAtUnread();
+    this.showButtons();
+  }
+  // askMarks asks which turns ended in the window, and what was answered, one time after the other.
+  async askMarks() {
+    this.unasked = true;
+    if (this.asking) return;
+    this.asking = true;
+    try {
+      while (this.unasked && !this.closed) {
+        this.unasked = false;
+        await Promise.all([this.marks.ask(Math.max(0, this.top - 1), this.detached ? this.bottom : 0), this.answered.ask(!this.detached)]);
+        if (this.closed) return;
+        this.keepPlace(() => {
+          this.placeMarks();
+          this.drawTools();
+        });
+        if (this.stuck) this.toBottom();
+        this.drawAnswers();
+      }
+    } catch {
+    } finally {
+      this.asking = false;
+    }
+  }
+  placeMarks() {
+    this.marks.place(this.top, this.bottom);
+    this.answered.place(!this.detached);
+  }
+  append(items) {
+    const fragment = document.createDocumentFragment();
+    for (const item of items.slice(-2 * maxLines)) fragment.append(this.node(item));
+    this.list.append(fragment);
+    const lines = items.slice(-2 * maxLines).filter((item) => item.line);
+    if (lines.length === 0) return;
+    this.top ||= lines[0].line.n;
+    this.bottom = lines.at(-1).line.n;
+    this.count += lines.length;
+  }
+  // drawAnswers has the answers drawn that have changed, one time after the other.
+  async drawAnswers() {
+    this.undrawn = true;
+    if (this.drawing) return;
+    this.drawing = true;
+    try {
+      while (this.undrawn && !this.closed) {
+        this.undrawn = false;
+        await drawAnswers(this.list, (change3) => {
+          if (this.closed) return false;
+          this.keepPlace(change3);
+          if (this.stuck) this.toBottom();
+          return true;
+        });
+      }
+    } catch {
+    } finally {
+      this.drawing = false;
+    }
+  }
+  // drawTools has the tools' cards placed. What's below a detached window may have a result.
+  drawTools() {
+    drawTools(this.session, this.list, !this.detached);
+  }
+  node({ line, gap }) {
+    return line ? lineNode(line) : gapNode(gap);
+  }
+  // trimTop removes the oldest lines beyond maxLines, with the marks before them.
+  trimTop() {
+    if (this.count <= maxLines) return;
+    while (this.count > maxLines || isMark(this.list.firstChild)) {
+      const first = this.list.firstChild;
+      if (first.dataset.n) this.count--;
+      first.remove();
+    }
+    this.top = firstNumber(this.list);
+  }
+  // trimBottom removes the newest lines beyond maxLines, with the marks behind them.
+  trimBottom() {
+    if (this.count <= maxLines) return;
+    while (this.count > maxLines || isMark(this.list.lastChild)) {
+      const last = this.list.lastChild;
+      if (last.dataset.n) this.count--;
+      last.remove();
+    }
+    this.bottom = Number(this.list.lastChild.dataset.n);
+    this.detached = true;
+  }
+  // pad makes the room above and below as high as the lines would be that aren't in the window.
+  pad() {
+    const above = this.top > this.oldest ? this.top - this.oldest : 0;
+    const below = this.detached ? Math.max(0, this.newest - this.bottom) : 0;
+    if (this.count > 0) this.rowHeight = Math.min(200, Math.max(10, this.list.offsetHeight / this.count));
+    this.scale = Math.min(this.rowHeight, mostRoom / Math.max(1, above, below));
+    byId("lines-above").style.height = `${above * this.scale}px`;
+    byId("lines-below").style.height = `${below * this.scale}px`;
+  }
+  // keepPlace changes the document, and keeps what the reader looks at where it is.
+  keepPlace(change3) {
+    this.noticeScroll();
+    const anchor = this.anchor();
+    const was = anchor?.getBoundingClientRect().top;
+    change3();
+    this.pad();
+    if (anchor?.isConnected && !anchor.hidden) this.scroller.scrollTop += anchor.getBoundingClientRect().top - was;
+  }
+  // anchor is the first node in view; or else the end of the window that's nearer.
+  anchor() {
+    const box = this.scroller.getBoundingClientRect();
+    for (let y = margin + 2; y < box.height; y += 10) {
+      const node = document.elementFromPoint(box.left + box.width / 2, box.top + y)?.closest("#lines > *");
+      if (node) return node;
+    }
+    return this.list.getBoundingClientRect().top > box.top ? this.list.firstElementChild : this.list.lastElementChild;
+  }
+  // cardOpened lets somebody read a card that they have opened at the end.
+  cardOpened(card) {
+    if (!card.open || !card.contains(document.activeElement)) return;
+    this.stuck = false;
+    this.showButtons();
+  }
+  resized() {
+    this.height = this.scroller.clientHeight;
+    if (this.stuck) this.toBottom();
+  }
+  scrolled() {
+    const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+    if (this.stuck && clientHeight < this.height) {
+      this.resized();
+      return;
+    }
+    this.height = clientHeight;
+    const atBottom = scrollHeight - scrollTop - clientHeight < near2;
+    this.stuck = atBottom && !this.detached;
+    if (this.stuck) this.unseen = 0;
+    this.showButtons();
+    this.fill();
+  }
+  // fill loads what's in view, or will be soon.
+  fill() {
+    if (this.loading || this.count === 0) return;
+    const { scrollTop, clientHeight } = this.scroller;
+    const start2 = byId("lines-above").offsetHeight;
+    const end = start2 + this.list.offsetHeight;
+    const below = scrollTop + clientHeight;
+    if (below < start2 - clientHeight && this.top > this.oldest) {
+      this.load(() => this.loadAround(this.oldest + Math.floor(scrollTop / this.scale)));
+    } else if (scrollTop > end + clientHeight && this.detached) {
+      this.load(() => this.loadAround(Math.min(this.newest, this.bottom + Math.floor((scrollTop - end) / this.scale))));
+    } else if (scrollTop < start2 + clientHeight && this.top > this.oldest) {
+      this.load(() => this.loadOlder());
+    } else if (below > end - clientHeight && this.detached) {
+      this.load(() => this.loadNewer());
+    }
+  }
+  // load loads something, unless it's loading already.
+  async load(how) {
+    if (this.loading || this.closed) return;
+    this.list.setAttribute("aria-busy", "true");
+    this.loading = how().then(() => true, () => false);
+    const done = await this.loading;
+    this.loading = null;
+    if (this.closed) return;
+    this.list.removeAttribute("aria-busy");
+    if (done) requestAnimationFrame(() => {
+      if (!this.closed) this.scrolled();
+    });
+  }
+  // loadNext loads something after what's being loaded.
+  async loadNext(how) {
+    while (this.loading) await this.loading;
+    await this.load(how);
+  }
+  async loadOlder() {
+    const end = this.top;
+    const from = Math.max(1, end - pageSize);
+    const out = await getOutput(this.session, from, end - from + 1);
+    if (this.closed || this.top !== end) return;
+    const hasGap = gapAmong(this.list.firstChild, "nextSibling");
+    const lines = out.lines.filter((line) => line.n < end);
+    const gaps = out.gaps.filter((gap) => gap.after < end - 1 || gap.after === end - 1 && !hasGap);
+    this.keepPlace(() => {
+      if (lines.length > 0 || !hasGap) this.list.prepend(this.merged(lines, gaps));
+      this.top = lines[0]?.n ?? end;
+      this.oldest = lines.length > 0 ? Math.min(out.oldest ?? 1, this.top) : end;
+      this.count += lines.length;
+      this.trimBottom();
+      this.drawTools();
+    });
+    this.drawAnswers();
+    this.askMarks();
+  }
+  async loadNewer() {
+    await this.loadPage();
+    if (this.bottom >= this.newest) await this.loadRest();
+  }
+  // loadRest loads until there's nothing more, and no news came meanwhile: what
+  // the stream brings while the window is detached isn't kept.
+  async loadRest() {
+    for (; ; ) {
+      this.missed = false;
+      if (await this.loadPage() > 0) continue;
+      if (this.closed) return;
+      if (!this.missed) break;
+    }
+    this.attach();
+  }
+  // loadPage appends a page, and returns how many lines it had.
+  async loadPage() {
+    const start2 = this.bottom;
+    const out = await getOutput(this.session, start2 + 1, pageSize);
+    if (this.closed || this.bottom !== start2) return 0;
+    const hasGap = gapAmong(this.list.lastChild, "previousSibling");
+    const gaps = out.gaps.filter((gap) => gap.after > start2 || gap.after === start2 && !hasGap);
+    this.keepPlace(() => {
+      this.list.append(this.merged(out.lines, gaps));
+      this.count += out.lines.length;
+      this.top ||= out.lines[0]?.n ?? 0;
+      this.bottom = out.lines.at(-1)?.n ?? this.bottom;
+      this.oldest = out.oldest ?? this.oldest;
+      this.newest = Math.max(this.newest, this.bottom);
+      this.trimTop();
+      this.drawTools();
+    });
+    this.drawAnswers();
+    this.askMarks();
+    return out.lines.length;
+  }
+  // loadAround begins a new window around a line, and shows that line first.
+  async loadAround(n) {
+    const from = Math.max(this.oldest, n - pageSize / 2);
+    const out = await getOutput(this.session, from, pageSize);
+    if (this.closed) return;
+    if (out.lines.length === 0) {
+      await this.reload();
+      return;
+    }
+    this.clear();
+    this.queue.length = 0;
+    this.detached = true;
+    this.stuck = false;
+    this.list.append(this.merged(out.lines, out.gaps));
+    this.count = out.lines.length;
+    this.top = out.lines[0].n;
+    this.bottom = out.lines.at(-1).n;
+    this.oldest = out.oldest ?? this.oldest;
+    this.newest = Math.max(this.newest, this.bottom);
+    this.drawTools();
+    this.pad();
+    this.scrollToLine(n);
+    this.drawAnswers();
+    this.askMarks();
+    if (this.bottom >= this.newest) await this.loadRest();
+  }
+  attach() {
+    this.newest = this.bottom;
+    this.detached = false;
+    this.queue.length = 0;
+    this.pad();
+  }
+  merged(lines, gaps) {
+    const fragment = document.createDocumentFragment();
+    let next = 0;
+    for (const line of lines) {
+      while (next < gaps.length && gaps[next].after < line.n) fragment.append(gapNode(gaps[next++]));
+      fragment.append(lineNode(line));
+    }
+    while (next < gaps.length) fragment.append(gapNode(gaps[next++]));
+    return fragment;
+  }
+  // jump goes to the newest line; a detached window is filled anew.
+  async jump() {
+    if (this.detached) await this.loadNext(() => this.reload());
+    if (this.closed) return;
+    this.stuck = !this.detached;
+    this.unseen = 0;
+    this.toBottom();
+    this.showButtons();
+  }
+  async reload() {
+    const from = Math.max(0, this.newest - pageSize);
+    const first = await getOutput(this.session, from + 1, 1);
+    if (this.closed || first.lines.length === 0 && this.newest > 0) return;
+    this.clear();
+    this.detached = true;
+    this.bottom = from;
+    await this.loadRest();
+  }
+  // showLine shows a line at the top, wherever it is.
+  async showLine(n) {
+    this.stuck = false;
+    while (this.loading) await this.loading;
+    if (n < this.top || n > this.bottom && this.detached) await this.loadNext(() => this.loadAround(n));
+    if (this.closed) return;
+    this.scrollToLine(n);
+    this.showButtons();
+    const node = lineAt(this.list, n);
+    node?.classList.add("jumped");
+    setTimeout(() => node?.classList.remove("jumped"), 1500);
+  }
+  scrollToLine(n) {
+    let node = lineAt(this.list, n);
+    while (isMark(node?.previousSibling) && node.previousSibling.classList.contains("unread")) node = node.previousSibling;
+    if (node) this.scroller.scrollTop += node.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top - margin;
+  }
+  // jumpTurn goes to the beginning of the next turn, or of the one before.
+  async jumpTurn(step2) {
+    if (this.count === 0) return;
+    const { scrollTop } = this.scroller;
+    const at = this.jumped?.scrollTop === scrollTop ? this.jumped.line : numberOf(this.anchor());
+    const line = await nextTurn(this.session, at, step2).catch(() => 0);
+    if (this.closed) return;
+    if (line > 0) await this.showLine(line);
+    else if (step2 > 0) await this.jump();
+    else await this.showLine(this.oldest);
+    if (this.closed) return;
+    this.jumped = { line: line || at, scrollTop: this.scroller.scrollTop };
+  }
+  // beginAtUnread marks where what's new begins, once the lines are there with which the
+  // session was opened, and begins there if it doesn't fit into the view.
+  beginAtUnread() {
+    if (this.begun || this.bottom < this.head || this.head === 0) return;
+    this.begun = true;
+    if (!this.looked || this.looked.line === 0 || this.looked.line >= this.head) return;
+    if (this.looked.line + 1 < this.top) return;
+    this.placeUnread();
+    const mark = this.list.querySelector(".unread");
+    if (mark && mark.getBoundingClientRect().top < this.scroller.getBoundingClientRect().top) {
+      this.stuck = false;
+      this.scrollToLine(this.looked.line + 1);
+    }
+  }
+  // placeUnread puts the mark of what's new before its first line.
+  placeUnread() {
+    const first = lineAt(this.list, this.looked.line + 1);
+    if (first && !this.list.querySelector(".unread")) first.before(markNode("unread", this.unreadWords));
+  }
+  async showUnread() {
+    await this.showLine(this.looked.line + 1);
+    if (this.closed) return;
+    this.placeUnread();
+    this.scrollToLine(this.looked.line + 1);
+    this.foundUnread = true;
+    this.showButtons();
+  }
+  toBottom() {
+    this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.bottomAt = this.scroller.scrollTop;
+  }
+  // noticeScroll takes in that the reader has gone up, of which the event may be yet to come: or else
+  // what's drawn before it would take the reader back to the end.
+  noticeScroll() {
+    if (this.stuck && this.scroller.scrollTop < this.bottomAt - near2) this.scrolled();
+  }
+  showButtons() {
+    const newest = byId("newest");
+    newest.hidden = this.stuck;
+    byId("conversation").classList.toggle("at-end", this.stuck);
+    newest.textContent = this.unseen > 0 ? `↓ ${this.unseen} new — jump to newest` : "↓ Jump to newest";
+    const unread = byId("unread");
+    const isFarUp = this.begun && this.looked?.line > 0 && this.looked.line + 1 < this.top && this.looked.line < this.head;
+    unread.hidden = !isFarUp || this.foundUnread;
+    unread.textContent = `↑ ${this.unreadWords}`;
+  }
+};
+var wordsOfUnread = (turns) => turns > 1 ? `${turns} new turns since you looked` : "New since you looked";
+
+// delivery.js
+function drawDelivery(adapters, now = Date.now()) {
+  const box = byId("delivery");
+  box.hidden = adapters.length === 0;
+  box.replaceChildren(...adapters.map((a) => drawAdapter(a, now)));
+}
+function drawAdapter(adapter, now) {
+  const section2 = element("section", "adapter");
+  const head = element("p", "adapter-head");
+  head.append(element("strong", "", adapter.name), ` · ${adapter.mode}`);
+  section2.append(head);
+  const silent = left(adapter.penalty_until, now);
+  if (silent) section2.append(element("p", "adapter-held", `Silent for ${silent}, by the platform’s order`));
+  if (adapter.error) section2.append(element("p", "adapter-held", `Sends nothing: ${adapter.error}`));
+  section2.append(...adapter.chats.map((c) => drawChat(c, now)));
+  return section2;
+}
+function drawChat(chat, now) {
+  const row = element("div", "chat");
+  const [messages] = chat.windows;
+  const used = element("span", "chat-used", messages ? `${messages.used}/${messages.calls}` : "");
+  if (messages) used.title = `${messages.used} of ${messages.calls} calls in ${messages.per_s} s`;
+  const line = element("p", "chat-head");
+  line.append(element("span", "chat-name", chat.chat), used);
+  row.append(line);
+  const meter = element("meter");
+  meter.max = messages?.calls ?? 1;
+  meter.value = messages?.used ?? 0;
+  meter.setAttribute("aria-label", `Calls used in ${chat.chat}`);
+  row.append(meter);
+  const about3 = [waiting(chat), held(chat, now)].filter(Boolean).join(" · ");
+  if (about3) row.append(element("p", "chat-about", about3));
+  return row;
+}
+function waiting(chat) {
+  const classes = ["interactive", "final", "stream"].filter((c) => chat.waiting[c]?.count);
+  if (classes.length === 0) return "";
+  const oldest = Math.max(...classes.map((c) => chat.waiting[c].oldest_s));
+  return `${classes.map((c) => `${chat.waiting[c].count} ${c}`).join(", ")} waiting, ${Math.round(oldest)} s`;
+}
+function held(chat, now) {
+  const silent = left(chat.penalty_until, now);
+  if (silent) return `silent for ${silent}, by the platform’s order`;
+  const again = left(chat.backoff_until, now);
+  if (again) return `tries again in ${again}`;
+  const next = left(chat.next_slot_at, now);
+  return next ? `looks again in ${next}` : "";
+}
+function left(iso, now) {
+  const s = iso ? Math.ceil((Date.parse(iso) - now) / 1e3) : 0;
+  if (s <= 0) return "";
+  if (s < 120) return `${s} s`;
+  return s < 7200 ? `${Math.ceil(s / 60)} min` : `${Math.ceil(s / 3600)} h`;
+}
+
+// devices.js
+var askEvery = 1e4;
+var askOften = 2e3;
+var DevicesDialog = class {
+  // onRevokedSelf is called when this device has revoked itself.
+  constructor(onRevokedSelf) {
+    this.onRevokedSelf = onRevokedSelf;
+    this.dialog = byId("devices-dialog");
+    byId("devices").addEventListener("click", () => this.open());
+    byId("devices-close").addEventListener("click", () => this.dialog.close());
+    this.dialog.addEventListener("close", () => this.clear());
+    document.addEventListener("visibilitychange", () => this.ask());
+    this.forget();
+  }
+  open() {
+    this.clear();
+    this.dialog.showModal();
+    attempt("devices-close", "devices-error", () => this.load()).then(() => this.askLater());
+  }
+  clear() {
+    this.asking = "";
+    this.drawn = "";
+    for (const id of ["devices-list", "devices-waiting-list"]) byId(id).replaceChildren();
+    for (const id of ["devices-said", "devices-error"]) byId(id).textContent = "";
+    byId("devices-waiting").hidden = true;
+  }
+  // forget forgets all devices: this one isn't let in any more.
+  forget() {
+    this.heard = /* @__PURE__ */ new Set();
+    this.page = null;
+    this.clear();
+    this.showCount(0);
+    this.askLater();
+  }
+  // ask looks whether another device waits, on the page of an admin that's looked at.
+  async ask() {
+    if (!document.hidden && mayDo("admin")) await this.load().catch(() => {
+    });
+    this.askLater();
+  }
+  askLater() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.ask(), this.dialog.open || !rolesKnown() ? askOften : askEvery);
+  }
+  async load() {
+    const page = await getPage();
+    if (!mayDo("admin")) return;
+    this.page = page;
+    const news = page.waiting.filter(({ id }) => !this.heard.has(id));
+    this.heard = new Set(page.waiting.map(({ id }) => id));
+    this.showCount(page.waiting.length);
+    if (this.dialog.open) this.draw();
+    else if (news.length > 0) toast(news.length === 1 ? `${nameOf(news[0])} waits to be let in. See Devices…` : `${news.length} devices wait to be let in. See Devices…`);
+  }
+  showCount(waiting2) {
+    byId("devices-count").textContent = waiting2 > 0 ? `${waiting2} wait${waiting2 === 1 ? "s" : ""}` : "";
+  }
+  draw() {
+    const { browsers, waiting: waiting2 } = this.page;
+    const drawn = JSON.stringify([this.asking, waiting2, browsers.map((b) => [b.id, aboutKnown(b)])]);
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
+    const focused = document.activeElement?.id;
+    byId("devices-waiting").hidden = waiting2.length === 0;
+    byId("devices-waiting-list").replaceChildren(...waiting2.map((one) => this.entry(one, aboutWaiting(one), true)));
+    byId("devices-list").replaceChildren(...browsers.map((one) => this.entry(one, aboutKnown(one), false)));
+    if (focused && this.dialog.contains(byId(focused))) byId(focused).focus();
+    else if (!this.dialog.contains(document.activeElement)) byId("devices-close").focus();
+  }
+  entry(one, about3, waits3) {
+    const item = element("li", "access-entry device");
+    const head = element("p", "access-head");
+    head.append(element("strong", "", nameOf(one)));
+    for (const role of one.roles) head.append(element("span", "access-role", role));
+    if (isMyID(one.id)) head.append(element("span", "device-own", "this device"));
+    item.append(head);
+    if (waits3) item.append(element("p", "device-number", one.number));
+    for (const text of about3) item.append(element("p", "access-about", text));
+    if (waits3) {
+      const how = element("p", "access-about");
+      how.append(element("code", "", `panebridge page confirm ${one.id}`));
+      item.append(how);
+    }
+    if (this.asking === one.id) item.append(this.question(one, waits3));
+    else item.append(this.button(`device-ask-${one.id}`, waits3 ? "Refuse…" : "Revoke…", `${waits3 ? "Refuse" : "Revoke"} ${nameOf(one)}`, () => this.askAbout(one.id)));
+    return item;
+  }
+  // question asks whether a device shall be revoked.
+  question(one, waits3) {
+    const box = element("div", "device-question");
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", `${waits3 ? "Refuse" : "Revoke"} ${nameOf(one)}?`);
+    let text = "All it has open ends within a second. It needs another code to come back.";
+    if (waits3) text = "It isn’t let in, and needs another code.";
+    else if (isMyID(one.id)) text = "It’s the device that you look at: the page shuts, and it needs another code to come back.";
+    const revoke = this.button(`device-revoke-${one.id}`, waits3 ? "Refuse" : "Revoke", "", () => this.revoke(one, waits3));
+    revoke.classList.add("danger");
+    const buttons = element("div", "device-buttons");
+    buttons.append(this.button(`device-keep-${one.id}`, waits3 ? "Not now" : "Keep it", "", () => this.askAbout("")), revoke);
+    box.append(element("p", "", text), buttons);
+    return box;
+  }
+  button(id, text, label2, fn) {
+    const button2 = element("button", "button small", text);
+    button2.type = "button";
+    button2.id = id;
+    if (label2) button2.setAttribute("aria-label", label2);
+    button2.addEventListener("click", fn);
+    return button2;
+  }
+  askAbout(id) {
+    const before2 = this.asking;
+    this.asking = id;
+    this.draw();
+    byId(id ? `device-keep-${id}` : `device-ask-${before2}`)?.focus();
+  }
+  revoke(one, waits3) {
+    byId("devices-said").textContent = "";
+    return attempt(`device-revoke-${one.id}`, "devices-error", async () => {
+      await revokeBrowser(one.id);
+      if (isMyID(one.id)) {
+        this.onRevokedSelf();
+        return;
+      }
+      this.asking = "";
+      byId("devices-said").textContent = `${nameOf(one)} ${waits3 ? "is refused" : "may use the page no longer"}.`;
+      await this.load();
+    });
+  }
+};
+var nameOf = ({ name, label: label2 }) => name || label2;
+var day = (iso) => new Date(iso).toLocaleDateString([], { day: "numeric", month: "long" });
+function aboutKnown({ name, label: label2, address, created_at: created, used_at: used, expires_at: expires }) {
+  return [
+    [name && label2, `at ${address}`].filter(Boolean).join(", "),
+    `Last seen ${agoWords(used)} · let in ${agoWords(created)} · until ${day(expires)}`
+  ];
+}
+var aboutWaiting = ({ name, label: label2, from, until }) => [
+  [name && label2 !== name && label2, `from ${from}`, `until ${new Date(until).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`].filter(Boolean).join(", ")
+];
+
+// groups.js
+var titles = { waits: "Waits for you", working: "Working", done: "Done, not looked at", idle: "Idle", ended: "Ended" };
+function groupOf(s) {
+  if (needsYou(s)) return "waits";
+  if (s.state === "starting" || s.state === "working") return "working";
+  if (isNews(s)) return "done";
+  return s.state === "ended" ? "ended" : "idle";
+}
+var byAge = (a, b) => a.created_at.localeCompare(b.created_at) || a.id.localeCompare(b.id);
+var newestFirst = (a, b) => Date.parse(doneAt(b) || 0) - Date.parse(doneAt(a) || 0) || byAge(a, b);
+var endedLast = (a, b) => (b.ended_at ?? "").localeCompare(a.ended_at ?? "") || byAge(a, b);
+var orders = { waits: byAge, working: byAge, done: newestFirst, idle: byAge, ended: endedLast };
+function groupsOf(sessions) {
+  const groups = Object.entries(titles).map(([name, title]) => ({ name, title, sessions: [] }));
+  const byName = new Map(groups.map((group) => [group.name, group]));
+  for (const session of sessions) byName.get(groupOf(session)).sessions.push(session);
+  for (const group of groups) group.sessions.sort(orders[group.name]);
+  return groups;
+}
+var GroupedList = class {
+  // make makes a session's item, draw(item, session) changes it, gone(item) is told when it's taken away.
+  constructor(box, level, { make, draw: draw4, gone = () => {
+  } }) {
+    Object.assign(this, { box, make, drawItem: draw4, gone });
+    this.items = /* @__PURE__ */ new Map();
+    this.lists = new Map(Object.entries(titles).map(([name, title]) => [name, makeGroup(box, level, name, title)]));
+  }
+  draw(groups) {
+    const { activeElement } = document;
+    const held2 = this.box.contains(activeElement) ? activeElement : null;
+    const known3 = new Set(groups.flatMap((group) => group.sessions.map((s) => s.id)));
+    for (const [id, item] of this.items) {
+      if (known3.has(id)) continue;
+      this.gone(item);
+      item.remove();
+      this.items.delete(id);
+    }
+    for (const { name, sessions } of groups) {
+      const { section: section2, count, list: list2 } = this.lists.get(name);
+      section2.hidden = sessions.length === 0;
+      if (count.textContent !== String(sessions.length)) count.textContent = sessions.length;
+      sessions.forEach((session, i) => {
+        const item = this.items.get(session.id) ?? this.add(session);
+        this.drawItem(item, session, name);
+        if (list2.children[i] !== item) list2.insertBefore(item, list2.children[i] ?? null);
+      });
+    }
+    if (held2?.isConnected && document.activeElement !== held2) held2.focus();
+  }
+  add(session) {
+    const item = this.make(session);
+    this.items.set(session.id, item);
+    return item;
+  }
+};
+function makeGroup(box, level, name, title) {
+  const section2 = document.createElement("div");
+  section2.className = "group";
+  section2.setAttribute("role", "group");
+  section2.dataset.group = name;
+  section2.hidden = true;
+  const head = document.createElement(level);
+  head.id = `${box.id}-${name}`;
+  head.className = "group-title";
+  const count = document.createElement("span");
+  count.className = "group-count";
+  head.append(`${title} `, count);
+  section2.setAttribute("aria-labelledby", head.id);
+  const list2 = document.createElement("ul");
+  section2.append(head, list2);
+  box.append(section2);
+  return { section: section2, count, list: list2, head };
+}
+
+// inbox.js
+var Inbox = class {
+  constructor() {
+    this.box = byId("inbox");
+    this.panels = /* @__PURE__ */ new Map();
+    this.done = [];
+    this.list = new GroupedList(byId("inbox-groups"), "h2", {
+      make: makeCard,
+      draw: (card, session, group) => this.drawCard(card, session, group),
+      gone: (card) => this.forget(card)
+    });
+    document.addEventListener("keydown", (event) => {
+      if (!this.box.hidden) this.panelOfKeys()?.key(event);
+    });
+    const all = element("button", "button small", "Looked at all");
+    all.type = "button";
+    all.id = "looked-all";
+    all.addEventListener("click", () => {
+      for (const session of this.done) lookedThrough(session);
+      this.onLooked();
+    });
+    this.list.lists.get("done").head.append(all);
+  }
+  onLooked() {
+  }
+  // draw shows the sessions' groups; null: another view is open, and nothing of them stands here, too.
+  draw(groups) {
+    if (!groups) {
+      if (!this.box.hidden) this.scrolled = this.box.scrollTop;
+      this.list.draw([]);
+      this.box.hidden = true;
+      return;
+    }
+    this.done = groups.find((group) => group.name === "done").sessions;
+    this.list.draw(groups);
+    if (this.box.hidden) {
+      this.box.hidden = false;
+      this.box.scrollTop = this.scrolled ?? 0;
+    }
+    byId("inbox-quiet").hidden = groups.some(({ name, sessions }) => ["waits", "done"].includes(name) && sessions.length > 0);
+    if (groups[0].sessions.some((s) => s.prompt)) this.ask();
+  }
+  // ask asks for all open questions at once.
+  async ask() {
+    if (this.asking) return;
+    this.asking = true;
+    try {
+      const prompts = await listPrompts();
+      if (this.box.hidden) return;
+      for (const prompt of prompts) this.panelFor(this.list.items.get(prompt.session), prompt.session)?.show(prompt);
+    } catch {
+    } finally {
+      this.asking = false;
+    }
+  }
+  panelFor(card, session) {
+    if (!card) return null;
+    if (!this.panels.has(card)) {
+      this.panels.set(card, new PromptPanel(session, {
+        box: card.querySelector(".prompt"),
+        digits: false,
+        level: "h3",
+        below: "Open the session to write to it."
+      }));
+    }
+    return this.panels.get(card);
+  }
+  forget(card) {
+    this.panels.get(card)?.close();
+    this.panels.delete(card);
+  }
+  // panelOfKeys is whose question digits answer: the one in whose card the focus is, or the only one.
+  panelOfKeys() {
+    const asking = [...this.panels].filter(([, panel2]) => panel2.isOpen());
+    const [, panel] = asking.find(([card]) => card.contains(document.activeElement)) ?? (asking.length === 1 ? asking[0] : []);
+    return panel;
+  }
+  drawCard(card, session, group) {
+    card.dataset.state = session.state;
+    card.dataset.group = group;
+    const link = card.querySelector(".card-link");
+    link.title = machineWords(session);
+    set(card, ".card-name", session.name);
+    set(card, ".card-about", [session.agent, session.cwd].filter(Boolean).join(" · "));
+    set(card, ".card-state", stateWords(session));
+    const came = outcome(session);
+    set(card, ".card-outcome", came);
+    card.querySelector(".card-outcome").dataset.well = String(well(session));
+    set(card, ".card-says", session.state === "working" && session.doing || session.last_line || "");
+    this.panels.get(card)?.expect(needsYou(session) ? session.prompt : "");
+  }
+};
+function set(card, selector, text) {
+  const part = card.querySelector(selector);
+  if (part.textContent !== text) part.textContent = text;
+  part.hidden = text === "";
+}
+function makeCard({ id }) {
+  const card = element("li", "card");
+  const link = element("a", "card-link");
+  link.href = `#${encodeURIComponent(id)}`;
+  const head = element("span", "card-head");
+  head.append(element("span", "dot"), element("span", "card-name"), element("span", "card-about"), element("span", "card-state"));
+  const says = element("span", "card-line");
+  says.append(element("span", "card-outcome"), element("span", "card-says"));
+  link.append(head, says);
+  const prompt = element("div", "prompt card-prompt");
+  prompt.setAttribute("role", "group");
+  prompt.hidden = true;
+  prompt.setAttribute("aria-live", "polite");
+  prompt.setAttribute("aria-label", "The session asks");
+  card.append(link, prompt);
+  return card;
+}
+
+// list.js
+var list = null;
+var chosen = "";
+function drawList(groups, open, choose2) {
+  chosen = open ?? "";
+  list ??= new GroupedList(byId("sessions"), "h2", { make: (session) => makeItem(session.id, choose2), draw: drawItem });
+  list.draw(groups);
+}
+function makeItem(id, choose2) {
+  const item = element("li");
+  const button2 = element("button", "session");
+  button2.type = "button";
+  button2.addEventListener("click", () => choose2(id));
+  const names3 = element("span", "session-names");
+  names3.append(element("span", "session-name"), element("span", "session-agent"));
+  const side = element("span", "session-side");
+  side.append(element("span", "session-needs", "needs you"), element("span", "session-time"));
+  button2.append(element("span", "dot"), names3, side);
+  item.append(button2);
+  return item;
+}
+function drawItem(item, session) {
+  const button2 = item.firstChild;
+  button2.dataset.state = session.state;
+  if (session.id === chosen) button2.setAttribute("aria-current", "true");
+  else button2.removeAttribute("aria-current");
+  button2.title = machineWords(session);
+  const set2 = (selector, text) => {
+    const e = button2.querySelector(selector);
+    if (e.textContent !== text) e.textContent = text;
+  };
+  set2(".session-name", session.name);
+  set2(".session-agent", [session.agent, needsYou(session) ? lasting(session.since) : stateWords(session).split(",")[0]].filter(Boolean).join(" · "));
+  set2(".session-time", ago(session.last_output_at));
+  button2.querySelector(".session-needs").hidden = !needsYou(session);
+}
+
+// menu.js
+var Menu = class {
+  constructor() {
+    this.button = byId("more");
+    this.box = byId("more-menu");
+    this.button.addEventListener("click", () => this.open(this.box.hidden));
+    this.button.addEventListener("keydown", (event) => {
+      if (event.key !== "ArrowDown") return;
+      event.preventDefault();
+      this.open(true);
+    });
+    this.box.addEventListener("click", () => this.open(false));
+    this.box.addEventListener("keydown", (event) => this.key(event));
+    document.addEventListener("click", (event) => {
+      if (!event.target.closest("#more, #more-menu")) this.open(false);
+    });
+  }
+  open(open) {
+    if (this.box.hidden !== open) return;
+    this.box.hidden = !open;
+    this.button.setAttribute("aria-expanded", String(open));
+    if (open) this.items()[0]?.focus();
+  }
+  items() {
+    return [...this.box.querySelectorAll("[role=menuitem]")].filter((item) => item.checkVisibility() && !item.disabled);
+  }
+  key(event) {
+    const items = this.items();
+    const at = items.indexOf(document.activeElement);
+    const to = { ArrowDown: (at + 1) % items.length, ArrowUp: (at - 1 + items.length) % items.length, Home: 0, End: items.length - 1 }[event.key];
+    if (to !== void 0) {
+      event.preventDefault();
+      items[to].focus();
+    } else if (event.key === "Escape" || event.key === "Tab") {
+      event.preventDefault();
+      this.open(false);
+      this.button.focus();
+    }
+  }
+};
+
+// mirror.js
+var views = { stream: "lines as they come", final: "whole turns", screen: "its screen" };
+var MirrorDialog = class {
+  // current() is the session that's open; done() is told of a change.
+  constructor(current2, done) {
+    Object.assign(this, { current: current2, done });
+    this.dialog = byId("mirror-dialog");
+    byId("mirror").addEventListener("click", () => this.open());
+    this.dialog.addEventListener("close", () => {
+      byId("mirror-list").replaceChildren();
+      this.look = "";
+    });
+    byId("mirror-close").addEventListener("click", () => this.dialog.close());
+    byId("mirror-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.change("mirror-begin", async () => {
+        const to = byId("mirror-to").value.trim();
+        await bindSession(this.current().id, { to, view: byId("mirror-view").value, input: byId("mirror-input").checked });
+        byId("mirror-to").value = "";
+        return `${to} shows it now.`;
+      });
+    });
+  }
+  // offer takes in which chats are known. Without a chat platform nothing can be mirrored.
+  offer(adapters) {
+    this.chats = adapters.flatMap(({ name, chats }) => chats.map(({ chat }) => chat.startsWith(`${name}:`) ? chat : `${name}:${chat}`));
+    this.possible = adapters.length > 0;
+  }
+  open() {
+    if (!this.current()) return;
+    byId("mirror-error").textContent = "";
+    byId("mirror-said").textContent = "";
+    byId("mirror-chats").replaceChildren(...this.chats.map((chat) => {
+      const option = element("option");
+      option.value = chat;
+      return option;
+    }));
+    this.draw();
+    this.dialog.showModal();
+  }
+  // draw shows the chats of the session that's open, as the list of sessions has them.
+  draw() {
+    const bindings = this.current()?.bindings ?? [];
+    const look2 = JSON.stringify(bindings.map(({ delivered, behind, ...rest }) => rest));
+    byId("mirror-none").hidden = bindings.length > 0;
+    if (this.look === look2) return;
+    this.look = look2;
+    byId("mirror-list").replaceChildren(...bindings.map((b) => this.entry(b)));
+  }
+  entry({ id, to, view, input, origin, disabled, problem }) {
+    const item = element("li", "access-entry");
+    item.append(element("p", "access-head", to));
+    const about3 = [views[view] ?? view, input ? "what’s written there is typed" : "nothing that’s written there is typed", origin === "rule" && "by a rule of the configuration"];
+    item.append(element("p", "access-about", about3.filter(Boolean).join(" · ")));
+    if (disabled || problem) item.append(element("p", "access-void", disabled || problem));
+    const end = element("button", "button small", "End");
+    end.type = "button";
+    end.id = `unbind-${id}`;
+    end.setAttribute("aria-label", `End the mirroring to ${to}`);
+    end.addEventListener("click", () => this.change(end.id, async () => {
+      await unbindSession(id);
+      return `${to} doesn’t show it any more.`;
+    }));
+    item.append(end);
+    return item;
+  }
+  change(button2, fn) {
+    byId("mirror-said").textContent = "";
+    return attempt(button2, "mirror-error", async () => {
+      byId("mirror-said").textContent = await fn();
+      await this.done();
+      this.draw();
+    });
+  }
+};
+
+// palette.js
+var mostFound = 50;
+var Palette = class {
+  // page has sessions() and choose(id).
+  constructor(page, commands) {
+    Object.assign(this, { page, commands });
+    this.dialog = byId("palette");
+    this.field = byId("palette-field");
+    this.list = byId("palette-list");
+    byId("find").addEventListener("click", () => this.open());
+    this.field.addEventListener("input", () => this.draw());
+    this.field.addEventListener("keydown", (event) => this.key(event));
+    this.dialog.addEventListener("click", (event) => {
+      if (event.target === this.dialog) this.dialog.close();
+    });
+    this.dialog.addEventListener("close", () => {
+      this.list.replaceChildren();
+      this.field.blur();
+    });
+    this.list.addEventListener("click", (event) => {
+      const option = event.target.closest("[role=option]");
+      if (option) this.run([...this.list.children].indexOf(option));
+    });
+  }
+  open() {
+    this.field.value = "";
+    this.dialog.showModal();
+    this.draw();
+  }
+  key(event) {
+    const moves = { ArrowDown: this.at + 1, ArrowUp: this.at - 1, PageDown: this.at + 8, PageUp: this.at - 8 };
+    if (event.key in moves) {
+      event.preventDefault();
+      this.mark(moves[event.key], event.key.startsWith("Arrow"));
+    } else if (event.key === "Enter" && !event.isComposing) {
+      event.preventDefault();
+      this.run(this.at);
+    } else if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      this.dialog.close();
+    }
+  }
+  draw() {
+    const words = this.field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const matches = (text) => words.every((word) => text.toLowerCase().includes(word));
+    const sessions = groupsOf(this.page.sessions()).flatMap((group) => group.sessions).filter((s) => matches([s.name, s.agent, s.cwd, stateWords(s)].join(" "))).map((s) => ({ words: s.name, about: [stateWords(s), s.agent, s.cwd].filter(Boolean).join(" · "), run: () => this.page.choose(s.id) }));
+    const commands = this.commands.offered().filter((c) => matches(c.words) && !["Ctrl+K", "Escape", "j", "k"].includes(c.keys?.[0])).map((c) => ({ words: c.words, about: c.keys?.join(" or ") ?? "", run: c.run }));
+    this.found = [...sessions.slice(0, words.length > 0 ? mostFound : 8), ...commands];
+    this.list.replaceChildren(...this.found.map(({ words: text, about: about3 }, i) => {
+      const option = element("li", "palette-option");
+      option.id = `palette-${i}`;
+      option.setAttribute("role", "option");
+      option.append(element("span", "palette-words", text), element("span", "palette-about", about3));
+      return option;
+    }));
+    byId("palette-none").hidden = this.found.length > 0;
+    this.mark(0);
+  }
+  mark(i, round) {
+    const { length } = this.found;
+    this.at = round ? (i + length) % length : Math.min(Math.max(i, 0), length - 1);
+    [...this.list.children].forEach((option, n) => option.setAttribute("aria-selected", String(n === this.at)));
+    const marked2 = this.list.children[this.at];
+    if (marked2) this.field.setAttribute("aria-activedescendant", marked2.id);
+    else this.field.removeAttribute("aria-activedescendant");
+    marked2?.scrollIntoView({ block: "nearest" });
+  }
+  run(i) {
+    const chosen2 = this.found[i];
+    if (!chosen2) return;
+    this.dialog.close();
+    chosen2.run();
+  }
+};
+
+// shortcuts.js
+var patience2 = 1e4;
+var Shortcuts = class {
+  constructor(commands) {
+    this.commands = commands;
+    this.first = "";
+    document.addEventListener("keydown", (event) => this.key(event));
+    byId("keys-close").addEventListener("click", () => byId("keys-dialog").close());
+    drawKeys(commands.all);
+  }
+  key(event) {
+    if (event.defaultPrevented || event.repeat || event.isComposing) return;
+    const pressed = nameOf2(event);
+    const command = pressed && this.find(pressed);
+    const field = event.target.closest("input:not([type=checkbox]), textarea, select");
+    const inField = field?.checkVisibility();
+    if (document.querySelector("dialog[open]")) return;
+    if (inField && !pressed.startsWith("Ctrl+") && pressed !== "Escape") return;
+    if (!command) return;
+    event.preventDefault();
+    command.run();
+  }
+  // find returns the command of a key, or of the key before and this one.
+  find(pressed) {
+    const before2 = this.first;
+    this.first = "";
+    clearTimeout(this.timer);
+    const offered2 = this.commands.offered();
+    const has = (keys) => offered2.find((command) => command.keys?.includes(keys));
+    const found = before2 && has(`${before2} ${pressed}`) || has(pressed);
+    if (found || !offered2.some((command) => command.keys?.some((keys) => keys.startsWith(`${pressed} `)))) return found;
+    this.first = pressed;
+    this.timer = setTimeout(() => {
+      this.first = "";
+    }, patience2);
+    return void 0;
+  }
+};
+function nameOf2({ key: key4, ctrlKey, metaKey, altKey }) {
+  if (ctrlKey || metaKey) return key4.length === 1 && !altKey ? `Ctrl+${key4.toUpperCase()}` : "";
+  return altKey ? "" : key4;
+}
+function drawKeys(commands) {
+  byId("keys-list").replaceChildren(...[...commands, ...otherKeys].filter(({ keys }) => keys).flatMap(({ words, keys }) => {
+    const list2 = element("dd");
+    keys.forEach((one, i) => {
+      if (i > 0) list2.append(one === "…" || keys[i - 1] === "…" ? " " : " or ");
+      if (one === "…") list2.append(one);
+      else list2.append(...one.split(" ").flatMap((key4, n) => [n > 0 ? " then " : "", element("kbd", "", key4)]));
+    });
+    return [element("dt", "", words), list2];
+  }));
+}
+
+// stream.js
+import { forgetStart } from "./key.js";
+var firstDelay = 250;
+var maxDelay = 8e3;
+var Stream = class {
+  // on(name, data) is called for each event, onStatus(connected) when that changes.
+  constructor(session, from, on, onStatus) {
+    this.session = session;
+    this.from = String(from);
+    this.on = on;
+    this.onStatus = onStatus;
+    this.delay = firstDelay;
+    this.open();
+  }
+  async open() {
+    this.give();
+    const connection = new AbortController();
+    this.connection = connection;
+    try {
+      const { body } = await openEvents(this.session, this.from, connection.signal);
+      if (this.connection === connection) this.connected();
+      for await (const event of eventsOf(body)) {
+        if (this.connection !== connection) return;
+        this.receive(event);
+      }
+    } catch {
+    }
+    if (this.connection !== connection) return;
+    forgetStart();
+    this.retry();
+  }
+  connected() {
+    this.isOpen = true;
+    this.delay = firstDelay;
+    this.onStatus(true);
+  }
+  receive({ name, id, data }) {
+    if (id) this.from = id;
+    this.on(name, JSON.parse(data));
+  }
+  retry() {
+    this.give();
+    this.onStatus(false);
+    this.timer = setTimeout(() => this.open(), this.delay * (0.75 + Math.random() / 2));
+    this.delay = Math.min(this.delay * 2, maxDelay);
+  }
+  // now opens a new connection at once, when there's reason to believe it works.
+  now() {
+    if (this.closed || this.isOpen) return;
+    this.delay = firstDelay;
+    this.open();
+  }
+  close() {
+    this.closed = true;
+    this.give();
+  }
+  // give gives up the connection, or the wait for the next.
+  give() {
+    clearTimeout(this.timer);
+    this.connection?.abort();
+    this.connection = null;
+    this.isOpen = false;
+  }
+};
+async function* eventsOf(body) {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let chunks = [];
+  try {
+    for (; ; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const text = decoder.decode(value, { stream: true });
+      chunks.push(text);
+      if (!text.includes("\n")) continue;
+      const blocks = chunks.join("").split("\n\n");
+      chunks = [blocks.pop()];
+      for (const block of blocks) {
+        const event = eventOf(block);
+        if (event.data) yield event;
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {
+    });
+  }
+}
+function eventOf(block) {
+  const fields = Object.fromEntries(block.split("\n").map((line) => {
+    const at = line.indexOf(": ");
+    return [line.slice(0, at), line.slice(at + 2)];
+  }));
+  return { name: fields.event, id: fields.id, data: fields.data };
+}
+
+// app.js
+var pollEvery2 = 2e3;
+var firstLines = 500;
+var endedAtOnce = 50;
+var hiddenGrace = 3e4;
+var state = {
+  sessions: [],
+  ended: 0,
+  // how many have ended
+  mostEnded: endedAtOnce,
+  // of these are shown
+  open: null,
+  // {id, conversation, composer, prompt, screen, stream}
+  tab: "conversation",
+  known: false,
+  // the sessions were listed
+  problem: "",
+  // why the last poll didn't work
+  seenAt: null,
+  // when the last one did
+  streaming: true,
+  // the stream is connected
+  shut: null
+  // why the browser isn't let in; '': it is; null: that isn't known yet
+};
+var inbox = new Inbox();
+inbox.onLooked = () => draw3();
+var mirror = new MirrorDialog(current, poll);
+var devices = new DevicesDialog(poll);
+function current() {
+  return state.sessions.find((s) => s.id === state.open?.id);
+}
+function idInAddress() {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return "";
+  }
+}
+var chosenByAddress = () => state.sessions.find((s) => s.id === idInAddress());
+function choose(id) {
+  drawer(false);
+  if (location.hash.slice(1) === id) follow();
+  else location.hash = id;
+}
+function toInbox() {
+  drawer(false);
+  location.hash = "";
+}
+function follow() {
+  const session = chosenByAddress();
+  if (session?.id === state.open?.id) return;
+  closeOpen();
+  if (session) openSession(session);
+  draw3();
+}
+function openSession(session) {
+  const { id } = session;
+  const open = {
+    id,
+    conversation: new Conversation(session),
+    composer: new Composer(id),
+    prompt: new PromptPanel(id),
+    screen: new Screen(id)
+  };
+  state.open = open;
+  const from = session.lines > firstLines ? session.lines - firstLines + 1 : 0;
+  open.start = (at) => new Stream(id, at, (name, data) => receive(open, name, data), (connected) => {
+    state.streaming = connected;
+    if (connected) open.conversation.askMarks();
+    drawConnection();
+  });
+  open.stream = open.start(from);
+  open.screen.show(state.tab === "screen");
+}
+function closeOpen() {
+  if (!state.open) return;
+  look();
+  const { stream, conversation, composer, prompt, screen } = state.open;
+  for (const part of [stream, conversation, composer, prompt, screen]) part?.close();
+  state.open = null;
+  state.streaming = true;
+}
+function receive(open, name, data) {
+  switch (name) {
+    case "output":
+      open.conversation.output(marked(data).lines);
+      open.screen.changed();
+      break;
+    case "gap":
+      open.conversation.gap(data);
+      break;
+    case "live":
+      open.conversation.live(data);
+      open.screen.changed();
+      break;
+    case "prompt":
+      open.prompt.show(data);
+      if (data.state === "answered") open.conversation.askMarks();
+      break;
+    case "state":
+      state.sessions = state.sessions.map((s) => s.id === data.session ? { doing: s.doing, last_line: s.last_line, ...data.summary } : s);
+      draw3();
+      break;
+    case "turn":
+      if (data.complete) open.conversation.askMarks();
+      break;
+    default:
+  }
+}
+async function passWaiting() {
+  const how = await askWhetherIn().catch(() => "waiting");
+  if (how === "declined") shut("declined");
+  return how === "in";
+}
+async function poll() {
+  if (state.shut === null) return;
+  if (state.shut === "waiting") {
+    if (!await passWaiting()) return;
+  } else if (state.shut !== "" && !(await loadKey2().catch(() => false) && known2())) return;
+  try {
+    const [{ sessions, ended }, adapters] = await Promise.all([
+      listSessions(state.mostEnded, idInAddress() || (state.open?.id ?? "")),
+      listAdapters().catch(() => null),
+      rolesKnown() || learnRoles()
+    ]);
+    state.sessions = sessions;
+    state.ended = ended;
+    if (adapters) drawChats(adapters);
+    const back2 = state.problem !== "";
+    state.problem = "";
+    state.seenAt = /* @__PURE__ */ new Date();
+    state.known = true;
+    forgetDrafts(sessions);
+    shut("");
+    if (state.open?.away) comeBack(state.open);
+    if (!state.streaming) state.open?.stream?.now();
+    if (back2) state.open?.screen.changed();
+    follow();
+    draw3();
+  } catch (error) {
+    if (error.status === 401) shut("refused");
+    else state.problem = isAway(error) || error.name === "TimeoutError" ? "panebridge isn’t reachable. Is it running?" : `panebridge has a problem: ${error.message}`;
+    drawConnection();
+  }
+}
+function shut(why) {
+  if (state.shut === why) return;
+  state.shut = why;
+  if (why) empty();
+  showGate(why);
+}
+function empty() {
+  closeOpen();
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+  state.sessions = [];
+  state.known = false;
+  state.ended = 0;
+  forgetRoles();
+  forgetLooked();
+  forgetDrafts();
+  forgetUploads();
+  forgetTools();
+  devices.forget();
+  drawChats([]);
+  draw3();
+}
+function drawChats(adapters) {
+  drawDelivery(adapters);
+  mirror.offer(adapters);
+  showAccess(adapters.length > 0);
+}
+async function pollForever() {
+  for (; ; ) {
+    await poll();
+    await new Promise((resolve) => {
+      setTimeout(resolve, pollEvery2);
+    });
+  }
+}
+function draw3() {
+  look();
+  const groups = groupsOf(state.sessions);
+  drawList(groups, state.open?.id, choose);
+  inbox.draw(state.known && state.sessions.length > 0 && !state.open ? groups : null);
+  drawOlder();
+  drawHead(current());
+  drawConnection();
+  const waiting2 = state.sessions.filter(needsYou).length;
+  drawBadge(waiting2, current()?.name ?? "");
+  byId("inbox-count").textContent = waiting2 > 0 ? waiting2 : "";
+}
+function look() {
+  const session = current();
+  if (!session || document.hidden || state.open.away) return;
+  const { conversation } = state.open;
+  const isAtEnd = conversation.stuck && conversation.newest >= session.lines;
+  if (state.tab === "screen" || isAtEnd) lookedThrough(session);
+  if (isAtEnd) noteLooked(session.id, { line: conversation.newest });
+  keepLooked(state.sessions);
+}
+function drawOlder() {
+  const more = state.ended - state.sessions.filter((s) => s.state === "ended").length;
+  byId("older").hidden = more <= 0;
+  byId("older").textContent = `${more} more have ended…`;
+}
+function showOlder() {
+  state.mostEnded += endedAtOnce;
+  poll();
+}
+function drawHead(session) {
+  byId("name").textContent = session?.name ?? "Inbox";
+  byId("no-sessions").hidden = state.sessions.length > 0 || !state.known;
+  for (const part of ["back", "tabs", "views"]) byId(part).hidden = !session;
+  byId("close").disabled = !session || session.state === "ended";
+  byId("more-box").hidden = !session;
+  byId("inbox-new").hidden = Boolean(session);
+  byId("about").textContent = session ? about2(session) : "";
+  byId("about").title = session ? machineWords(session) : "";
+  document.body.classList.toggle("in-session", Boolean(session));
+  if (session) byId("to-inbox").removeAttribute("aria-current");
+  else byId("to-inbox").setAttribute("aria-current", "page");
+  drawUnshown(session);
+  byId("main").dataset.state = session?.state ?? "";
+  byId("foot").hidden = !session;
+  byId("restart").hidden = !session?.owned;
+  byId("restart").textContent = session?.state === "ended" ? "Begin it again…" : "Start its program anew…";
+  const ended = session?.state === "ended";
+  byId("ended").hidden = !ended;
+  for (const part of ["composer", "below", "stop", "close"]) byId(part).hidden = ended;
+  byId("mirror").hidden = !session || ended || !mirror.possible;
+  state.open?.composer.enable(!ended);
+  if (session) state.open?.prompt.expect(session.prompt);
+}
+var about2 = (session) => [stateWords(session), outcome(session), session.agent, session.cwd].filter(Boolean).join(" · ");
+function drawUnshown(session) {
+  const lacks = [];
+  for (const b of session && session.state !== "ended" ? session.bindings : []) {
+    if (b.disabled) lacks.push(`Not shown in ${b.to}: ${b.disabled}`);
+    else if (b.problem) lacks.push(`Not shown as it should be in ${b.to}: ${b.problem}`);
+  }
+  const note = byId("unshown");
+  const text = lacks.join("\n");
+  note.hidden = text === "";
+  if (note.textContent !== text) note.textContent = text;
+}
+function drawConnection() {
+  const bar = byId("connection");
+  bar.hidden = state.shut !== "" || !state.problem && state.streaming;
+  const since = state.seenAt && state.known ? ` What’s here is from ${state.seenAt.toLocaleTimeString()}.` : "";
+  const text = state.problem ? `${state.problem}${since} Trying again…` : "Reconnecting…";
+  if (bar.textContent !== text) bar.textContent = text;
+}
+function drawer(open) {
+  document.body.classList.toggle("drawer-open", open);
+  byId("veil").hidden = !open;
+  byId("menu").setAttribute("aria-expanded", String(open));
+}
+function showTab(name, focus) {
+  state.tab = name;
+  for (const other of ["conversation", "screen"]) {
+    const tab = byId(`tab-${other}`);
+    tab.setAttribute("aria-selected", String(other === name));
+    tab.tabIndex = other === name ? 0 : -1;
+    byId(other).hidden = other !== name;
+  }
+  if (focus) byId(`tab-${name}`).focus();
+  state.open?.screen.show(name === "screen");
+}
+var hiddenTimer = 0;
+var hiddenSince = Date.now();
+function visibility() {
+  clearTimeout(hiddenTimer);
+  const { open } = state;
+  if (document.hidden) {
+    hiddenSince = Date.now();
+    hiddenTimer = setTimeout(() => state.open?.stream?.close(), hiddenGrace);
+    return;
+  }
+  if (open && (open.stream.closed || Date.now() - hiddenSince >= hiddenGrace)) {
+    open.stream.close();
+    open.away = true;
+  }
+  look();
+  poll();
+}
+function comeBack(open) {
+  if (open.conversation.stuck && state.tab === "conversation") {
+    closeOpen();
+    return;
+  }
+  open.away = false;
+  open.stream = open.start(open.stream.from);
+}
+async function start() {
+  for (const name of ["conversation", "screen"]) {
+    const tab = byId(`tab-${name}`);
+    tab.addEventListener("click", () => showTab(name));
+    tab.addEventListener("keydown", (event) => {
+      if (event.key === "ArrowLeft" || event.key === "ArrowRight") showTab(name === "screen" ? "conversation" : "screen", true);
+    });
+  }
+  byId("menu").addEventListener("click", () => drawer(!document.body.classList.contains("drawer-open")));
+  byId("veil").addEventListener("click", () => drawer(false));
+  byId("stop").addEventListener("click", () => document.querySelector('.keys [data-key="C-c"]').click());
+  byId("back").addEventListener("click", toInbox);
+  byId("to-inbox").addEventListener("click", (event) => {
+    event.preventDefault();
+    toInbox();
+  });
+  byId("older").addEventListener("click", showOlder);
+  addEventListener("hashchange", () => {
+    if (idInAddress() && !chosenByAddress()) poll();
+    else follow();
+  });
+  document.addEventListener("visibilitychange", visibility);
+  addEventListener("pagehide", look);
+  newDialog(async (session) => {
+    await poll();
+    choose(session.id);
+  });
+  closeDialog(current, async (session) => {
+    await poll();
+    if (session) choose(session.id);
+  });
+  accessDialog();
+  new Menu();
+  const page = { current, toInbox, showTab, choose, sessions: () => state.sessions };
+  const commands = new Commands(page);
+  new Palette(page, commands);
+  new Shortcuts(commands);
+  shut(await passGate());
+  pollForever();
+}
+start();
