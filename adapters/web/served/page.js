@@ -155,7 +155,7 @@ var getAnswered = (id, { from, to }) => json("GET", sessionPath(id, `/prompts${q
 var getTurns = (id, { from, to, limit, order, notable }) => json("GET", sessionPath(id, `/turns${query({ from, to, limit, order, notable })}`));
 var getTool = (id, n, secrets) => json("GET", sessionPath(id, `/tools/${n}?secrets=${secrets}`));
 var getScreen = async (id, secrets) => (await call("GET", sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
-var openEvents = (id, from, signal) => call("GET", `events?session=${encodeURIComponent(id)}&from=${encodeURIComponent(from)}`, void 0, signal);
+var openEvents = (id, { from, last }, signal) => call("GET", `events${query({ session: id, from, last })}`, void 0, signal);
 
 // words.js
 var units = [[86400, "day"], [3600, "hour"], [60, "minute"]];
@@ -2165,7 +2165,7 @@ var Conversation = class {
   live(live) {
     this.noticeScroll();
     showLive(live);
-    if (this.stuck) this.toBottom();
+    if (this.stuck && (this.count > 0 || !byId("live").hidden)) this.toBottom();
   }
   // schedule draws what's queued with the next frame: however many events come,
   // the document changes once per frame. A hidden page has no frames.
@@ -2545,7 +2545,7 @@ var Conversation = class {
   // noticeScroll takes in that the reader has gone up, of which the event may be yet to come: or else
   // what's drawn before it would take the reader back to the end.
   noticeScroll() {
-    if (this.stuck && this.scroller.scrollTop < this.bottomAt - near2) this.scrolled();
+    if (this.stuck && this.bottomAt > near2 && this.scroller.scrollTop < this.bottomAt - near2) this.scrolled();
   }
   showButtons() {
     const newest = byId("newest");
@@ -2758,6 +2758,7 @@ var aboutWaiting = ({ name, label: label2, from, until }) => [
 ];
 
 // groups.js
+var never = "1970-01-01T00:00:00Z";
 var titles = { waits: "Waits for you", working: "Working", done: "Done, not looked at", idle: "Idle", ended: "Ended" };
 function groupOf(s) {
   if (needsYou(s)) return "waits";
@@ -2765,9 +2766,11 @@ function groupOf(s) {
   if (isNews(s)) return "done";
   return s.state === "ended" ? "ended" : "idle";
 }
-var byAge = (a, b) => a.created_at.localeCompare(b.created_at) || a.id.localeCompare(b.id);
+var byText = (a, b) => (a > b) - (a < b);
+var byTime = (a, b) => Date.parse(a) - Date.parse(b) || byText(a.replace("Z", ""), b.replace("Z", ""));
+var byAge = (a, b) => byTime(a.created_at, b.created_at) || byText(a.id, b.id);
 var newestFirst = (a, b) => Date.parse(doneAt(b) || 0) - Date.parse(doneAt(a) || 0) || byAge(a, b);
-var endedLast = (a, b) => (b.ended_at ?? "").localeCompare(a.ended_at ?? "") || byAge(a, b);
+var endedLast = (a, b) => byTime(b.ended_at ?? never, a.ended_at ?? never) || byAge(a, b);
 var orders = { waits: byAge, working: byAge, done: newestFirst, idle: byAge, ended: endedLast };
 function groupsOf(sessions) {
   const groups = Object.entries(titles).map(([name, title]) => ({ name, title, sessions: [] }));
@@ -3234,21 +3237,30 @@ import { forgetStart } from "./key.js";
 var firstDelay = 250;
 var maxDelay = 8e3;
 var Stream = class {
-  // on(name, data) is called for each event, onStatus(connected) when that changes.
-  constructor(session, from, on, onStatus) {
+  // place is where it begins: {last}, so many lines before the end, or {from}, at an event's id.
+  constructor(session, place) {
     this.session = session;
-    this.from = String(from);
-    this.on = on;
-    this.onStatus = onStatus;
+    this.place = place;
+    this.early = [];
+    this.on = (...event) => this.early.push(event);
+    this.onStatus = () => {
+    };
     this.delay = firstDelay;
     this.open();
+  }
+  // listen has on(name, data) called for each event, and onStatus(connected) when that changes.
+  listen(on, onStatus) {
+    this.on = on;
+    this.onStatus = onStatus;
+    if (this.isOpen || this.timer) onStatus(Boolean(this.isOpen));
+    for (const event of this.early.splice(0)) on(...event);
   }
   async open() {
     this.give();
     const connection = new AbortController();
     this.connection = connection;
     try {
-      const { body } = await openEvents(this.session, this.from, connection.signal);
+      const { body } = await openEvents(this.session, this.place, connection.signal);
       if (this.connection === connection) this.connected();
       for await (const event of eventsOf(body)) {
         if (this.connection !== connection) return;
@@ -3266,7 +3278,7 @@ var Stream = class {
     this.onStatus(true);
   }
   receive({ name, id, data }) {
-    if (id) this.from = id;
+    if (id) this.place = { from: id };
     this.on(name, JSON.parse(data));
   }
   retry() {
@@ -3349,6 +3361,7 @@ var state = {
   shut: null
   // why the browser isn't let in; '': it is; null: that isn't known yet
 };
+var passing = passGate();
 var inbox = new Inbox();
 inbox.onLooked = () => draw3();
 var mirror = new MirrorDialog(current, poll);
@@ -3375,10 +3388,11 @@ function toInbox() {
 }
 function follow() {
   const session = chosenByAddress();
-  if (session?.id === state.open?.id) return;
+  if (session?.id === state.open?.id) return false;
   closeOpen();
   if (session) openSession(session);
   draw3();
+  return true;
 }
 function openSession(session) {
   const { id } = session;
@@ -3390,14 +3404,28 @@ function openSession(session) {
     screen: new Screen(id)
   };
   state.open = open;
-  const from = session.lines > firstLines ? session.lines - firstLines + 1 : 0;
-  open.start = (at) => new Stream(id, at, (name, data) => receive(open, name, data), (connected) => {
-    state.streaming = connected;
-    if (connected) open.conversation.askMarks();
-    drawConnection();
-  });
-  open.stream = open.start(from);
+  open.start = (stream) => {
+    open.stream = stream;
+    stream.listen((name, data) => receive(open, name, data), (connected) => {
+      state.streaming = connected;
+      if (connected) open.conversation.askMarks();
+      drawConnection();
+    });
+  };
   open.screen.show(state.tab === "screen");
+  open.start(takeEarly(id) ?? new Stream(id, { last: firstLines }));
+}
+var early = null;
+function beginEarly() {
+  const id = idInAddress();
+  if (id) early = new Stream(id, { last: firstLines });
+}
+function takeEarly(id) {
+  const stream = early;
+  early = null;
+  if (stream?.session === id) return stream;
+  stream?.close();
+  return null;
 }
 function closeOpen() {
   if (!state.open) return;
@@ -3462,12 +3490,13 @@ async function poll() {
     if (state.open?.away) comeBack(state.open);
     if (!state.streaming) state.open?.stream?.now();
     if (back2) state.open?.screen.changed();
-    follow();
-    draw3();
+    if (!follow()) draw3();
   } catch (error) {
     if (error.status === 401) shut("refused");
     else state.problem = isAway(error) || error.name === "TimeoutError" ? "panebridge isn’t reachable. Is it running?" : `panebridge has a problem: ${error.message}`;
     drawConnection();
+  } finally {
+    takeEarly("");
   }
 }
 function shut(why) {
@@ -3573,6 +3602,7 @@ function drawUnshown(session) {
 function drawConnection() {
   const bar = byId("connection");
   bar.hidden = state.shut !== "" || !state.problem && state.streaming;
+  if (bar.hidden) return;
   const since = state.seenAt && state.known ? ` What’s here is from ${state.seenAt.toLocaleTimeString()}.` : "";
   const text = state.problem ? `${state.problem}${since} Trying again…` : "Reconnecting…";
   if (bar.textContent !== text) bar.textContent = text;
@@ -3616,7 +3646,7 @@ function comeBack(open) {
     return;
   }
   open.away = false;
-  open.stream = open.start(open.stream.from);
+  open.start(new Stream(open.id, open.stream.place));
 }
 async function start() {
   for (const name of ["conversation", "screen"]) {
@@ -3655,7 +3685,8 @@ async function start() {
   const commands = new Commands(page);
   new Palette(page, commands);
   new Shortcuts(commands);
-  shut(await passGate());
+  shut(await passing);
+  if (state.shut === "") beginEarly();
   pollForever();
 }
 start();

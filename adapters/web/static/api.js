@@ -118,4 +118,5 @@ export const getTurns = (id, { from, to, limit, order, notable }) => json('GET',
 // getTool is what a tool was called with, returned and changed, by the first line of either's block; secrets: mask or show.
 export const getTool = (id, n, secrets) => json('GET', sessionPath(id, `/tools/${n}?secrets=${secrets}`));
 export const getScreen = async (id, secrets) => (await call('GET', sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
-export const openEvents = (id, from, signal) => call('GET', `events?session=${encodeURIComponent(id)}&from=${encodeURIComponent(from)}`, undefined, signal);
+// openEvents follows a session from an event's id on, or from so many lines before the end.
+export const openEvents = (id, { from, last }, signal) => call('GET', `events${query({ session: id, from, last })}`, undefined, signal);

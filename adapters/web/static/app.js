@@ -51,6 +51,8 @@ const state = {
   shut: null, // why the browser isn't let in; '': it is; null: that isn't known yet
 };
 
+const passing = passGate(); // while the page's parts are made
+
 const inbox = new Inbox();
 inbox.onLooked = () => draw();
 const mirror = new MirrorDialog(current, poll);
@@ -84,13 +86,14 @@ function toInbox() {
   location.hash = '';
 }
 
-// follow opens the session that the address names, or the inbox.
+// follow opens the session that the address names, or the inbox, unless it's open. It says whether it has drawn the page.
 function follow() {
   const session = chosenByAddress();
-  if (session?.id === state.open?.id) return;
+  if (session?.id === state.open?.id) return false;
   closeOpen();
   if (session) openSession(session);
   draw();
+  return true;
 }
 
 function openSession(session) {
@@ -103,14 +106,34 @@ function openSession(session) {
     screen: new Screen(id),
   };
   state.open = open;
-  const from = session.lines > firstLines ? session.lines - firstLines + 1 : 0;
-  open.start = (at) => new Stream(id, at, (name, data) => receive(open, name, data), (connected) => {
-    state.streaming = connected;
-    if (connected) open.conversation.askMarks();
-    drawConnection();
-  });
-  open.stream = open.start(from);
+  open.start = (stream) => {
+    open.stream = stream;
+    stream.listen((name, data) => receive(open, name, data), (connected) => {
+      state.streaming = connected;
+      if (connected) open.conversation.askMarks();
+      drawConnection();
+    });
+  };
   open.screen.show(state.tab === 'screen');
+  open.start(takeEarly(id) ?? new Stream(id, { last: firstLines }));
+}
+
+// The stream of the session that the address names begins while the sessions are listed: so
+// its lines are there when they are.
+let early = null;
+
+function beginEarly() {
+  const id = idInAddress();
+  if (id) early = new Stream(id, { last: firstLines });
+}
+
+// takeEarly returns that stream if it's of that session, and ends it if it isn't.
+function takeEarly(id) {
+  const stream = early;
+  early = null;
+  if (stream?.session === id) return stream;
+  stream?.close();
+  return null;
 }
 
 function closeOpen() {
@@ -179,12 +202,13 @@ async function poll() {
     if (state.open?.away) comeBack(state.open);
     if (!state.streaming) state.open?.stream?.now();
     if (back) state.open?.screen.changed();
-    follow();
-    draw();
+    if (!follow()) draw();
   } catch (error) {
     if (error.status === 401) shut('refused');
     else state.problem = isAway(error) || error.name === 'TimeoutError' ? 'panebridge isn’t reachable. Is it running?' : `panebridge has a problem: ${error.message}`;
     drawConnection();
+  } finally {
+    takeEarly(''); // nobody has taken it
   }
 }
 
@@ -306,6 +330,7 @@ function drawUnshown(session) {
 function drawConnection() {
   const bar = byId('connection');
   bar.hidden = state.shut !== '' || !state.problem && state.streaming;
+  if (bar.hidden) return; // the words for a time take as long as a frame, the first time
   const since = state.seenAt && state.known ? ` What’s here is from ${state.seenAt.toLocaleTimeString()}.` : '';
   const text = state.problem ? `${state.problem}${since} Trying again…` : 'Reconnecting…';
   if (bar.textContent !== text) bar.textContent = text; // what's the same isn't read out again
@@ -359,7 +384,7 @@ function comeBack(open) {
     return;
   }
   open.away = false;
-  open.stream = open.start(open.stream.from);
+  open.start(new Stream(open.id, open.stream.place));
 }
 
 async function start() {
@@ -396,7 +421,8 @@ async function start() {
   const commands = new Commands(page);
   new Palette(page, commands);
   new Shortcuts(commands);
-  shut(await passGate());
+  shut(await passing);
+  if (state.shut === '') beginEarly();
   pollForever();
 }
 

@@ -108,7 +108,7 @@ export class Conversation {
   live(live) {
     this.noticeScroll();
     showLive(live);
-    if (this.stuck) this.toBottom();
+    if (this.stuck && (this.count > 0 || !byId('live').hidden)) this.toBottom(); // to ask an empty page how high it is takes time
   }
 
   // schedule draws what's queued with the next frame: however many events come,
@@ -526,7 +526,7 @@ export class Conversation {
   // noticeScroll takes in that the reader has gone up, of which the event may be yet to come: or else
   // what's drawn before it would take the reader back to the end.
   noticeScroll() {
-    if (this.stuck && this.scroller.scrollTop < this.bottomAt - near) this.scrolled();
+    if (this.stuck && this.bottomAt > near && this.scroller.scrollTop < this.bottomAt - near) this.scrolled();
   }
 
   showButtons() {

@@ -5,6 +5,7 @@ import { doneAt, needsYou } from './words.js';
 
 // The groups in which sessions are listed, those that need somebody first.
 
+const never = '1970-01-01T00:00:00Z';
 const titles = { waits: 'Waits for you', working: 'Working', done: 'Done, not looked at', idle: 'Idle', ended: 'Ended' };
 
 function groupOf(s) {
@@ -14,9 +15,13 @@ function groupOf(s) {
   return s.state === 'ended' ? 'ended' : 'idle';
 }
 
-const byAge = (a, b) => a.created_at.localeCompare(b.created_at) || a.id.localeCompare(b.id);
+// Not by localeCompare, which takes as long as a frame the first time.
+const byText = (a, b) => (a > b) - (a < b);
+// A time has more digits than a number of milliseconds holds.
+const byTime = (a, b) => Date.parse(a) - Date.parse(b) || byText(a.replace('Z', ''), b.replace('Z', ''));
+const byAge = (a, b) => byTime(a.created_at, b.created_at) || byText(a.id, b.id);
 const newestFirst = (a, b) => Date.parse(doneAt(b) || 0) - Date.parse(doneAt(a) || 0) || byAge(a, b);
-const endedLast = (a, b) => (b.ended_at ?? '').localeCompare(a.ended_at ?? '') || byAge(a, b);
+const endedLast = (a, b) => byTime(b.ended_at ?? never, a.ended_at ?? never) || byAge(a, b);
 const orders = { waits: byAge, working: byAge, done: newestFirst, idle: byAge, ended: endedLast };
 
 // groupsOf sorts sessions into groups: {name, title, sessions}, all groups. Within one the order doesn't

@@ -3,8 +3,8 @@
 import { openEvents } from './api.js';
 import { forgetStart } from './key.js';
 
-// A Stream follows the events of one session. When the connection breaks it
-// opens a new one behind the last event it got. It reads server-sent events from a
+// A Stream follows the events of one session. What comes before somebody listens is kept
+// for them. When the connection breaks it opens a new one behind the last event it got. It reads server-sent events from a
 // request of its own: the browser's EventSource can't sign, and gives up for good on
 // some errors.
 
@@ -12,14 +12,23 @@ const firstDelay = 250;
 const maxDelay = 8000;
 
 export class Stream {
-  // on(name, data) is called for each event, onStatus(connected) when that changes.
-  constructor(session, from, on, onStatus) {
+  // place is where it begins: {last}, so many lines before the end, or {from}, at an event's id.
+  constructor(session, place) {
     this.session = session;
-    this.from = String(from); // a line number at first, then an event's id
-    this.on = on;
-    this.onStatus = onStatus;
+    this.place = place;
+    this.early = []; // events that nobody has heard of
+    this.on = (...event) => this.early.push(event);
+    this.onStatus = () => {};
     this.delay = firstDelay;
     this.open();
+  }
+
+  // listen has on(name, data) called for each event, and onStatus(connected) when that changes.
+  listen(on, onStatus) {
+    this.on = on;
+    this.onStatus = onStatus;
+    if (this.isOpen || this.timer) onStatus(Boolean(this.isOpen));
+    for (const event of this.early.splice(0)) on(...event);
   }
 
   async open() {
@@ -27,7 +36,7 @@ export class Stream {
     const connection = new AbortController();
     this.connection = connection;
     try {
-      const { body } = await openEvents(this.session, this.from, connection.signal);
+      const { body } = await openEvents(this.session, this.place, connection.signal);
       if (this.connection === connection) this.connected();
       for await (const event of eventsOf(body)) {
         if (this.connection !== connection) return; // it was given up
@@ -48,7 +57,7 @@ export class Stream {
   }
 
   receive({ name, id, data }) {
-    if (id) this.from = id;
+    if (id) this.place = { from: id };
     this.on(name, JSON.parse(data));
   }
 
