@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -140,11 +141,20 @@ func (s *site) start(t *testing.T) {
 	})
 }
 
-// browse starts a browser of that size. That a site which is being restarted can't be
+// program is the browser of all tests. TestMain ends it.
+var program browsertest.Program // once for all of them
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	program.End()
+	os.Exit(status)
+}
+
+// browse opens a window of that size in the browser. That a site which is being restarted can't be
 // reached is no news.
 func browse(t *testing.T, width, height int) *browsertest.Browser {
 	t.Helper()
-	b := browsertest.New(t, width, height)
+	b := program.New(t, width, height)
 	b.AwayAtTimes()
 	b.Ignore("status of 401") // a request was signed for the start before
 	return b

@@ -34,31 +34,44 @@ type Browser struct {
 // New starts a browser, so many pixels wide and high. more are further options of its start.
 func New(t *testing.T, width, height int, more ...chromedp.ExecAllocatorOption) *Browser {
 	t.Helper()
-	opts := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
-	opts = append(opts,
-		chromedp.ExecPath(chromium(t)), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(width, height),
-		chromedp.WSURLReadTimeout(onePatience), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-		chromedp.Flag("force-prefers-reduced-motion", true), // a click on what still moves goes beside it
-	)
-	opts = append(opts, more...)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, opts...)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, append(options(t), append(more, chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(width, height))...)...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	b := &Browser{T: t, tab: ctx, said: &console{}}
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), int64(height))); err != nil { // the browser ends with the context of this
+	return in(t, ctx, width, height)
+}
+
+// options are those of every start.
+func options(t *testing.T) []chromedp.ExecAllocatorOption {
+	t.Helper()
+	return append(append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...),
+		chromedp.ExecPath(chromium(t)), chromedp.WSURLReadTimeout(onePatience), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,"+toolbar),
+		chromedp.Flag("force-prefers-reduced-motion", true), // a click on what still moves goes beside it
+	)
+}
+
+// in makes the tab of a chromedp context the test's.
+func in(t *testing.T, tab context.Context, width, height int) *Browser {
+	t.Helper()
+	b := &Browser{T: t, tab: tab, said: &console{}}
+	if err := chromedp.Do(tab, chromedp.EmulateViewport(int64(width), int64(height))); err != nil { // what this starts ends with its context
 		t.Fatal(err)
 	}
-	if err := chromedp.Listen(ctx, b.said.listen); err != nil {
+	if err := chromedp.Listen(tab, b.said.listen); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.said.check(t) })
 	return b
 }
+
+// toolbar are parts of a window that nobody sees here. Each window renders them as pages of their own, which takes
+// more than the test's page.
+const toolbar = "WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup"
 
 func chromium(t *testing.T) string {
 	t.Helper()
