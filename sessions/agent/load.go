@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v4"
 
@@ -89,8 +90,18 @@ func ParseOverride(file string, text []byte) (Override, error) {
 }
 
 // LoadSet makes the profiles of the binary and of the overrides, in their order. An error
-// tells all that's wrong, with file and line.
+// tells all that's wrong, with file and line. A set never changes, and may be used by several.
 func LoadSet(overrides ...Override) (*Set, error) {
+	if len(overrides) == 0 {
+		return builtInSet()
+	}
+	return makeSet(overrides)
+}
+
+// builtInSet is the set without overrides, which takes 30 ms to make.
+var builtInSet = sync.OnceValues(func() (*Set, error) { return makeSet(nil) }) //nolint:gochecknoglobals // a constant
+
+func makeSet(overrides []Override) (*Set, error) {
 	specs, problems := map[string]spec{}, []error(nil)
 	files, err := builtIn.ReadDir("profiles")
 	if err != nil {
