@@ -157,7 +157,7 @@ func (r *rig) spread() (fill func()) {
 // in which another always wants a call, the difference per weight is bounded.
 func TestNoProcessGetsMoreThanItsShareAndABurst(t *testing.T) {
 	slow(t)
-	drawtest.CheckTimes(t, drawtest.Times(60, 6, 1), func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(60, 3, 1), func(rt *rapid.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
 		var wrong []string
 		inRig(t, 5, func(r *rig) { wrong = contest(r, rand.New(rand.NewPCG(seed, 1))) })

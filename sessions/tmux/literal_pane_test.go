@@ -78,7 +78,7 @@ func TestTextIsReadAsItWasPasted(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	drawtest.CheckTimes(t, drawtest.Times(1000, 100, 20), func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(1000, 40, 20), func(rt *rapid.T) {
 		text := anyText().Draw(rt, "text")
 		r.pastes(text)
 		if t.Failed() {
@@ -182,7 +182,7 @@ func TestGuardKnowsPhrases(t *testing.T) {
 		look(text)
 	}
 	if !testing.Short() {
-		drawtest.CheckTimes(t, drawtest.Times(1000, 100, 20), func(rt *rapid.T) {
+		drawtest.CheckTimes(t, drawtest.Times(1000, 40, 20), func(rt *rapid.T) {
 			text := anyText().Filter(func(s string) bool { return len(shown([]string{s})) == 1 }).Draw(rt, "text")
 			look(text)
 			if t.Failed() {

@@ -161,10 +161,10 @@ func TestProgramsAreStartedWithWhatWasGiven(t *testing.T) {
 func TestProgramsAreStartedWithWhatWasDrawn(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("a hundred texts")
+		t.Skip("forty texts")
 	}
 	st := newStand(t)
-	drawtest.CheckTimes(t, drawtest.Times(1000, 100, 20), func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(1000, 40, 20), func(rt *rapid.T) {
 		text := anyText().Draw(rt, "text")
 		st.starts(text)
 		if t.Failed() {
