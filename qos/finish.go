@@ -134,6 +134,7 @@ func (e *SlotEngine) noteSuccess(now time.Time, c *chat, s *Started) {
 	if e.bot.throttle.succeeded(now, s.began) || lifted {
 		e.beginCatchUp(now, c, since)
 	}
+	e.setBotPace(now)
 }
 
 func (e *SlotEngine) finishDocument(now time.Time, d *document, s *Started, r CallResult) {

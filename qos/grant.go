@@ -134,9 +134,15 @@ func (e *SlotEngine) botFrom(now time.Time) time.Time {
 	if e.opt.Mode == Off {
 		return now
 	}
+	e.setBotPace(now)
+	return e.bot.pace.next(now)
+}
+
+// setBotPace sets the bot's pace by its penalties. It's called when they change, too: else what was saved until the next
+// look would be counted by another pace, depending on when that is.
+func (e *SlotEngine) setBotPace(now time.Time) {
 	gap := float64(e.opt.Limits.Bot.Gap)
 	e.bot.pace.set(now, time.Duration(gap/e.bot.throttle.multiplier()), 1)
-	return e.bot.pace.next(now)
 }
 
 // askBudget asks the budget for the slot of a choice.
@@ -144,6 +150,8 @@ func (e *SlotEngine) askBudget(now time.Time, c *chat, ch slotChoice) {
 	token := &slotAsking{choice: ch, deadline: now.Add(e.opt.CallTimeout), terms: e.terms}
 	c.asking = token
 	e.bot.open++
+	e.bot.grants++
+	e.bot.pace.take(now, now) // now: else others would ask while this is being answered, and lose their turn by a no
 	reply := func(a SlotAnswer) {
 		e.hand(func(now time.Time) { e.takeAnswer(e.advanceClock(now), c, token, a) })
 	}
@@ -155,6 +163,12 @@ func (e *SlotEngine) askBudget(now time.Time, c *chat, ch slotChoice) {
 	if a.State != Pending {
 		e.takeAnswer(now, c, token, a)
 	}
+}
+
+// undoTurn takes back a turn of which no call came.
+func (b *bot) undoTurn() {
+	b.grants--
+	b.pace.giveBack()
 }
 
 // waitingWeight is the sum of the weights of the sessions that have something to send, other than answers.
@@ -187,6 +201,7 @@ func (e *SlotEngine) giveUpAsking(now time.Time, c *chat) {
 	ch := c.asking.choice
 	c.asking = nil
 	e.bot.open--
+	e.bot.undoTurn()
 	ch.lane.learnHint(ch.spare, now.Add(askAgain))
 	e.countUnsent(ch)
 	e.touchChat(c)
@@ -205,6 +220,7 @@ func (e *SlotEngine) takeAnswer(now time.Time, c *chat, token *slotAsking, a Slo
 	e.touchChat(c)
 	e.reportBudget(a.Err)
 	if a.State != Granted {
+		e.bot.undoTurn()
 		if !a.At.After(now) { // we'd ask in a circle
 			a.At = now.Add(time.Millisecond)
 		}
@@ -214,6 +230,7 @@ func (e *SlotEngine) takeAnswer(now time.Time, c *chat, token *slotAsking, a Slo
 	}
 	ch, ok := e.confirmChoice(now, c, token)
 	if !ok {
+		e.bot.undoTurn()
 		e.budget.Refund(now, a.Permit)
 		e.countUnsent(token.choice)
 		return
@@ -292,8 +309,6 @@ func (e *SlotEngine) startCall(now time.Time, c *chat, ch slotChoice, permit Per
 // chargeGrant charges a grant to those who share: the chat among chats, the
 // class among classes, the flow among flows.
 func (e *SlotEngine) chargeGrant(now time.Time, c *chat, ch slotChoice, s *Started) {
-	e.bot.grants++
-	e.bot.pace.take(now, now)
 	e.bot.virtual = max(e.bot.virtual, c.start)
 	c.finish = max(e.bot.virtual, c.start) + 1
 	c.lastCall = now

@@ -180,6 +180,7 @@ func (e *SlotEngine) penalizeChat(now time.Time, c *chat, l *lane, r CallResult)
 	e.toldOff = append(e.toldOff, toldOff{c, now, until})
 	if latest, many := e.manyToldOff(now); r.Global || many {
 		e.bot.throttle.reduce(until, e.bot.throttle.probing)
+		e.setBotPace(now)
 		e.silenceScope(now, &e.bot.throttle, Scope{}, later(until, latest))
 	}
 }
@@ -225,6 +226,7 @@ func (e *SlotEngine) TakePenalty(now time.Time, p Penalty) {
 	now = e.advanceClock(now)
 	if p.Scope.Chat == "" {
 		e.bot.throttle.heard(p, now)
+		e.setBotPace(now)
 		e.touchAll()
 	} else {
 		c := e.chatOf(p.Scope.Chat)

@@ -99,6 +99,7 @@ func (cp *copying) copyChat(c *chat) *chat {
 	switch { // it's looked at when it is there: a look more can shift the paces by a nanosecond
 	case c.asking != nil:
 		cp.to.bot.open-- // what's asked for is asked for once more
+		cp.to.bot.undoTurn()
 		cp.to.touchChat(out)
 	case c.turn >= 0:
 		out.ready = c.ready
