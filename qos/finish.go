@@ -308,7 +308,7 @@ func moveRequest(q *pendingRequest, to *chat) {
 // merge takes in what's known about the same chat under another key.
 func (t *throttle) merge(o throttle) {
 	t.until = later(t.until, o.until)
-	t.cut = min(t.cut, o.cut)
+	t.cut = max(t.cut, o.cut)
 	t.probing = t.probing || o.probing
 	t.strikes = max(t.strikes, o.strikes)
 	t.heardAt = later(t.heardAt, o.heardAt)

@@ -1,6 +1,9 @@
 package qos
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // slowUntil is when the next final or stream may go while a penalty slows its chat
 // down; zero when none does.
@@ -23,11 +26,14 @@ func (e *SlotEngine) beginCatchUp(now time.Time, c *chat, since time.Time) {
 }
 
 const (
-	// paceCut is what a penalty multiplies the pace by, and paceStep what an accepted call adds: after
+	// paceParts is how many parts a full pace has: so many that each step is a whole number of them. Fractions
+	// wouldn't add up to all of it.
+	paceParts = 320
+
+	// A penalty halves the pace, and an accepted call adds paceStep: after
 	// the first penalty the pace is whole again five calls behind the probe. Each further one that
 	// clean traffic hasn't worked off halves the step.
-	paceCut  = 0.5
-	paceStep = 0.1
+	paceStep = paceParts / 10
 
 	// cleanCalls is how many accepted calls work a penalty off: a window of a group.
 	cleanCalls = 20
@@ -39,7 +45,7 @@ const (
 	// paceLeast is the least part of the pace, slow start included: of 20 calls a minute four or
 	// five, so that what waited out a penalty is there a minute after it. Bans were reported from
 	// eight a minute on.
-	paceLeast = 0.3
+	paceLeast = paceParts * 3 / 10
 
 	// From penaltyMarginLeast to penaltyMarginMost, at random, is added to the platform's
 	// time, so that a clock that runs differently there doesn't make us too early.
@@ -68,15 +74,18 @@ const (
 // then a slower pace that recovers with each call that's accepted.
 type throttle struct {
 	until   time.Time // silence; zero: never any
-	cut     float64   // what the pace is multiplied by, less 1: 0 is full pace
+	cut     int       // parts of the pace that are missing, of paceParts: 0 is full pace
 	strikes int       // penalties that aren't worked off
 	clean   int       // calls accepted since the last penalty, or since one was worked off
 	probing bool      // the first call since until hasn't succeeded yet
 	heardAt time.Time // the end of the last penalty, or when the last call after it was accepted
 }
 
-// multiplier is what the pace is multiplied by, from paceLeast to 1.
-func (t *throttle) multiplier() float64 { return 1 + t.cut }
+// multiplier is what the pace is multiplied by, from 0.3 to 1.
+func (t *throttle) multiplier() float64 { return float64(paceParts-t.cut) / paceParts }
+
+// leave cuts the pace to so many parts, or to the least.
+func (t *throttle) leave(parts int) { t.cut = paceParts - max(paceLeast, parts) }
 
 // callsToFull is how many calls have to be accepted until the pace is whole, the probe included; 0: it is.
 func (t *throttle) callsToFull() (n int) {
@@ -103,7 +112,7 @@ func (t *throttle) silence(until time.Time) {
 // short, and nothing about a pace.
 func (t *throttle) reduce(until time.Time, probe bool) {
 	if !probe {
-		t.cut = max(paceLeast, t.multiplier()*paceCut) - 1
+		t.leave((paceParts - t.cut) / 2)
 		t.strikes = min(t.strikes+1, mostStrikes)
 	}
 	t.clean = 0
@@ -113,9 +122,9 @@ func (t *throttle) reduce(until time.Time, probe bool) {
 // heard takes in a penalty from before a restart, or from another process.
 func (t *throttle) heard(p Penalty, now time.Time) {
 	if p.Multiplier > 0 && p.Multiplier < t.multiplier() {
-		t.cut = max(paceLeast, p.Multiplier) - 1
+		t.leave(int(math.Round(p.Multiplier * paceParts)))
 	}
-	if t.cut < 0 {
+	if t.cut > 0 {
 		t.strikes = max(t.strikes, 1)
 	}
 	if p.Until.After(now) {
@@ -140,7 +149,7 @@ func (t *throttle) succeeded(now, began time.Time) (ended bool) {
 		return false
 	}
 	t.heardAt = now
-	t.cut = min(0, t.cut+paceStep/float64(int(1)<<(t.strikes-1)))
+	t.cut = max(0, t.cut-paceStep>>(t.strikes-1))
 	if t.clean++; t.clean >= cleanCalls {
 		t.clean = 0
 		t.strikes--
