@@ -78,6 +78,7 @@ type undo struct {
 	docCall             time.Time
 	paced, supplied     bool
 	paid                float64 // by the flow
+	virtual             float64 // the lane's, before the call ended a busy period
 }
 
 // NewSlotEngine returns an engine that takes slots from budget. What hand is given must

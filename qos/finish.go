@@ -47,6 +47,7 @@ func (e *SlotEngine) Finish(now time.Time, s *Started, r CallResult, answered ti
 		}
 		c.backoff.failed(now, e.random)
 	case Throttled:
+		w.lane.streams.virtual = s.undo.virtual // else all others would be forgiven what it cost
 		if s.undo.paid > 0 {
 			w.lane.streams.refund(w.flow, s.undo.paid)
 		}

@@ -288,6 +288,7 @@ func (e *SlotEngine) startCall(now time.Time, c *chat, ch slotChoice, permit Per
 	if c.waiting == 0 {
 		c.catchUp = 0
 	}
+	s.undo.virtual = ch.lane.streams.virtual
 	if c.waiting == 0 && w.flow != nil {
 		ch.lane.streams.endBusyPeriod(w.flow)
 	}
