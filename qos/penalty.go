@@ -6,13 +6,18 @@ import (
 )
 
 // slowUntil is when the next final or stream may go while a penalty slows its chat
-// down; zero when none does.
+// down; zero when none does. The probe doesn't wait for it: it goes when the penalty lifts.
 func (e *SlotEngine) slowUntil(now time.Time, c *chat) time.Time {
-	if e.opt.Mode == Off || c.throttle.cut == 0 || c.lastPaced.IsZero() {
+	if e.opt.Mode == Off || c.throttle.cut == 0 || c.lastPaced.IsZero() || e.probes(c) {
 		return time.Time{}
 	}
 	tick := time.Duration(float64(e.fullTick(now, c)) / c.throttle.multiplier())
 	return c.lastPaced.Add(roundUp(tick, e.opt.Rounding))
+}
+
+// probes says whether the next message of a chat is a probe.
+func (e *SlotEngine) probes(c *chat) bool {
+	return c.throttle.probing || c.lanes[0].throttle.probing || e.bot.throttle.probing
 }
 
 // beginCatchUp has streams make up for what a silence cost them, after the probe that ended it:
