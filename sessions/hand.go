@@ -150,7 +150,7 @@ func (d *Desk) TellAuthor(ctx context.Context, r Receipt) error {
 	}
 	var lines []Line
 	for text := range strings.SplitSeq(strings.Trim(r.Text, "\n"), "\n") {
-		lines = append(lines, Line{Kind: KindUser, Text: text, Author: author, Origin: r.Origin, Begins: lines == nil})
+		lines = append(lines, Line{Kind: KindUser, Text: text, Author: author, Origin: r.Origin, Begins: lines == nil, Receipt: r.ID})
 	}
 	if err := d.m.publishLines(ctx, r.Session, lines); err != nil {
 		return fmt.Errorf("write who wrote an input: %w", err)

@@ -1,6 +1,7 @@
 package sessions_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,11 @@ func TestWhoWroteAnInputIsNotedBeforeItIsSubmitted(t *testing.T) {
 		}
 		for i, l := range b.lines {
 			l.At = time.Time{}
-			if l != want[i] {
+			r, err := b.manager.Receipt(b.Context(), l.Receipt)
+			if whole := strings.Split(r.Text, "\n"); err != nil || !slices.Contains(whole, l.Text) {
+				t.Errorf("line %d is of receipt %q: %+v, %v", l.N, l.Receipt, r, err)
+			}
+			if l.Receipt = ""; l != want[i] {
 				t.Errorf("noted %+v, want %+v", l, want[i])
 			}
 		}
@@ -78,7 +83,7 @@ func TestAHiddenTextIsNotNoted(t *testing.T) {
 		}
 		b.pass(10 * time.Second)
 		b.wantSent("hunter2")
-		if len(b.lines) != 1 || strings.Contains(b.lines[0].Text, "hunter2") || b.lines[0].Author != "a" {
+		if len(b.lines) != 1 || strings.Contains(b.lines[0].Text, "hunter2") || b.lines[0].Author != "a" || b.lines[0].Receipt != "" {
 			b.Errorf("noted %+v", b.lines)
 		}
 	})

@@ -190,6 +190,9 @@ type Line struct {
 	// Origin is the place that it was written at, as a target of adapters; "": none of
 	// theirs. Who's there has seen it.
 	Origin string `json:"-"`
+	// Receipt is the id of the input that it's of, "": it's of none that was written to panebridge, or of one whose
+	// text isn't shown.
+	Receipt string `json:"-"`
 }
 
 // Gap stands where output was, or may have been, lost.

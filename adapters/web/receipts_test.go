@@ -57,3 +57,46 @@ func TestHeldTextsOfOthersAreShown(t *testing.T) {
 		t.Errorf("what another wrote came into the text field: %q", text)
 	}
 }
+
+// Each bubble says how far its text got, while that goes on, with words for people; the place above the composer has the
+// same words. A bubble from a transcript, which panebridge hasn't typed, says nothing.
+func TestBubblesSayHowFarTheirTextsGot(t *testing.T) {
+	slow(t)
+	s := newSite(t)
+	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}
+	id := s.daemon.Add("one", "claude")
+	s.daemon.Block(id, sessions.KindUser, "written at the keyboard")
+	add := func(text string) string {
+		r, err := s.daemon.Input(t.Context(), id, sessions.InputRequest{Text: text, Submit: true, Author: "telegram:1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.ID
+	}
+	earlier := add("fix\nboth of them")
+	s.daemon.Write(id, earlier, "Ann")
+	s.daemon.SetReceipt(earlier, sessions.ReceiptAnswered, "")
+	b := browse(t, 390, 844)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"))
+	const says = `[...document.querySelectorAll('.line.user .bubble-receipt')].map((e) => e.textContent).join('|')`
+	const above = `[...document.querySelectorAll('.receipt .step')].map((e) => e.textContent).join('|')`
+	b.Until("the one of before", says+` === ' · answered'`)
+
+	now := add("and the tests")
+	b.Until("the words above the composer", above+` === 'waiting|typed|the agent has it|answered'`)
+	s.daemon.Write(id, now, "Ann")
+	s.daemon.SetReceipt(now, sessions.ReceiptTyped, "")
+	b.Until("it's typed", says+` === ' · answered| · typed'`)
+	s.daemon.SetReceipt(now, sessions.ReceiptSubmitted, "")
+	b.Until("it's taken", says+` === ' · answered| · the agent has it'`)
+	b.Shot("bubbles-receipts")
+	s.daemon.SetReceipt(now, sessions.ReceiptAnswered, "")
+	b.Until("it's answered", says+` === ' · answered| · answered'`)
+	lost := add("lost")
+	b.Until("it waits", `document.querySelector('#receipts').textContent.includes('lost')`)
+	s.daemon.Write(id, lost, "Ann")
+	s.daemon.SetReceipt(lost, sessions.ReceiptFailed, "the connection to tmux was lost")
+	b.Until("why it isn't sent", says+` === ' · answered| · answered| · not sent: the connection to tmux was lost'`)
+	b.Until("the same above", above+`.endsWith('not sent')`)
+	b.Shot("bubbles-receipts-failed")
+}

@@ -43,6 +43,7 @@ func (a *api) table() map[string]methods {
 		"/api/v1/sessions/{id}/files":         {"POST": {a.takeFile, asked, access.Operator, "put a file into a session's folder"}},
 		"/api/v1/sessions/{id}/keys":          {"POST": {a.keys, asked, access.Operator, "press keys in a session"}},
 		"/api/v1/sessions/{id}/receipts":      {"GET": {a.openReceipts, own, access.Viewer, "list what waits to be typed into a session"}},
+		"/api/v1/sessions/{id}/progress":      {"GET": {a.progress, own, access.Viewer, "say how far texts to a session got"}},
 		"/api/v1/sessions/{id}/output":        {"GET": {a.output, own, access.Viewer, "read what a session has shown"}},
 		"/api/v1/sessions/{id}/prompts":       {"GET": {a.answeredPrompts, own, access.Viewer, "list which questions of a session were answered"}},
 		"/api/v1/sessions/{id}/turns":         {"GET": {a.turns, own, access.Viewer, "list a session's turns"}},

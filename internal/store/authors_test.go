@@ -13,7 +13,7 @@ func TestLinesComeBackWithTheirAuthors(t *testing.T) {
 	s := mustOpen(t, path, Options{})
 	mustPut(t, s, "pb_1")
 	done := mustAppend(t, s, polling.Batch{Session: "pb_1", Lines: []sessions.Line{
-		{Kind: sessions.KindUser, Text: "fix it", At: at, Author: "Ada\xff", Origin: "telegram:-5/7"},
+		{Kind: sessions.KindUser, Text: "fix it", At: at, Author: "Ada\xff", Origin: "telegram:-5/7", Receipt: "in_1"},
 		{Kind: sessions.KindPane, Text: "fixed it", At: at},
 	}})
 	if done.Lines[0].Author != "Ada\uFFFD" || done.Lines[0].Origin != "telegram:-5/7" {

@@ -25,7 +25,7 @@ const (
 	sqlPutTurn   = `INSERT INTO turns (session, number, open, started_at, ended_at, first_line, last_line, status, failed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT DO UPDATE SET open = excluded.open, started_at = excluded.started_at, ended_at = excluded.ended_at,
 	first_line = excluded.first_line, last_line = excluded.last_line, status = excluded.status, failed = excluded.failed`
-	sqlAddLine = `INSERT INTO lines (session, n, kind, text, at, author, origin, begins, tool) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlAddLine = `INSERT INTO lines (session, n, kind, text, at, author, origin, begins, tool, receipt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlAddGap  = `INSERT INTO gaps (session, after, at_least, reason) VALUES (?, ?, ?, ?)`
 )
 
@@ -92,7 +92,7 @@ func prepareBatch(b polling.Batch) (polling.Batch, error) {
 	for i := range b.Lines {
 		l := &b.Lines[i]
 		l.Kind, l.Text, l.At = sessions.LineKind(clean(l.Kind)), clean(l.Text), fromNanos(nanos(l.At))
-		l.Author, l.Origin, l.Tool = clean(l.Author), clean(l.Origin), cleanTool(l.Tool)
+		l.Author, l.Origin, l.Receipt, l.Tool = clean(l.Author), clean(l.Origin), clean(l.Receipt), cleanTool(l.Tool)
 	}
 	b.Gaps = slices.Clone(b.Gaps)
 	slices.SortStableFunc(b.Gaps, func(x, y sessions.Gap) int { return cmp.Compare(x.After, y.After) })
@@ -153,7 +153,7 @@ func (w *writeConn) addLines(ctx context.Context, log *logState, lines []session
 		log.head++
 		l.N = log.head
 		at := nanos(l.At)
-		if _, err := w.addLine.ExecContext(ctx, log.session, l.N, string(l.Kind), l.Text, at, l.Author, l.Origin, l.Begins, toolColumn(l.Tool)); err != nil {
+		if _, err := w.addLine.ExecContext(ctx, log.session, l.N, string(l.Kind), l.Text, at, l.Author, l.Origin, l.Begins, toolColumn(l.Tool), l.Receipt); err != nil {
 			return err
 		}
 		if err := w.addDetail(ctx, log, *l); err != nil {
@@ -228,7 +228,7 @@ const (
 	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0), t.status
 	FROM sessions s JOIN logs l ON l.session = s.seq LEFT JOIN turns t ON t.session = l.session AND t.number = l.turn
 	WHERE s.id = ?`
-	lineColumns  = `n, kind, text, at, author, origin, begins, tool`
+	lineColumns  = `n, kind, text, at, author, origin, begins, tool, receipt`
 	sqlLinesFrom = `SELECT ` + lineColumns + ` FROM lines WHERE session = ? AND n >= ? ORDER BY n LIMIT ?`
 	sqlLinesLast = `SELECT ` + lineColumns + ` FROM lines WHERE session = ? ORDER BY n DESC LIMIT ?`
 	sqlGaps      = `SELECT id, after, at_least, reason FROM gaps WHERE session = ? AND after BETWEEN ? AND ? AND id > ? ORDER BY after, id`
@@ -390,7 +390,7 @@ func (r *readPool) lines(ctx context.Context, tx *sql.Tx, stmt *sql.Stmt, args .
 		var l sessions.Line
 		var at int64
 		var tool sql.RawBytes
-		if err := rows.Scan(&l.N, &l.Kind, &l.Text, &at, &l.Author, &l.Origin, &l.Begins, &tool); err != nil {
+		if err := rows.Scan(&l.N, &l.Kind, &l.Text, &at, &l.Author, &l.Origin, &l.Begins, &tool, &l.Receipt); err != nil {
 			return nil, err
 		}
 		l.Tool = readTool(tool)

@@ -227,7 +227,7 @@ const hiddenText = "(not shown: the program hides what's typed)"
 func (t *personText) tellAuthor(ctx context.Context) error {
 	r := t.receipt
 	if t.term.Canonical && !t.term.Echo && strings.TrimSpace(r.Text) != "" {
-		r.Text = hiddenText // a password, say
+		r.Text, r.ID = hiddenText, "" // a password, say: nothing leads to its text
 	}
 	if err := t.desk.TellAuthor(ctx, r); err != nil && ctx.Err() == nil {
 		t.desk.Log().Warn("an input goes on without its author being shown", "err", err)

@@ -152,10 +152,11 @@ var getPrompt = (id) => json("GET", `prompts/${encodeURIComponent(id)}`);
 var answerPrompt = (id, body) => json("POST", `prompts/${encodeURIComponent(id)}/answer`, body);
 var getOutput = async (id, from, limit) => marked(await json("GET", sessionPath(id, `/output?from=${from}&limit=${limit}`)));
 var getAnswered = (id, { from, to }) => json("GET", sessionPath(id, `/prompts${query({ from, to })}`));
+var getProgress = (id, lines) => json("GET", sessionPath(id, `/progress?lines=${lines.join(",")}`));
 var getTurns = (id, { from, to, limit, order, notable }) => json("GET", sessionPath(id, `/turns${query({ from, to, limit, order, notable })}`));
 var getTool = (id, n, secrets) => json("GET", sessionPath(id, `/tools/${n}?secrets=${secrets}`));
 var getScreen = async (id, secrets) => (await call("GET", sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
-var openEvents = (id, { from, last }, signal) => call("GET", `events${query({ session: id, from, last })}`, void 0, signal);
+var openEvents = (id, { from, last: last2 }, signal) => call("GET", `events${query({ session: id, from, last: last2 })}`, void 0, signal);
 
 // words.js
 var units = [[86400, "day"], [3600, "hour"], [60, "minute"]];
@@ -207,6 +208,16 @@ function outcome(s) {
 }
 var well = (s) => !s.turn?.failed && !(s.turn?.status > 0) && s.state !== "error" && !(s.exit && (s.exit.status > 0 || s.exit.signal));
 var machineWords = (s) => [s.state, s.reason].filter(Boolean).join(": ");
+var stepsOf = (agent) => ({ stored: "waiting", held: "held", typing: "being typed", typed: "typed", submitted: `${agent ? "the agent" : "the program"} has it`, answered: agent ? "answered" : "done", failed: "not sent", cancelled: "taken back" });
+var causes = { queued: "it keeps it until it has time", passed: "whether it was taken up can’t be seen", unverified: "nobody saw it taken" };
+var stepWords = (step2, agent) => stepsOf(agent)[step2] ?? step2;
+function receiptWords({ state: state2, cause, reason, submit }, agent) {
+  if (state2 === "typed" && submit === false) return "typed, without Enter";
+  if (state2 === "submitted" && cause === "queued") return join(stepWords("submitted", agent), causes.queued, ": ");
+  if (state2 === "submitted" && causes[cause]) return join("sent", causes[cause], ": ");
+  const why = ["failed", "held", "stored", "typed"].includes(state2) ? reason : "";
+  return join(stepWords(state2, agent), why, ": ");
+}
 
 // dialogs.js
 function newDialog(created) {
@@ -818,8 +829,9 @@ var lingers = 5e3;
 var answersIn = 6e4;
 var waits2 = /* @__PURE__ */ new Set(["stored", "held", "typing"]);
 var Composer = class {
-  constructor(session) {
-    this.session = session;
+  // agent is the name of the session's, '': it has none.
+  constructor(session, agent) {
+    Object.assign(this, { session, agent });
     this.text = byId("text");
     this.list = byId("receipts");
     this.list.replaceChildren();
@@ -982,7 +994,7 @@ var Composer = class {
     item.dataset.state = receipt.state;
     const text = element("span", "receipt-text");
     text.append(...withSecrets(receipt.text, receipt.secrets));
-    const far = progress(receipt);
+    const far = progress(receipt, this.agent);
     far.prepend(element("span", "receipt-place"));
     item.replaceChildren(far, text);
     const by = receipt.by || (names[receipt.author] ?? receipt.author);
@@ -1024,18 +1036,18 @@ var Composer = class {
     }
   }
 };
-function progress({ state: state2 }) {
+function progress({ state: state2 }, agent) {
   const box = element("span", "progress");
   const reached = state2 === "typing" ? 0 : steps.indexOf(state2);
   if (reached < 0 && state2 !== "held") {
-    box.append(element("span", `step ${state2}`, state2));
+    box.append(element("span", `step ${state2}`, stepWords(state2, agent)));
     return box;
   }
   steps.forEach((step2, i) => {
     if (i > 0) box.append(element("span", "arrow", "→"));
-    box.append(element("span", i <= reached || state2 === "held" && i === 0 ? "step done" : "step", step2));
+    box.append(element("span", i <= reached || state2 === "held" && i === 0 ? "step done" : "step", stepWords(step2, agent)));
     if (i === 0 && state2 === "held") {
-      box.append(element("span", "arrow", "→"), element("span", "step held", "held"));
+      box.append(element("span", "arrow", "→"), element("span", "step held", stepWords("held", agent)));
     }
   });
   return box;
@@ -1516,6 +1528,11 @@ function authorNode(line) {
   const time = element("time", "author-time", clock(line.at));
   time.dateTime = line.at ?? "";
   node.append(" ", time);
+  if (line.author) {
+    const receipt = element("span", "bubble-receipt");
+    receipt.setAttribute("aria-live", "off");
+    node.append(receipt);
+  }
   return node;
 }
 function gapNode(gap) {
@@ -1623,10 +1640,10 @@ var Screen = class {
     const rows = this.rows.textContent.replace(/\n$/, "").split("\n");
     const height = this.rows.offsetHeight / rows.length;
     const cursor = this.rows.querySelector(".cursor");
-    const last = rows.findLastIndex((row) => row.trim() !== "");
-    const at = cursor ? Math.round((cursor.getBoundingClientRect().top - this.rows.getBoundingClientRect().top) / height) : last;
+    const last2 = rows.findLastIndex((row) => row.trim() !== "");
+    const at = cursor ? Math.round((cursor.getBoundingClientRect().top - this.rows.getBoundingClientRect().top) / height) : last2;
     const padding = this.rows.offsetTop - this.scroller.offsetTop;
-    const bottom = padding + (Math.max(last, at) + 1) * height + padding;
+    const bottom = padding + (Math.max(last2, at) + 1) * height + padding;
     this.scroller.scrollTop = Math.min(bottom - this.scroller.clientHeight, padding + at * height);
     this.place = this.scroller.scrollTop;
   }
@@ -1982,6 +1999,72 @@ function forgetLooked() {
   }
 }
 
+// receipts.js
+var askEvery = 1e3;
+var askLater = 5e3;
+var patience2 = 6e4;
+var atOnce2 = 100;
+var followed = 10;
+var last = /* @__PURE__ */ new Set(["answered", "failed", "cancelled"]);
+var isLast = ({ state: state2, submit }) => last.has(state2) || state2 === "typed" && !submit;
+var BubbleReceipts = class {
+  // agent is the name of the session's, '': it has none. change makes a change of the list.
+  constructor(session, agent, list2, change3) {
+    Object.assign(this, { session, agent, list: list2, change: change3 });
+    this.known = /* @__PURE__ */ new Map();
+    this.timer = 0;
+  }
+  // look draws what's known, and asks for what isn't.
+  look() {
+    if (this.closed) return;
+    const fresh = [];
+    const open = [];
+    for (const node of this.list.querySelectorAll(".line.user .bubble-receipt")) {
+      const n = Number(node.closest(".line").dataset.n);
+      const receipt = this.known.get(n);
+      if (receipt) draw3(node, receipt, this.agent);
+      if (receipt === void 0) fresh.push(n);
+      else if (receipt && !isLast(receipt)) open.push(n);
+    }
+    if (this.asking) return;
+    if (fresh.length > 0 && !this.failed) {
+      this.since = Date.now();
+      this.ask(fresh.slice(-atOnce2));
+    } else if (fresh.length + open.length > 0 && !this.timer) {
+      const isNew = !this.failed && Date.now() - this.since < patience2;
+      this.timer = setTimeout(() => this.again([...fresh, ...open.slice(-followed)].slice(-atOnce2)), isNew ? askEvery : askLater);
+    }
+  }
+  again(numbers) {
+    this.timer = 0;
+    if (document.hidden) this.timer = setTimeout(() => this.again(numbers), askLater);
+    else this.ask(numbers);
+  }
+  async ask(numbers) {
+    this.asking = true;
+    try {
+      const told = new Map((await getProgress(this.session, numbers)).map((receipt) => [receipt.line, receipt]));
+      for (const n of numbers) this.known.set(n, told.get(n) ?? null);
+      this.failed = false;
+    } catch {
+      this.failed = true;
+    } finally {
+      this.asking = false;
+    }
+    if (!this.closed) this.change(() => this.look());
+  }
+  close() {
+    this.closed = true;
+    clearTimeout(this.timer);
+  }
+};
+function draw3(node, receipt, agent) {
+  const text = ` · ${receiptWords(receipt, agent)}`;
+  if (node.textContent === text) return;
+  node.textContent = text;
+  node.dataset.state = receipt.state;
+}
+
 // turns.js
 var worthAMark = 5;
 var listed = 100;
@@ -2092,6 +2175,7 @@ var Conversation = class {
     this.list = byId("lines");
     this.marks = new TurnMarks(session.id, this.list);
     this.answered = new AnsweredMarks(session.id, this.list);
+    this.receipts = new BubbleReceipts(session.id, session.agent, this.list, (change3) => this.keepEnd(change3));
     this.turnList = new TurnList(session.id, (line) => this.showLine(line));
     this.looked = lookedAt(session.id);
     this.head = session.lines;
@@ -2129,6 +2213,7 @@ var Conversation = class {
     this.resizes.disconnect();
     for (const [node, name, listener] of this.listeners) node.removeEventListener(name, listener, { capture: name === "toggle" });
     this.turnList.close();
+    this.receipts.close();
     this.clear();
     this.newest = 0;
     this.pad();
@@ -2172,12 +2257,12 @@ var Conversation = class {
   schedule() {
     if (this.pending) return;
     this.pending = true;
-    const draw4 = () => {
+    const draw5 = () => {
       this.pending = false;
       if (!this.closed) this.draw();
     };
-    if (document.hidden) this.timer = setTimeout(draw4, 200);
-    else this.frame = requestAnimationFrame(draw4);
+    if (document.hidden) this.timer = setTimeout(draw5, 200);
+    else this.frame = requestAnimationFrame(draw5);
   }
   draw() {
     this.noticeScroll();
@@ -2207,11 +2292,10 @@ var Conversation = class {
         this.unasked = false;
         await Promise.all([this.marks.ask(Math.max(0, this.top - 1), this.detached ? this.bottom : 0), this.answered.ask(!this.detached)]);
         if (this.closed) return;
-        this.keepPlace(() => {
+        this.keepEnd(() => {
           this.placeMarks();
           this.drawTools();
         });
-        if (this.stuck) this.toBottom();
         this.drawAnswers();
       }
     } catch {
@@ -2222,6 +2306,7 @@ var Conversation = class {
   placeMarks() {
     this.marks.place(this.top, this.bottom);
     this.answered.place(!this.detached);
+    this.receipts.look();
   }
   append(items) {
     const fragment = document.createDocumentFragment();
@@ -2243,8 +2328,7 @@ var Conversation = class {
         this.undrawn = false;
         await drawAnswers(this.list, (change3) => {
           if (this.closed) return false;
-          this.keepPlace(change3);
-          if (this.stuck) this.toBottom();
+          this.keepEnd(change3);
           return true;
         });
       }
@@ -2274,9 +2358,9 @@ var Conversation = class {
   trimBottom() {
     if (this.count <= maxLines) return;
     while (this.count > maxLines || isMark(this.list.lastChild)) {
-      const last = this.list.lastChild;
-      if (last.dataset.n) this.count--;
-      last.remove();
+      const last2 = this.list.lastChild;
+      if (last2.dataset.n) this.count--;
+      last2.remove();
     }
     this.bottom = Number(this.list.lastChild.dataset.n);
     this.detached = true;
@@ -2298,6 +2382,11 @@ var Conversation = class {
     change3();
     this.pad();
     if (anchor?.isConnected && !anchor.hidden) this.scroller.scrollTop += anchor.getBoundingClientRect().top - was;
+  }
+  // keepEnd does so, and stays at the end with a reader who is there.
+  keepEnd(change3) {
+    this.keepPlace(change3);
+    if (this.stuck) this.toBottom();
   }
   // anchor is the first node in view; or else the end of the window that's nearer.
   anchor() {
@@ -2616,7 +2705,7 @@ function left(iso, now) {
 }
 
 // devices.js
-var askEvery = 1e4;
+var askEvery2 = 1e4;
 var askOften = 2e3;
 var DevicesDialog = class {
   // onRevokedSelf is called when this device has revoked itself.
@@ -2657,7 +2746,7 @@ var DevicesDialog = class {
   }
   askLater() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.ask(), this.dialog.open || !rolesKnown() ? askOften : askEvery);
+    this.timer = setTimeout(() => this.ask(), this.dialog.open || !rolesKnown() ? askOften : askEvery2);
   }
   async load() {
     const page = await getPage();
@@ -2781,9 +2870,9 @@ function groupsOf(sessions) {
 }
 var GroupedList = class {
   // make makes a session's item, draw(item, session) changes it, gone(item) is told when it's taken away.
-  constructor(box, level, { make, draw: draw4, gone = () => {
+  constructor(box, level, { make, draw: draw5, gone = () => {
   } }) {
-    Object.assign(this, { box, make, drawItem: draw4, gone });
+    Object.assign(this, { box, make, drawItem: draw5, gone });
     this.items = /* @__PURE__ */ new Map();
     this.lists = new Map(Object.entries(titles).map(([name, title]) => [name, makeGroup(box, level, name, title)]));
   }
@@ -3179,7 +3268,7 @@ var Palette = class {
 };
 
 // shortcuts.js
-var patience2 = 1e4;
+var patience3 = 1e4;
 var Shortcuts = class {
   constructor(commands) {
     this.commands = commands;
@@ -3212,7 +3301,7 @@ var Shortcuts = class {
     this.first = pressed;
     this.timer = setTimeout(() => {
       this.first = "";
-    }, patience2);
+    }, patience3);
     return void 0;
   }
 };
@@ -3363,7 +3452,7 @@ var state = {
 };
 var passing = passGate();
 var inbox = new Inbox();
-inbox.onLooked = () => draw3();
+inbox.onLooked = () => draw4();
 var mirror = new MirrorDialog(current, poll);
 var devices = new DevicesDialog(poll);
 function current() {
@@ -3391,7 +3480,7 @@ function follow() {
   if (session?.id === state.open?.id) return false;
   closeOpen();
   if (session) openSession(session);
-  draw3();
+  draw4();
   return true;
 }
 function openSession(session) {
@@ -3399,7 +3488,7 @@ function openSession(session) {
   const open = {
     id,
     conversation: new Conversation(session),
-    composer: new Composer(id),
+    composer: new Composer(id, session.agent),
     prompt: new PromptPanel(id),
     screen: new Screen(id)
   };
@@ -3454,7 +3543,7 @@ function receive(open, name, data) {
       break;
     case "state":
       state.sessions = state.sessions.map((s) => s.id === data.session ? { doing: s.doing, last_line: s.last_line, ...data.summary } : s);
-      draw3();
+      draw4();
       break;
     case "turn":
       if (data.complete) open.conversation.askMarks();
@@ -3490,7 +3579,7 @@ async function poll() {
     if (state.open?.away) comeBack(state.open);
     if (!state.streaming) state.open?.stream?.now();
     if (back2) state.open?.screen.changed();
-    if (!follow()) draw3();
+    if (!follow()) draw4();
   } catch (error) {
     if (error.status === 401) shut("refused");
     else state.problem = isAway(error) || error.name === "TimeoutError" ? "panebridge isn’t reachable. Is it running?" : `panebridge has a problem: ${error.message}`;
@@ -3518,7 +3607,7 @@ function empty() {
   forgetTools();
   devices.forget();
   drawChats([]);
-  draw3();
+  draw4();
 }
 function drawChats(adapters) {
   drawDelivery(adapters);
@@ -3533,7 +3622,7 @@ async function pollForever() {
     });
   }
 }
-function draw3() {
+function draw4() {
   look();
   const groups = groupsOf(state.sessions);
   drawList(groups, state.open?.id, choose);

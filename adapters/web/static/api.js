@@ -113,6 +113,8 @@ export const answerPrompt = (id, body) => json('POST', `prompts/${encodeURICompo
 export const getOutput = async (id, from, limit) => marked(await json('GET', sessionPath(id, `/output?from=${from}&limit=${limit}`)));
 // getAnswered lists the questions that were answered between two times, the newest first.
 export const getAnswered = (id, { from, to }) => json('GET', sessionPath(id, `/prompts${query({ from, to })}`));
+// getProgress says how far the texts got that begin at lines of these numbers.
+export const getProgress = (id, lines) => json('GET', sessionPath(id, `/progress?lines=${lines.join(',')}`));
 // getTurns lists turns, the newest first unless order is oldest; with notable those alone that failed or took so many seconds.
 export const getTurns = (id, { from, to, limit, order, notable }) => json('GET', sessionPath(id, `/turns${query({ from, to, limit, order, notable })}`));
 // getTool is what a tool was called with, returned and changed, by the first line of either's block; secrets: mask or show.

@@ -101,7 +101,7 @@ function openSession(session) {
   const open = {
     id,
     conversation: new Conversation(session),
-    composer: new Composer(id),
+    composer: new Composer(id, session.agent),
     prompt: new PromptPanel(id),
     screen: new Screen(id),
   };

@@ -6,6 +6,7 @@ import { cancelReceipt, getReceipt, openReceipts, pressKeys, sendAnyway, sendInp
 import { isMe } from './roles.js';
 import { withSecrets } from './secrets.js';
 import { Uploads } from './upload.js';
+import { stepWords } from './words.js';
 
 // The composer: what's written to the session, and how far it got; also what was
 // written elsewhere, or before the page was loaded, and isn't done.
@@ -23,8 +24,9 @@ const answersIn = 60000; // milliseconds for which a submitted one is, that its 
 const waits = new Set(['stored', 'held', 'typing']); // to be typed
 
 export class Composer {
-  constructor(session) {
-    this.session = session;
+  // agent is the name of the session's, '': it has none.
+  constructor(session, agent) {
+    Object.assign(this, { session, agent });
     this.text = byId('text');
     this.list = byId('receipts');
     this.list.replaceChildren();
@@ -202,7 +204,7 @@ export class Composer {
     item.dataset.state = receipt.state;
     const text = element('span', 'receipt-text');
     text.append(...withSecrets(receipt.text, receipt.secrets));
-    const far = progress(receipt);
+    const far = progress(receipt, this.agent);
     far.prepend(element('span', 'receipt-place'));
     item.replaceChildren(far, text);
     const by = receipt.by || (names[receipt.author] ?? receipt.author);
@@ -248,19 +250,19 @@ export class Composer {
   }
 }
 
-// progress draws stored → typed → submitted, with what stands in the way.
-function progress({ state }) {
+// progress draws waiting → typed → the agent has it, with what stands in the way.
+function progress({ state }, agent) {
   const box = element('span', 'progress');
   const reached = state === 'typing' ? 0 : steps.indexOf(state);
   if (reached < 0 && state !== 'held') {
-    box.append(element('span', `step ${state}`, state));
+    box.append(element('span', `step ${state}`, stepWords(state, agent)));
     return box;
   }
   steps.forEach((step, i) => {
     if (i > 0) box.append(element('span', 'arrow', '→'));
-    box.append(element('span', i <= reached || (state === 'held' && i === 0) ? 'step done' : 'step', step));
+    box.append(element('span', i <= reached || (state === 'held' && i === 0) ? 'step done' : 'step', stepWords(step, agent)));
     if (i === 0 && state === 'held') {
-      box.append(element('span', 'arrow', '→'), element('span', 'step held', 'held'));
+      box.append(element('span', 'arrow', '→'), element('span', 'step held', stepWords('held', agent)));
     }
   });
   return box;

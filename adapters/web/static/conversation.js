@@ -7,6 +7,7 @@ import { getOutput } from './api.js';
 import { firstNumber, gapAmong, gapNode, isMark, lineAt, lineNode, markNode, numberOf } from './lines.js';
 import { showLive } from './live.js';
 import { lookedAt, turnsDone } from './looked.js';
+import { BubbleReceipts } from './receipts.js';
 import { drawTools } from './tools.js';
 import { nextTurn, TurnList, TurnMarks } from './turns.js';
 
@@ -31,6 +32,7 @@ export class Conversation {
     this.list = byId('lines');
     this.marks = new TurnMarks(session.id, this.list);
     this.answered = new AnsweredMarks(session.id, this.list);
+    this.receipts = new BubbleReceipts(session.id, session.agent, this.list, (change) => this.keepEnd(change));
     this.turnList = new TurnList(session.id, (line) => this.showLine(line));
     this.looked = lookedAt(session.id);
     this.head = session.lines; // number of the newest line then
@@ -68,6 +70,7 @@ export class Conversation {
     this.resizes.disconnect();
     for (const [node, name, listener] of this.listeners) node.removeEventListener(name, listener, { capture: name === 'toggle' });
     this.turnList.close();
+    this.receipts.close();
     this.clear();
     this.newest = 0;
     this.pad();
@@ -153,11 +156,10 @@ export class Conversation {
         this.unasked = false;
         await Promise.all([this.marks.ask(Math.max(0, this.top - 1), this.detached ? this.bottom : 0), this.answered.ask(!this.detached)]);
         if (this.closed) return;
-        this.keepPlace(() => {
+        this.keepEnd(() => {
           this.placeMarks();
           this.drawTools();
         });
-        if (this.stuck) this.toBottom();
         this.drawAnswers(); // those that came while the server was away
       }
     } catch {
@@ -170,6 +172,7 @@ export class Conversation {
   placeMarks() {
     this.marks.place(this.top, this.bottom);
     this.answered.place(!this.detached);
+    this.receipts.look();
   }
 
   append(items) {
@@ -193,8 +196,7 @@ export class Conversation {
         this.undrawn = false;
         await drawAnswers(this.list, (change) => {
           if (this.closed) return false; // the list is another's
-          this.keepPlace(change);
-          if (this.stuck) this.toBottom();
+          this.keepEnd(change);
           return true;
         });
       }
@@ -253,6 +255,12 @@ export class Conversation {
     change();
     this.pad();
     if (anchor?.isConnected && !anchor.hidden) this.scroller.scrollTop += anchor.getBoundingClientRect().top - was;
+  }
+
+  // keepEnd does so, and stays at the end with a reader who is there.
+  keepEnd(change) {
+    this.keepPlace(change);
+    if (this.stuck) this.toBottom();
   }
 
   // anchor is the first node in view; or else the end of the window that's nearer.

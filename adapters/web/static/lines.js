@@ -31,6 +31,11 @@ function authorNode(line) {
   const time = element('time', 'author-time', clock(line.at));
   time.dateTime = line.at ?? '';
   node.append(' ', time);
+  if (line.author) {
+    const receipt = element('span', 'bubble-receipt'); // see receipts.js
+    receipt.setAttribute('aria-live', 'off'); // it's there to be read, and not to be heard with each line
+    node.append(receipt);
+  }
   return node;
 }
 

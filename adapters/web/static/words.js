@@ -69,3 +69,21 @@ export const well = (s) => !s.turn?.failed && !(s.turn?.status > 0) && s.state !
 
 // machineWords is what panebridge knows it by, for who wants to know.
 export const machineWords = (s) => [s.state, s.reason].filter(Boolean).join(': ');
+
+// The steps of a text to a session, as people call them.
+const stepsOf = (agent) => ({ stored: 'waiting', held: 'held', typing: 'being typed', typed: 'typed', submitted: `${agent ? 'the agent' : 'the program'} has it`, answered: agent ? 'answered' : 'done', failed: 'not sent', cancelled: 'taken back' });
+
+// What's known besides, where Enter was pressed.
+const causes = { queued: 'it keeps it until it has time', passed: 'whether it was taken up can’t be seen', unverified: 'nobody saw it taken' };
+
+// stepWords is what a step is called; agent is the name of the session's, '': it has none.
+export const stepWords = (step, agent) => stepsOf(agent)[step] ?? step;
+
+// receiptWords says how far a text got. What is known of a failure, or of what keeps it back, is said with it.
+export function receiptWords({ state, cause, reason, submit }, agent) {
+  if (state === 'typed' && submit === false) return 'typed, without Enter';
+  if (state === 'submitted' && cause === 'queued') return join(stepWords('submitted', agent), causes.queued, ': ');
+  if (state === 'submitted' && causes[cause]) return join('sent', causes[cause], ': ');
+  const why = ['failed', 'held', 'stored', 'typed'].includes(state) ? reason : '';
+  return join(stepWords(state, agent), why, ': ');
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -80,4 +81,16 @@ func (d *Daemon) Cancel(ctx context.Context, id string) (sessions.Receipt, error
 	}
 	d.SetReceipt(id, sessions.ReceiptCancelled, "")
 	return d.Receipt(ctx, id)
+}
+
+// Write appends an input's text as what a person wrote, as a typist does right before Enter.
+func (d *Daemon) Write(id sessions.ID, receipt, author string) {
+	d.event(id, func(s *session, ev *sessions.OutputEvent) {
+		for i, text := range strings.Split(d.receipts[receipt].Text, "\n") {
+			s.Lines++
+			l := sessions.Line{N: s.Lines, Kind: sessions.KindUser, Text: text, At: time.Now(), Author: author, Begins: i == 0, Receipt: receipt}
+			s.lines, ev.Lines = append(s.lines, l), append(ev.Lines, l)
+		}
+		ev.First = ev.Lines[0].N
+	})
 }
