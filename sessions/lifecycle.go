@@ -455,6 +455,34 @@ func CheckFolder(path string) error {
 	return fmt.Errorf("%w folder %q: it can't be entered: %w", ErrInvalid, path, err)
 }
 
+// Rename gives a living session another name. ErrInvalid if it can't be shown on one line, ErrConflict if another living
+// session has it. What tmux calls its own session stays as it is.
+func (m *Manager) Rename(ctx context.Context, id ID, name string) (Session, error) {
+	if name = strings.TrimSpace(name); name == "" {
+		return Session{}, fmt.Errorf("%w name: it's empty", ErrInvalid)
+	}
+	if err := checkName(name); err != nil {
+		return Session{}, err
+	}
+	m.life.Lock()
+	defer m.life.Unlock()
+	before, _, err := m.livingSession(id)
+	if err != nil || before.Name == name {
+		return before, err
+	}
+	if _, err := m.freeName(name, ""); err != nil {
+		return before, err
+	}
+	s, _ := m.changeSession(id, func(s *Session) { s.Name = name })
+	if err := m.opt.Store.PutSession(ctx, s); err != nil {
+		m.changeSession(id, func(s *Session) { s.Name = before.Name })
+		return before, fmt.Errorf("store the name of session %s: %w", id, err)
+	}
+	m.opt.Feed.PublishSession(s)
+	m.log.Info("session has another name", "session", id, "name", name)
+	return s, nil
+}
+
 // checkName refuses a name for a session that can't be shown on one line.
 func checkName(name string) error {
 	if len(name) > 100 || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {

@@ -123,3 +123,35 @@ func TestMarksOfOthers(t *testing.T) {
 		})
 	}
 }
+
+// A session is given another name while it lives, unless another has that; it keeps it when tmux's own changes.
+func TestASessionIsGivenAnotherName(t *testing.T) {
+	withBed(t, func(b *bed) {
+		other, err := b.manager.New(b.Context(), sessions.NewRequest{Name: "other", Cwd: "/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		was, _ := b.manager.Get(string(b.id))
+		for name, want := range map[string]error{"other": sessions.ErrConflict, " ": sessions.ErrInvalid, "a\nb": sessions.ErrInvalid} {
+			if _, err := b.manager.Rename(b.Context(), b.id, name); !errors.Is(err, want) {
+				t.Errorf("as %q: %v", name, err)
+			}
+		}
+		if s, _ := b.manager.Get(string(b.id)); s.Name != was.Name {
+			t.Errorf("what was refused made it %q", s.Name)
+		}
+		s, err := b.manager.Rename(b.Context(), b.id, " the API ")
+		if err != nil || s.Name != "the API" || s.Pane != was.Pane {
+			t.Errorf("it's %+v, %v", s, err)
+		}
+		if found, err := b.manager.Get("the API"); err != nil || found.ID != b.id {
+			t.Errorf("by its name it's %+v, %v", found, err)
+		}
+		if _, err := b.manager.Rename(b.Context(), other.ID, was.Name); err != nil {
+			t.Errorf("the name that's free now: %v", err)
+		}
+		if _, err := b.manager.Rename(b.Context(), "pb_none", "x"); !errors.Is(err, sessions.ErrUnknown) {
+			t.Errorf("of no session: %v", err)
+		}
+	})
+}

@@ -231,9 +231,14 @@ func TestADeviceIsOfferedWhatItMayDo(t *testing.T) {
 		shown := func(selector string) bool {
 			return browsertest.Eval[bool](b, `document.querySelector('`+selector+`').offsetHeight > 0`)
 		}
-		if shown("#composer") != tc.types || shown(".looks-on") == tc.types || shown("#more") != tc.types {
+		if shown("#composer") != tc.types || shown(".looks-on") == tc.types {
 			t.Errorf("%s: it's offered to type: %t", name, shown("#composer"))
 		}
+		b.Do(chromedp.Click("#more"))
+		if !shown("#mute") || shown("#rename") != tc.types || shown("#close") != tc.types {
+			t.Errorf("%s: it's offered to rename and close: %t", name, shown("#rename"))
+		}
+		b.Do(chromedp.Click("#more"))
 		if got := browsertest.Eval[bool](b, `!document.querySelector('.prompt-option').disabled`); got != tc.answers {
 			t.Errorf("%s: it's offered to answer: %t", name, got)
 		}

@@ -33,3 +33,22 @@ func TestRestart(t *testing.T) {
 		t.Errorf("of no session: %d", got.status)
 	}
 }
+
+// A session gets another name, unless that's another's.
+func TestRename(t *testing.T) {
+	b := setup(t)
+	b.daemon.Add("other", "")
+	id := b.daemon.Add("one", "claude")
+	signed := func(r *http.Request) {
+		r.Header.Set("Content-Type", "application/json")
+		b.sign(r)
+	}
+	for body, want := range map[string]int{`{"name":"other"}`: http.StatusConflict, `{"title":"x"}`: http.StatusBadRequest, `{"name":"two"}`: http.StatusOK} {
+		if got, text := b.send(t, http.MethodPost, "/api/v1/sessions/"+string(id)+"/name", body, signed); got.status != want {
+			t.Errorf("%s: %d %s", body, got.status, text)
+		}
+	}
+	if s, err := b.daemon.Get(string(id)); err != nil || s.Name != "two" {
+		t.Errorf("it's %+v, %v", s, err)
+	}
+}

@@ -39,6 +39,7 @@ func (a *api) table() map[string]methods {
 		"/api/v1/sessions":                    {"GET": {a.listSessions, own, access.Viewer, "list all sessions"}, "POST": {a.createSession, asked, access.Operator, "begin a session"}},
 		"/api/v1/sessions/{id}":               {"GET": {a.getSession, own, access.Viewer, "show a session"}, "DELETE": {a.deleteSession, asked, access.Operator, "end or forget a session"}},
 		"/api/v1/sessions/{id}/restart":       {"POST": {a.restart, asked, access.Operator, "start a session's program anew"}},
+		"/api/v1/sessions/{id}/name":          {"POST": {a.rename, asked, access.Operator, "give a session another name"}},
 		"/api/v1/sessions/{id}/input":         {"POST": {a.input, asked, access.Operator, "type into a session"}},
 		"/api/v1/sessions/{id}/files":         {"POST": {a.takeFile, asked, access.Operator, "put a file into a session's folder"}},
 		"/api/v1/sessions/{id}/keys":          {"POST": {a.keys, asked, access.Operator, "press keys in a session"}},

@@ -82,6 +82,23 @@ func (a *api) getSession(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// rename serves POST /api/v1/sessions/{id}/name.
+func (a *api) rename(w http.ResponseWriter, r *http.Request) error {
+	var body Rename
+	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {
+		return err
+	}
+	s, err := a.session(r)
+	if err != nil {
+		return err
+	}
+	if s, err = a.opts.Sessions.Rename(r.Context(), s.ID, body.Name); err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, a.newSession(s))
+	return nil
+}
+
 // state says what a session is doing: no more than waiting for it tells.
 func (a *api) state(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.session(r)

@@ -87,6 +87,11 @@ type Create struct {
 	Tmux    string   `json:"tmux,omitempty"`
 }
 
+// Rename is the body of POST /api/v1/sessions/{id}/name.
+type Rename struct {
+	Name string `json:"name"`
+}
+
 // Input is the body of POST /api/v1/sessions/{id}/input. Submit is true unless
 // given.
 type Input struct {
@@ -217,6 +222,8 @@ type Sessions interface {
 	// another begins with its name. ErrConflict if the pane wasn't made here. It runs tmux
 	// commands and may take seconds.
 	Restart(ctx context.Context, id sessions.ID) (sessions.Session, error)
+	// Rename gives a living session another name. ErrInvalid, ErrConflict if another has it. It does disk I/O.
+	Rename(ctx context.Context, id sessions.ID, name string) (sessions.Session, error)
 	// Forget drops a session that has ended, with its output log. ErrConflict while
 	// it lives.
 	Forget(ctx context.Context, id sessions.ID) error

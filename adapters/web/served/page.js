@@ -122,8 +122,8 @@ var listAdapters = () => json("GET", "adapters");
 var listAccess = () => json("GET", "access");
 var grantAccess = (person, role) => call("POST", "access", { person, role });
 var revokeAccess = (person, role) => json("DELETE", `access/${encodeURIComponent(person)}?role=${encodeURIComponent(role)}`);
-async function listSessions(most4, id) {
-  const response = await call("GET", `sessions?ended=${most4}&with=${encodeURIComponent(id)}`, void 0, AbortSignal.timeout(patience));
+async function listSessions(most5, id) {
+  const response = await call("GET", `sessions?ended=${most5}&with=${encodeURIComponent(id)}`, void 0, AbortSignal.timeout(patience));
   return { sessions: await response.json(), ended: Number(response.headers.get("Panebridge-Ended")) };
 }
 var listAgents = () => json("GET", "agents");
@@ -132,6 +132,7 @@ var createSession = (body) => json("POST", "sessions", body);
 var closeSession = (id) => call("DELETE", sessionPath(id, "?state=living"));
 var forgetSession = (id) => call("DELETE", sessionPath(id, "?state=ended"));
 var restartSession = (id) => call("POST", sessionPath(id, "/restart"));
+var renameSession = (id, name) => json("POST", sessionPath(id, "/name"), { name });
 var bindSession = (id, binding) => json("POST", sessionPath(id, "/bindings"), binding);
 var unbindSession = (id) => call("DELETE", `bindings/${encodeURIComponent(id)}`);
 async function sendFilePart(id, place, bytes, signal) {
@@ -518,6 +519,50 @@ addEventListener("storage", (event) => {
 });
 apply(read());
 
+// mute.js
+var key2 = "panebridge.muted";
+var most = 500;
+var kept = null;
+function read2() {
+  if (kept) return kept;
+  try {
+    const ids = JSON.parse(localStorage.getItem(key2));
+    kept = new Set(Array.isArray(ids) ? ids : []);
+  } catch {
+    kept = /* @__PURE__ */ new Set();
+  }
+  return kept;
+}
+function write() {
+  try {
+    if (kept.size > 0) localStorage.setItem(key2, JSON.stringify([...kept].slice(-most)));
+    else localStorage.removeItem(key2);
+  } catch {
+  }
+}
+addEventListener("storage", (event) => {
+  if (event.key === key2 || event.key === null) kept = null;
+});
+var isMuted = (s) => s.state !== "ended" && read2().has(s.id);
+function offerMute(current2, changed) {
+  byId("mute").addEventListener("click", () => {
+    const session = current2();
+    if (!session) return;
+    if (!read2().delete(session.id)) read2().add(session.id);
+    write();
+    changed();
+  });
+}
+function drawMute(session) {
+  byId("mute").hidden = !session || session.state === "ended";
+  byId("mute").textContent = muteWords(session);
+}
+var muteWords = (session) => session && isMuted(session) ? "Mute it no longer" : "Mute it on this device";
+function forgetMuted() {
+  kept = /* @__PURE__ */ new Set();
+  write();
+}
+
 // roles.js
 var given = { viewer: ["viewer"], operator: ["viewer", "operator"], approver: ["viewer", "approver"], admin: ["viewer", "operator", "approver", "admin"] };
 var me = "";
@@ -557,6 +602,9 @@ var Commands = class {
       { words: "All turns…", keys: ["t"], when: () => Boolean(page.current()), run: click("turn-list") },
       { words: "Newest line", keys: ["G"], when: () => Boolean(page.current()), run: click("newest") },
       { words: "Interrupt the session (Ctrl-C)", role: "operator", when: living, run: click("stop") },
+      { words: "Mute the session on this device", when: () => living() && !isMuted(page.current()), run: click("mute") },
+      { words: "Mute the session no longer", when: () => living() && isMuted(page.current()), run: click("mute") },
+      { words: "Rename the session…", role: "operator", when: living, run: click("rename") },
       { words: "Start the session’s program anew…", role: "operator", when: () => Boolean(page.current()) && shown3("restart")(), run: click("restart") },
       { words: "Mirror the session to a chat…", role: "operator", when: shown3("mirror"), run: click("mirror") },
       { words: "Close the session…", role: "operator", when: living, run: click("close") },
@@ -597,48 +645,48 @@ var otherKeys = [
 ];
 
 // drafts.js
-var key2 = "panebridge.drafts";
-var most = 50;
+var key3 = "panebridge.drafts";
+var most2 = 50;
 var longest = 64 * 1024;
-function read2() {
+function read3() {
   try {
-    const all = JSON.parse(localStorage.getItem(key2));
+    const all = JSON.parse(localStorage.getItem(key3));
     return all && typeof all === "object" ? all : {};
   } catch {
     return {};
   }
 }
-function write(all) {
+function write2(all) {
   try {
-    if (Object.keys(all).length > 0) localStorage.setItem(key2, JSON.stringify(all));
-    else localStorage.removeItem(key2);
+    if (Object.keys(all).length > 0) localStorage.setItem(key3, JSON.stringify(all));
+    else localStorage.removeItem(key3);
   } catch {
   }
 }
 var here = /* @__PURE__ */ new Map();
 function draftOf(id) {
-  const { text } = Object.hasOwn(read2(), id) && read2()[id] || {};
+  const { text } = Object.hasOwn(read3(), id) && read3()[id] || {};
   return typeof text === "string" ? text : here.get(id) ?? "";
 }
 function keepDraft(id, text) {
   if (text) here.set(id, text);
   else here.delete(id);
-  const all = read2();
+  const all = read3();
   if (text) all[id] = { text: text.slice(0, longest), at: Date.now() };
   else if (Object.hasOwn(all, id)) delete all[id];
   else return;
   const ids = Object.keys(all).sort((a, b) => all[b].at - all[a].at);
-  for (const old of ids.slice(most)) delete all[old];
-  write(all);
+  for (const old of ids.slice(most2)) delete all[old];
+  write2(all);
 }
 function forgetDrafts(sessions = []) {
   const living = new Set(sessions.filter((s) => s.state !== "ended").map((s) => s.id));
   for (const id of here.keys()) if (!living.has(id)) here.delete(id);
-  const all = read2();
+  const all = read3();
   const gone = Object.keys(all).filter((id) => !living.has(id));
   if (gone.length === 0) return;
   for (const id of gone) delete all[id];
-  write(all);
+  write2(all);
 }
 
 // secrets.js
@@ -667,7 +715,7 @@ function secretNode(text, name) {
 
 // upload.js
 var partSize = 1 << 20;
-var most2 = 10;
+var most3 = 10;
 var tries = 3;
 var uploads = /* @__PURE__ */ new Map();
 var shown2 = /* @__PURE__ */ new Map();
@@ -717,8 +765,8 @@ var Uploads = class {
   }
   add(files) {
     for (const file of files) {
-      if (this.files.length >= most2) {
-        toast(`At most ${most2} files are sent at a time.`);
+      if (this.files.length >= most3) {
+        toast(`At most ${most3} files are sent at a time.`);
         break;
       }
       const one = { file, name: file.name || "file", done: 0, path: "", error: "", gone: new AbortController() };
@@ -924,10 +972,10 @@ var Composer = class {
   }
   // press presses keys one after the other: two requests at once may arrive in
   // another order.
-  press(key4) {
+  press(key5) {
     this.pressing = (this.pressing ?? Promise.resolve()).then(async () => {
       try {
-        await pressKeys(this.session, [key4]);
+        await pressKeys(this.session, [key5]);
       } catch (error) {
         toast(`Key not pressed: ${error.message}`);
       }
@@ -1221,7 +1269,7 @@ var linesOf = /* @__PURE__ */ new WeakMap();
 var cards = /* @__PURE__ */ new WeakMap();
 var opened = /* @__PURE__ */ new Set();
 var answers = /* @__PURE__ */ new Map();
-var kept = 30;
+var kept2 = 30;
 var linesAtFirst = 300;
 var ends = ["answer", "user", "turn-end", "failure"];
 function forgetTools() {
@@ -1307,17 +1355,17 @@ function toolCard(session, lines) {
   card.dataset.tool = lines[0].n;
   card.about = { session, n: lines[0].n, lines, result: null, shown: "", known: "", secrets: "mask" };
   update(card, lines, null, false);
-  const key4 = `${session} ${lines[0].n}`;
+  const key5 = `${session} ${lines[0].n}`;
   card.addEventListener("toggle", () => {
     if (!card.open) {
-      opened.delete(key4);
+      opened.delete(key5);
       return;
     }
-    opened.add(key4);
+    opened.add(key5);
     if (card.about.failed) card.about.shown = "";
     fill(card);
   });
-  if (opened.has(key4)) card.open = true;
+  if (opened.has(key5)) card.open = true;
   return card;
 }
 function update(card, lines, result, over) {
@@ -1380,8 +1428,8 @@ async function fill(card) {
   if (about3.shown === wants) return;
   about3.shown = wants;
   about3.failed = false;
-  const key4 = `${about3.session} ${about3.n}`;
-  const known3 = answers.get(key4);
+  const key5 = `${about3.session} ${about3.n}`;
+  const known3 = answers.get(key5);
   if (known3?.wants === wants) {
     draw2(card, known3.use);
     return;
@@ -1391,7 +1439,7 @@ async function fill(card) {
   try {
     const use = await getTool(about3.session, about3.n, about3.secrets);
     if (about3.shown !== wants) return;
-    if (about3.secrets === "mask") keep(key4, { wants, use });
+    if (about3.secrets === "mask") keep(key5, { wants, use });
     draw2(card, use);
   } catch (error) {
     if (about3.shown !== wants) return;
@@ -1399,10 +1447,10 @@ async function fill(card) {
     drawLines(card, error.status === 404 ? "All of it isn’t kept any more." : `All of it can’t be shown now: ${error.message}`);
   }
 }
-function keep(key4, answer) {
-  answers.delete(key4);
-  answers.set(key4, answer);
-  if (answers.size > kept) answers.delete(answers.keys().next().value);
+function keep(key5, answer) {
+  answers.delete(key5);
+  answers.set(key5, answer);
+  if (answers.size > kept2) answers.delete(answers.keys().next().value);
 }
 function drawLines(card, why) {
   const { lines, result } = card.about;
@@ -1940,36 +1988,36 @@ function showLive(live) {
 }
 
 // looked.js
-var key3 = "panebridge.looked";
-var most3 = 500;
+var key4 = "panebridge.looked";
+var most4 = 500;
 var before = 24 * 3600 * 1e3;
-var kept2 = null;
-function read3() {
-  if (kept2) return kept2;
+var kept3 = null;
+function read4() {
+  if (kept3) return kept3;
   try {
-    kept2 = JSON.parse(localStorage.getItem(key3));
+    kept3 = JSON.parse(localStorage.getItem(key4));
   } catch {
-    kept2 = null;
+    kept3 = null;
   }
-  if (typeof kept2?.since !== "number" || typeof kept2.sessions !== "object" || !kept2.sessions) kept2 = { since: Date.now() - before, sessions: {} };
-  return kept2;
+  if (typeof kept3?.since !== "number" || typeof kept3.sessions !== "object" || !kept3.sessions) kept3 = { since: Date.now() - before, sessions: {} };
+  return kept3;
 }
-function write2() {
+function write3() {
   try {
-    localStorage.setItem(key3, JSON.stringify(kept2));
+    localStorage.setItem(key4, JSON.stringify(kept3));
   } catch {
   }
 }
 addEventListener("storage", (event) => {
-  if (event.key === key3 || event.key === null) kept2 = null;
+  if (event.key === key4 || event.key === null) kept3 = null;
 });
-var lookedAt = (id) => Object.hasOwn(read3().sessions, id) ? read3().sessions[id] : null;
+var lookedAt = (id) => Object.hasOwn(read4().sessions, id) ? read4().sessions[id] : null;
 function noteLooked(id, { turn = 0, line = 0, ended = false }) {
   const was = lookedAt(id);
   const now = { turn: Math.max(turn, was?.turn ?? 0), line: Math.max(line, was?.line ?? 0), ended: ended || Boolean(was?.ended) };
   if (was && was.turn === now.turn && was.line === now.line && was.ended === now.ended) return;
-  read3().sessions[id] = { ...now, at: Date.now() };
-  write2();
+  read4().sessions[id] = { ...now, at: Date.now() };
+  write3();
 }
 var turnsDone = (s) => (s.turn?.number ?? 0) - (s.turn?.open ? 1 : 0);
 var lookedThrough = (s) => noteLooked(s.id, { turn: turnsDone(s), line: s.lines, ended: s.state === "ended" });
@@ -1977,24 +2025,24 @@ function isNews(s) {
   const seen = lookedAt(s.id);
   if (!seen) {
     const at = Date.parse(s.ended_at ?? s.turn?.ended_at ?? s.last_output_at ?? "");
-    return (s.lines > 0 || turnsDone(s) > 0 || Boolean(s.exit)) && at > read3().since;
+    return (s.lines > 0 || turnsDone(s) > 0 || Boolean(s.exit)) && at > read4().since;
   }
   if (s.state === "ended" && !seen.ended) return true;
   return turnsDone(s) > seen.turn || turnsDone(s) === 0 && s.lines > seen.line;
 }
 function keepLooked(sessions) {
-  const { sessions: all } = read3();
+  const { sessions: all } = read4();
   const ids = Object.keys(all);
-  if (ids.length <= most3) return;
+  if (ids.length <= most4) return;
   const listed2 = new Set(sessions.map((s) => s.id));
   ids.sort((a, b) => listed2.has(a) - listed2.has(b) || all[a].at - all[b].at);
-  for (const id of ids.slice(0, ids.length - most3)) delete all[id];
-  write2();
+  for (const id of ids.slice(0, ids.length - most4)) delete all[id];
+  write3();
 }
 function forgetLooked() {
-  kept2 = null;
+  kept3 = null;
   try {
-    localStorage.removeItem(key3);
+    localStorage.removeItem(key4);
   } catch {
   }
 }
@@ -2848,8 +2896,9 @@ var aboutWaiting = ({ name, label: label2, from, until }) => [
 
 // groups.js
 var never = "1970-01-01T00:00:00Z";
-var titles = { waits: "Waits for you", working: "Working", done: "Done, not looked at", idle: "Idle", ended: "Ended" };
+var titles = { waits: "Waits for you", working: "Working", done: "Done, not looked at", idle: "Idle", muted: "Muted on this device", ended: "Ended" };
 function groupOf(s) {
+  if (isMuted(s)) return "muted";
   if (needsYou(s)) return "waits";
   if (s.state === "starting" || s.state === "working") return "working";
   if (isNews(s)) return "done";
@@ -2860,7 +2909,7 @@ var byTime = (a, b) => Date.parse(a) - Date.parse(b) || byText(a.replace("Z", ""
 var byAge = (a, b) => byTime(a.created_at, b.created_at) || byText(a.id, b.id);
 var newestFirst = (a, b) => Date.parse(doneAt(b) || 0) - Date.parse(doneAt(a) || 0) || byAge(a, b);
 var endedLast = (a, b) => byTime(b.ended_at ?? never, a.ended_at ?? never) || byAge(a, b);
-var orders = { waits: byAge, working: byAge, done: newestFirst, idle: byAge, ended: endedLast };
+var orders = { waits: byAge, working: byAge, done: newestFirst, idle: byAge, muted: byAge, ended: endedLast };
 function groupsOf(sessions) {
   const groups = Object.entries(titles).map(([name, title]) => ({ name, title, sessions: [] }));
   const byName = new Map(groups.map((group) => [group.name, group]));
@@ -2963,7 +3012,7 @@ var Inbox = class {
       this.box.scrollTop = this.scrolled ?? 0;
     }
     byId("inbox-quiet").hidden = groups.some(({ name, sessions }) => ["waits", "done"].includes(name) && sessions.length > 0);
-    if (groups[0].sessions.some((s) => s.prompt)) this.ask();
+    if (groups.some(({ sessions }) => sessions.some((s) => s.prompt))) this.ask();
   }
   // ask asks for all open questions at once.
   async ask() {
@@ -3003,6 +3052,7 @@ var Inbox = class {
   drawCard(card, session, group) {
     card.dataset.state = session.state;
     card.dataset.group = group;
+    card.dataset.muted = String(group === "muted");
     const link = card.querySelector(".card-link");
     link.title = machineWords(session);
     set(card, ".card-name", session.name);
@@ -3072,7 +3122,8 @@ function drawItem(item, session) {
   set2(".session-name", session.name);
   set2(".session-agent", [session.agent, needsYou(session) ? lasting(session.since) : stateWords(session).split(",")[0]].filter(Boolean).join(" · "));
   set2(".session-time", ago(session.last_output_at));
-  button2.querySelector(".session-needs").hidden = !needsYou(session);
+  button2.querySelector(".session-needs").hidden = !needsYou(session) || isMuted(session);
+  button2.dataset.muted = String(isMuted(session));
 }
 
 // menu.js
@@ -3267,6 +3318,30 @@ var Palette = class {
   }
 };
 
+// rename.js
+function renameDialog(current2, done) {
+  const dialog = byId("rename-dialog");
+  let id = "";
+  byId("rename").addEventListener("click", () => {
+    const session = current2();
+    if (!session) return;
+    id = session.id;
+    byId("rename-error").textContent = "";
+    byId("rename-name").value = session.name;
+    dialog.showModal();
+    byId("rename-name").select();
+  });
+  byId("rename-cancel").addEventListener("click", () => dialog.close());
+  byId("rename-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    attempt("rename-do", "rename-error", async () => {
+      await renameSession(id, byId("rename-name").value.trim());
+      dialog.close();
+      await done();
+    });
+  });
+}
+
 // shortcuts.js
 var patience3 = 1e4;
 var Shortcuts = class {
@@ -3305,9 +3380,9 @@ var Shortcuts = class {
     return void 0;
   }
 };
-function nameOf2({ key: key4, ctrlKey, metaKey, altKey }) {
-  if (ctrlKey || metaKey) return key4.length === 1 && !altKey ? `Ctrl+${key4.toUpperCase()}` : "";
-  return altKey ? "" : key4;
+function nameOf2({ key: key5, ctrlKey, metaKey, altKey }) {
+  if (ctrlKey || metaKey) return key5.length === 1 && !altKey ? `Ctrl+${key5.toUpperCase()}` : "";
+  return altKey ? "" : key5;
 }
 function drawKeys(commands) {
   byId("keys-list").replaceChildren(...[...commands, ...otherKeys].filter(({ keys }) => keys).flatMap(({ words, keys }) => {
@@ -3315,7 +3390,7 @@ function drawKeys(commands) {
     keys.forEach((one, i) => {
       if (i > 0) list2.append(one === "…" || keys[i - 1] === "…" ? " " : " or ");
       if (one === "…") list2.append(one);
-      else list2.append(...one.split(" ").flatMap((key4, n) => [n > 0 ? " then " : "", element("kbd", "", key4)]));
+      else list2.append(...one.split(" ").flatMap((key5, n) => [n > 0 ? " then " : "", element("kbd", "", key5)]));
     });
     return [element("dt", "", words), list2];
   }));
@@ -3602,6 +3677,7 @@ function empty() {
   state.ended = 0;
   forgetRoles();
   forgetLooked();
+  forgetMuted();
   forgetDrafts();
   forgetUploads();
   forgetTools();
@@ -3630,7 +3706,7 @@ function draw4() {
   drawOlder();
   drawHead(current());
   drawConnection();
-  const waiting2 = state.sessions.filter(needsYou).length;
+  const waiting2 = state.sessions.filter((s) => needsYou(s) && !isMuted(s)).length;
   drawBadge(waiting2, current()?.name ?? "");
   byId("inbox-count").textContent = waiting2 > 0 ? waiting2 : "";
 }
@@ -3658,12 +3734,14 @@ function drawHead(session) {
   for (const part of ["back", "tabs", "views"]) byId(part).hidden = !session;
   byId("close").disabled = !session || session.state === "ended";
   byId("more-box").hidden = !session;
+  byId("more-box").classList.toggle("needs-operator", session?.state === "ended");
   byId("inbox-new").hidden = Boolean(session);
   byId("about").textContent = session ? about2(session) : "";
   byId("about").title = session ? machineWords(session) : "";
   document.body.classList.toggle("in-session", Boolean(session));
   if (session) byId("to-inbox").removeAttribute("aria-current");
   else byId("to-inbox").setAttribute("aria-current", "page");
+  drawMute(session);
   drawUnshown(session);
   byId("main").dataset.state = session?.state ?? "";
   byId("foot").hidden = !session;
@@ -3671,12 +3749,12 @@ function drawHead(session) {
   byId("restart").textContent = session?.state === "ended" ? "Begin it again…" : "Start its program anew…";
   const ended = session?.state === "ended";
   byId("ended").hidden = !ended;
-  for (const part of ["composer", "below", "stop", "close"]) byId(part).hidden = ended;
+  for (const part of ["composer", "below", "stop", "rename", "close"]) byId(part).hidden = ended;
   byId("mirror").hidden = !session || ended || !mirror.possible;
   state.open?.composer.enable(!ended);
   if (session) state.open?.prompt.expect(session.prompt);
 }
-var about2 = (session) => [stateWords(session), outcome(session), session.agent, session.cwd].filter(Boolean).join(" · ");
+var about2 = (session) => [isMuted(session) && "muted", stateWords(session), outcome(session), session.agent, session.cwd].filter(Boolean).join(" · ");
 function drawUnshown(session) {
   const lacks = [];
   for (const b of session && session.state !== "ended" ? session.bindings : []) {
@@ -3768,6 +3846,8 @@ async function start() {
     await poll();
     if (session) choose(session.id);
   });
+  renameDialog(current, poll);
+  offerMute(current, draw4);
   accessDialog();
   new Menu();
   const page = { current, toInbox, showTab, choose, sessions: () => state.sessions };

@@ -92,6 +92,7 @@ export const createSession = (body) => json('POST', 'sessions', body);
 export const closeSession = (id) => call('DELETE', sessionPath(id, '?state=living'));
 export const forgetSession = (id) => call('DELETE', sessionPath(id, '?state=ended'));
 export const restartSession = (id) => call('POST', sessionPath(id, '/restart'));
+export const renameSession = (id, name) => json('POST', sessionPath(id, '/name'), { name });
 export const bindSession = (id, binding) => json('POST', sessionPath(id, '/bindings'), binding);
 export const unbindSession = (id) => call('DELETE', `bindings/${encodeURIComponent(id)}`);
 // sendFilePart sends bytes of a file; place has its name, size, offset and upload.

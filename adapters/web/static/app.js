@@ -19,8 +19,10 @@ import { drawList } from './list.js';
 import { forgetLooked, keepLooked, lookedThrough, noteLooked } from './looked.js';
 import { Menu } from './menu.js';
 import { MirrorDialog } from './mirror.js';
+import { drawMute, forgetMuted, isMuted, offerMute } from './mute.js';
 import { Palette } from './palette.js';
 import { PromptPanel } from './prompt.js';
+import { renameDialog } from './rename.js';
 import { forgetRoles, learnRoles, rolesKnown } from './roles.js';
 import { Screen } from './screen.js';
 import { Shortcuts } from './shortcuts.js';
@@ -230,6 +232,7 @@ function empty() {
   state.ended = 0;
   forgetRoles();
   forgetLooked();
+  forgetMuted();
   forgetDrafts();
   forgetUploads();
   forgetTools();
@@ -259,7 +262,7 @@ function draw() {
   drawOlder();
   drawHead(current());
   drawConnection();
-  const waiting = state.sessions.filter(needsYou).length;
+  const waiting = state.sessions.filter((s) => needsYou(s) && !isMuted(s)).length;
   drawBadge(waiting, current()?.name ?? '');
   byId('inbox-count').textContent = waiting > 0 ? waiting : '';
 }
@@ -293,12 +296,14 @@ function drawHead(session) {
   for (const part of ['back', 'tabs', 'views']) byId(part).hidden = !session;
   byId('close').disabled = !session || session.state === 'ended';
   byId('more-box').hidden = !session;
+  byId('more-box').classList.toggle('needs-operator', session?.state === 'ended'); // a viewer has nothing there then
   byId('inbox-new').hidden = Boolean(session);
   byId('about').textContent = session ? about(session) : '';
   byId('about').title = session ? machineWords(session) : '';
   document.body.classList.toggle('in-session', Boolean(session));
   if (session) byId('to-inbox').removeAttribute('aria-current');
   else byId('to-inbox').setAttribute('aria-current', 'page');
+  drawMute(session);
   drawUnshown(session);
   byId('main').dataset.state = session?.state ?? '';
   byId('foot').hidden = !session;
@@ -306,13 +311,13 @@ function drawHead(session) {
   byId('restart').textContent = session?.state === 'ended' ? 'Begin it again…' : 'Start its program anew…';
   const ended = session?.state === 'ended';
   byId('ended').hidden = !ended;
-  for (const part of ['composer', 'below', 'stop', 'close']) byId(part).hidden = ended;
+  for (const part of ['composer', 'below', 'stop', 'rename', 'close']) byId(part).hidden = ended;
   byId('mirror').hidden = !session || ended || !mirror.possible;
   state.open?.composer.enable(!ended);
   if (session) state.open?.prompt.expect(session.prompt);
 }
 
-const about = (session) => [stateWords(session), outcome(session), session.agent, session.cwd].filter(Boolean).join(' · ');
+const about = (session) => [isMuted(session) && 'muted', stateWords(session), outcome(session), session.agent, session.cwd].filter(Boolean).join(' · ');
 
 // drawUnshown says which chats don't show a session as they should, and why.
 function drawUnshown(session) {
@@ -415,6 +420,8 @@ async function start() {
     await poll();
     if (session) choose(session.id); // it's another one if it had ended
   });
+  renameDialog(current, poll);
+  offerMute(current, draw);
   accessDialog();
   new Menu();
   const page = { current, toInbox, showTab, choose, sessions: () => state.sessions };

@@ -2,6 +2,7 @@
 
 import { plainText, setTheme, stepText } from './appearance.js';
 import { byId } from './dom.js';
+import { isMuted } from './mute.js';
 import { mayDo } from './roles.js';
 
 // What can be done in the page, in one table: the palette finds it, the keyboard does it, and the list of keys is
@@ -27,6 +28,9 @@ export class Commands {
       { words: 'All turns…', keys: ['t'], when: () => Boolean(page.current()), run: click('turn-list') },
       { words: 'Newest line', keys: ['G'], when: () => Boolean(page.current()), run: click('newest') },
       { words: 'Interrupt the session (Ctrl-C)', role: 'operator', when: living, run: click('stop') },
+      { words: 'Mute the session on this device', when: () => living() && !isMuted(page.current()), run: click('mute') },
+      { words: 'Mute the session no longer', when: () => living() && isMuted(page.current()), run: click('mute') },
+      { words: 'Rename the session…', role: 'operator', when: living, run: click('rename') },
       { words: 'Start the session’s program anew…', role: 'operator', when: () => Boolean(page.current()) && shown('restart')(), run: click('restart') },
       { words: 'Mirror the session to a chat…', role: 'operator', when: shown('mirror'), run: click('mirror') },
       { words: 'Close the session…', role: 'operator', when: living, run: click('close') },

@@ -1,14 +1,16 @@
 'use strict';
 
 import { isNews } from './looked.js';
+import { isMuted } from './mute.js';
 import { doneAt, needsYou } from './words.js';
 
 // The groups in which sessions are listed, those that need somebody first.
 
 const never = '1970-01-01T00:00:00Z';
-const titles = { waits: 'Waits for you', working: 'Working', done: 'Done, not looked at', idle: 'Idle', ended: 'Ended' };
+const titles = { waits: 'Waits for you', working: 'Working', done: 'Done, not looked at', idle: 'Idle', muted: 'Muted on this device', ended: 'Ended' };
 
 function groupOf(s) {
+  if (isMuted(s)) return 'muted';
   if (needsYou(s)) return 'waits';
   if (s.state === 'starting' || s.state === 'working') return 'working';
   if (isNews(s)) return 'done';
@@ -22,7 +24,7 @@ const byTime = (a, b) => Date.parse(a) - Date.parse(b) || byText(a.replace('Z', 
 const byAge = (a, b) => byTime(a.created_at, b.created_at) || byText(a.id, b.id);
 const newestFirst = (a, b) => Date.parse(doneAt(b) || 0) - Date.parse(doneAt(a) || 0) || byAge(a, b);
 const endedLast = (a, b) => byTime(b.ended_at ?? never, a.ended_at ?? never) || byAge(a, b);
-const orders = { waits: byAge, working: byAge, done: newestFirst, idle: byAge, ended: endedLast };
+const orders = { waits: byAge, working: byAge, done: newestFirst, idle: byAge, muted: byAge, ended: endedLast };
 
 // groupsOf sorts sessions into groups: {name, title, sessions}, all groups. Within one the order doesn't
 // change under the reader's finger.

@@ -46,7 +46,7 @@ export class Inbox {
       this.box.scrollTop = this.scrolled ?? 0;
     }
     byId('inbox-quiet').hidden = groups.some(({ name, sessions }) => ['waits', 'done'].includes(name) && sessions.length > 0);
-    if (groups[0].sessions.some((s) => s.prompt)) this.ask();
+    if (groups.some(({ sessions }) => sessions.some((s) => s.prompt))) this.ask();
   }
 
   // ask asks for all open questions at once.
@@ -89,6 +89,7 @@ export class Inbox {
   drawCard(card, session, group) {
     card.dataset.state = session.state;
     card.dataset.group = group;
+    card.dataset.muted = String(group === 'muted');
     const link = card.querySelector('.card-link');
     link.title = machineWords(session);
     set(card, '.card-name', session.name);

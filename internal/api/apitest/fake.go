@@ -371,6 +371,20 @@ func (d *Daemon) Forget(_ context.Context, id sessions.ID) error {
 	return nil
 }
 
+// Rename implements api.Sessions.
+func (d *Daemon) Rename(_ context.Context, id sessions.ID, name string) (sessions.Session, error) {
+	if other, err := d.Get(name); err == nil && other.ID != id {
+		return other, fmt.Errorf("%w: a session is named %q already", sessions.ErrConflict, name)
+	}
+	d.mu.Lock()
+	s := d.find(string(id))
+	s.Name = name
+	c := s.Session
+	d.mu.Unlock()
+	d.Feed.PublishSession(c)
+	return c, nil
+}
+
 // Restart implements api.Sessions.
 func (d *Daemon) Restart(_ context.Context, id sessions.ID) (sessions.Session, error) {
 	if err := d.failing(); err != nil {
