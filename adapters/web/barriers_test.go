@@ -62,6 +62,7 @@ func lookForBarriers(t *testing.T, width int) {
 	s.adapters = []api.Adapter{{Name: "telegram", Mode: "strict", Multiplier: 1, Chats: []api.Chat{
 		{Chat: "-1001234567890", Windows: []api.WindowUse{{Calls: 20, Seconds: 60, Used: 18}}, PenaltyUntil: time.Now().Add(time.Hour), Multiplier: 1, Waiting: map[string]api.Waiting{}},
 	}}}
+	s.fillMail()
 	s.stop()
 	s.access.entries = []api.AccessEntry{{Person: "telegram:7", Role: "operator", By: "web", At: time.Now()}}
 	s.bindings.Store(&[]api.Binding{{ID: "b1", To: "telegram:-1001", View: "stream", Input: true, Problem: "its topics can't be written to"}})
@@ -91,6 +92,10 @@ func lookForBarriers(t *testing.T, width int) {
 	click("#new")
 	look("new")
 	click("#new-cancel")
+	click("#mail")
+	b.Do(chromedp.WaitVisible("#mail-done-m_1"))
+	look("mail")
+	click("#mail-close")
 	click("#access")
 	b.Do(chromedp.WaitVisible(".access-entry"))
 	look("access")

@@ -47,6 +47,7 @@ type site struct {
 	access   accessList
 	masker   *redact.Masker   // nil: nothing is masked
 	files    api.TakeFilePart // nil: none is taken
+	mail     letterBox
 	broker   *api.Broker
 	known    *browserstest.Store // survives a start
 	keeper   *browsers.Doorkeeper
@@ -113,7 +114,7 @@ func (s *site) start(t *testing.T) {
 	server, err := api.NewServer(api.Options{
 		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: pageAndSources(), Browsers: s.keeper,
 		Health:   func() api.Health { return api.Health{State: api.HealthOK} },
-		Outbound: outbound{s}, Access: &s.access, Masker: s.masker, Files: s.takeFile,
+		Outbound: outbound{s}, Access: &s.access, Masker: s.masker, Files: s.takeFile, Mail: &s.mail,
 		Conversations: func(_ context.Context, agent, folder string) ([]api.PastConversation, error) {
 			if agent != "claude" {
 				return nil, sessions.ErrInvalid

@@ -77,7 +77,9 @@ func (a *api) table() map[string]methods {
 		"/api/v1/inbox/announce":              {"POST": {a.announce, free, socketOnly, ""}},
 		"/api/v1/sessions/{id}/mailbox":       {"GET": {a.mailbox, ownKnown, access.Operator, "use another session's mail"}},
 		"/api/v1/people/{name}/mailbox":       {"GET": {a.mailbox, asked, access.Admin, "use a person's mail"}},
-		"/api/v1/fleets":                      {"POST": {a.changeFleet, asked, access.Operator, "change a fleet"}},
+		"/api/v1/fleets":                      {"GET": {a.listFleets, asked, access.Viewer, "list the fleets"}, "POST": {a.changeFleet, asked, access.Operator, "change a fleet"}},
+		"/api/v1/mail":                        {"GET": {a.letters, asked, access.Operator, "read a person's mail"}, "POST": {a.writeLetter, asked, access.Operator, "write mail as a person"}},
+		"/api/v1/mail/{id}":                   {"DELETE": {a.settleLetter, asked, access.Operator, "settle a person's mail"}},
 		"/metrics":                            {"GET": {a.metrics, asked, access.Admin, "show panebridge's counters"}},
 	}
 }

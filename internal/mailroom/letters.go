@@ -204,6 +204,9 @@ func (m *Mailroom) showLetter(ctx context.Context, chats Chats, name string, pla
 	if _, named := m.opt.People()[name]; !named && !strings.Contains(name, ":") {
 		why = "the configuration's people have no " + name
 	}
+	if name == "web" || strings.HasPrefix(name, "web:") {
+		why = "it's read on the page, by Mail and fleets"
+	}
 	enough := time.After(letterWithin)
 	for ; asked > 0; asked-- {
 		select {

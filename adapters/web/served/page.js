@@ -9,21 +9,21 @@ function element(tag, className, text) {
   return e;
 }
 function copyButton(text) {
-  const button2 = element("button", "copy", "Copy");
-  button2.type = "button";
-  button2.addEventListener("click", async () => {
+  const button3 = element("button", "copy", "Copy");
+  button3.type = "button";
+  button3.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(text());
-      button2.textContent = "Copied";
+      button3.textContent = "Copied";
     } catch {
       toast("The browser doesn’t let the page copy. Select the text instead.");
       return;
     }
     setTimeout(() => {
-      button2.textContent = "Copy";
+      button3.textContent = "Copy";
     }, 2e3);
   });
-  return button2;
+  return button3;
 }
 var toastTimer = 0;
 function toast(text) {
@@ -152,6 +152,10 @@ var listPrompts = () => json("GET", "prompts");
 var getPrompt = (id) => json("GET", `prompts/${encodeURIComponent(id)}`);
 var answerPrompt = (id, body) => json("POST", `prompts/${encodeURIComponent(id)}/answer`, body);
 var getOutput = async (id, from, limit) => marked(await json("GET", sessionPath(id, `/output?from=${from}&limit=${limit}`)));
+var listFleets = () => json("GET", "fleets");
+var listLetters = () => json("GET", "mail");
+var sendLetter = (letter) => json("POST", "mail", letter);
+var settleLetter = (id) => call("DELETE", `mail/${encodeURIComponent(id)}`);
 var getAnswered = (id, { from, to }) => json("GET", sessionPath(id, `/prompts${query({ from, to })}`));
 var getProgress = (id, lines) => json("GET", sessionPath(id, `/progress?lines=${lines.join(",")}`));
 var getTurns = (id, { from, to, limit, order, notable }) => json("GET", sessionPath(id, `/turns${query({ from, to, limit, order, notable })}`));
@@ -223,8 +227,8 @@ function receiptWords({ state: state2, cause, reason, submit }, agent) {
 // dialogs.js
 function newDialog(created) {
   const dialog = byId("new-dialog");
-  for (const button2 of ["new", "inbox-new", "begin"]) {
-    byId(button2).addEventListener("click", () => {
+  for (const button3 of ["new", "inbox-new", "begin"]) {
+    byId(button3).addEventListener("click", () => {
       byId("new-error").textContent = "";
       dialog.showModal();
       byId("new-resume-row").hidden = true;
@@ -286,7 +290,7 @@ function closeDialog(current2, done) {
   const dialog = byId("close-dialog");
   let act = async () => {
   };
-  const ask = (button2, question) => byId(button2).addEventListener("click", () => {
+  const ask = (button3, question) => byId(button3).addEventListener("click", () => {
     const session = current2();
     if (!session) return;
     const { title, text, confirm, call: call2 } = question(session);
@@ -326,15 +330,15 @@ var removing = ({ name }) => ({
   confirm: "Remove",
   call: forgetSession
 });
-async function attempt(button2, error, fn) {
-  byId(button2).disabled = true;
+async function attempt(button3, error, fn) {
+  byId(button3).disabled = true;
   byId(error).textContent = "";
   try {
     await fn();
   } catch (e) {
     byId(error).textContent = e.message;
   } finally {
-    const again = byId(button2);
+    const again = byId(button3);
     if (again) again.disabled = false;
   }
 }
@@ -363,9 +367,9 @@ function accessDialog() {
 function showAccess(chats) {
   byId("access-foot").hidden = !chats;
 }
-function change(button2, fn) {
+function change(button3, fn) {
   byId("access-said").textContent = "";
-  return attempt(button2, "access-error", async () => {
+  return attempt(button3, "access-error", async () => {
     byId("access-said").textContent = await fn();
     await drawEntries();
   });
@@ -398,12 +402,12 @@ function when(iso) {
   return age === "now" ? "just now" : `${age} ago`;
 }
 function revokeButton({ person, role, name }) {
-  const button2 = element("button", "button small", "Take back");
-  button2.type = "button";
-  button2.id = `revoke-${person}-${role}`;
-  button2.setAttribute("aria-label", `Take back ${role} from ${name || person}`);
-  button2.addEventListener("click", () => change(button2.id, async () => (await revokeAccess(person, role)).message));
-  return button2;
+  const button3 = element("button", "button small", "Take back");
+  button3.type = "button";
+  button3.id = `revoke-${person}-${role}`;
+  button3.setAttribute("aria-label", `Take back ${role} from ${name || person}`);
+  button3.addEventListener("click", () => change(button3.id, async () => (await revokeAccess(person, role)).message));
+  return button3;
 }
 
 // badge.js
@@ -610,6 +614,7 @@ var Commands = class {
       { words: "Close the session…", role: "operator", when: living, run: click("close") },
       { words: "Remove the session…", role: "operator", when: () => page.current()?.state === "ended", run: click("remove") },
       { words: "Note that all that’s done was looked at", when: () => Boolean(document.querySelector('[data-group="done"]:not([hidden]) #looked-all')) && !page.current(), run: click("looked-all") },
+      { words: "Mail and fleets…", run: click("mail") },
       { words: "Who may do what in chats…", role: "admin", when: shown3("access-foot"), run: click("access") },
       { words: "Devices that use the page…", role: "admin", run: click("devices") },
       { words: "Larger text", keys: ["+"], run: () => stepText(1) },
@@ -892,8 +897,8 @@ var Composer = class {
     });
     on(this.text, "keydown", (event) => this.key(event));
     on(this.text, "input", () => this.changed());
-    for (const button2 of document.querySelectorAll("[data-key]")) {
-      on(button2, "click", () => this.press(button2.dataset.key));
+    for (const button3 of document.querySelectorAll("[data-key]")) {
+      on(button3, "click", () => this.press(button3.dataset.key));
     }
     this.uploads = new Uploads(session);
     this.text.value = draftOf(session);
@@ -1060,10 +1065,10 @@ var Composer = class {
     this.number();
   }
   button(text, fn) {
-    const button2 = element("button", "button small", text);
-    button2.type = "button";
-    button2.addEventListener("click", fn);
-    return button2;
+    const button3 = element("button", "button small", text);
+    button3.type = "button";
+    button3.addEventListener("click", fn);
+    return button3;
   }
   // sendAnyway is for the screen, or the program in front, as it was when the button was
   // drawn.
@@ -1546,13 +1551,13 @@ function secretsNote(card) {
   const { about: about3 } = card;
   const shown3 = about3.secrets === "show";
   const note = element("p", "tool-note", shown3 ? "Secrets are shown. " : "Secrets are masked. ");
-  const button2 = element("button", "button small needs-admin", shown3 ? "Mask them" : "Show them");
-  button2.type = "button";
-  button2.addEventListener("click", () => {
+  const button3 = element("button", "button small needs-admin", shown3 ? "Mask them" : "Show them");
+  button3.type = "button";
+  button3.addEventListener("click", () => {
     about3.secrets = shown3 ? "mask" : "show";
     fill(card);
   });
-  note.append(button2);
+  note.append(button3);
   return note;
 }
 
@@ -1836,13 +1841,13 @@ var PromptPanel = class {
     const keys = prompt.kind === "unread";
     const list2 = element("div", keys ? "prompt-options prompt-keys" : "prompt-options");
     for (const option of offered(prompt)) {
-      const button2 = element("button", "button prompt-option");
-      button2.type = "button";
-      if (!keys) button2.append(element("span", "prompt-n", String(option.n)));
-      answersTo(button2, keys ? option.label : option.n);
-      button2.append(labelOf(option));
-      button2.addEventListener("click", () => this.answer({ option: option.n }));
-      list2.append(button2);
+      const button3 = element("button", "button prompt-option");
+      button3.type = "button";
+      if (!keys) button3.append(element("span", "prompt-n", String(option.n)));
+      answersTo(button3, keys ? option.label : option.n);
+      button3.append(labelOf(option));
+      button3.addEventListener("click", () => this.answer({ option: option.n }));
+      list2.append(button3);
     }
     return list2;
   }
@@ -1924,9 +1929,9 @@ function labelOf(option) {
   return label2;
 }
 function sendButton(text) {
-  const button2 = element("button", "button primary", text);
-  button2.type = "submit";
-  return button2;
+  const button3 = element("button", "button primary", text);
+  button3.type = "submit";
+  return button3;
 }
 var answerer = (answer) => answer?.name || names2[answer?.author] || answer?.author || "Somebody";
 var who = ({ answer }) => answerer(answer);
@@ -2186,19 +2191,19 @@ var TurnList = class {
   }
   entry(turn) {
     const row = element("li");
-    const button2 = element("button", "turn-entry");
-    button2.type = "button";
-    button2.dataset.turn = turn.turn;
+    const button3 = element("button", "turn-entry");
+    button3.type = "button";
+    button3.dataset.turn = turn.turn;
     const state2 = turn.open ? "at work" : failed(turn) ? "failed" : "done";
     const about3 = turn.open ? `since ${clock(turn.started_at)}` : `${took(lasted(turn))} · ${clock(turn.ended_at)}`;
     const asked = element("span", "turn-asked", turn.asked || `Turn ${turn.turn}`);
     asked.dir = "auto";
-    button2.append(asked, element("span", `turn-about ${state2.replace(" ", "-")}`, `${state2} · ${about3}`));
-    button2.addEventListener("click", () => {
+    button3.append(asked, element("span", `turn-about ${state2.replace(" ", "-")}`, `${state2} · ${about3}`));
+    button3.addEventListener("click", () => {
       this.dialog.close();
       this.choose(turn.first);
     });
-    row.append(button2);
+    row.append(button3);
     return row;
   }
   close() {
@@ -2855,12 +2860,12 @@ var DevicesDialog = class {
     return box;
   }
   button(id, text, label2, fn) {
-    const button2 = element("button", "button small", text);
-    button2.type = "button";
-    button2.id = id;
-    if (label2) button2.setAttribute("aria-label", label2);
-    button2.addEventListener("click", fn);
-    return button2;
+    const button3 = element("button", "button small", text);
+    button3.type = "button";
+    button3.id = id;
+    if (label2) button3.setAttribute("aria-label", label2);
+    button3.addEventListener("click", fn);
+    return button3;
   }
   askAbout(id) {
     const before2 = this.asking;
@@ -3098,32 +3103,159 @@ function drawList(groups, open, choose2) {
 }
 function makeItem(id, choose2) {
   const item = element("li");
-  const button2 = element("button", "session");
-  button2.type = "button";
-  button2.addEventListener("click", () => choose2(id));
+  const button3 = element("button", "session");
+  button3.type = "button";
+  button3.addEventListener("click", () => choose2(id));
   const names3 = element("span", "session-names");
   names3.append(element("span", "session-name"), element("span", "session-agent"));
   const side = element("span", "session-side");
   side.append(element("span", "session-needs", "needs you"), element("span", "session-time"));
-  button2.append(element("span", "dot"), names3, side);
-  item.append(button2);
+  button3.append(element("span", "dot"), names3, side);
+  item.append(button3);
   return item;
 }
 function drawItem(item, session) {
-  const button2 = item.firstChild;
-  button2.dataset.state = session.state;
-  if (session.id === chosen) button2.setAttribute("aria-current", "true");
-  else button2.removeAttribute("aria-current");
-  button2.title = machineWords(session);
+  const button3 = item.firstChild;
+  button3.dataset.state = session.state;
+  if (session.id === chosen) button3.setAttribute("aria-current", "true");
+  else button3.removeAttribute("aria-current");
+  button3.title = machineWords(session);
   const set2 = (selector, text) => {
-    const e = button2.querySelector(selector);
+    const e = button3.querySelector(selector);
     if (e.textContent !== text) e.textContent = text;
   };
   set2(".session-name", session.name);
   set2(".session-agent", [session.agent, needsYou(session) ? lasting(session.since) : stateWords(session).split(",")[0]].filter(Boolean).join(" · "));
   set2(".session-time", ago(session.last_output_at));
-  button2.querySelector(".session-needs").hidden = !needsYou(session) || isMuted(session);
-  button2.dataset.muted = String(isMuted(session));
+  button3.querySelector(".session-needs").hidden = !needsYou(session) || isMuted(session);
+  button3.dataset.muted = String(isMuted(session));
+}
+
+// mail.js
+var refreshEvery = 5e3;
+var MailDialog = class {
+  // sessions() are all that are known.
+  constructor(sessions) {
+    this.sessions = sessions;
+    this.dialog = byId("mail-dialog");
+    byId("mail").addEventListener("click", () => this.open());
+    byId("mail-close").addEventListener("click", () => this.dialog.close());
+    byId("mail-new").addEventListener("click", () => this.answer(null));
+    this.dialog.addEventListener("close", () => this.clear());
+    for (const field of ["mail-to", "mail-text"]) byId(field).addEventListener("input", () => {
+      this.key = "";
+    });
+    byId("mail-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.send();
+    });
+  }
+  open() {
+    this.clear();
+    byId("mail-sessions").replaceChildren(...this.sessions().filter((s) => s.state !== "ended").map(({ name }) => {
+      const option = element("option");
+      option.value = name;
+      return option;
+    }));
+    this.dialog.showModal();
+    this.load();
+  }
+  clear() {
+    clearTimeout(this.timer);
+    this.drawn = "";
+    for (const id of ["mail-fleets", "mail-letters"]) byId(id).replaceChildren();
+    for (const id of ["mail-said", "mail-error"]) byId(id).textContent = "";
+    for (const id of ["mail-none", "mail-no-fleets"]) byId(id).hidden = true;
+    byId("mail-form").reset();
+    this.answer(null);
+  }
+  async load() {
+    clearTimeout(this.timer);
+    try {
+      const [fleets, letters] = await Promise.all([listFleets(), mayDo("operator") ? listLetters() : []]);
+      if (this.dialog.open) this.draw(fleets, letters);
+    } catch (error) {
+      byId("mail-error").textContent = error.message;
+    }
+    if (this.dialog.open) this.timer = setTimeout(() => this.load(), refreshEvery);
+  }
+  draw(fleets, letters) {
+    const drawn = JSON.stringify([fleets, letters]);
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
+    const focused = document.activeElement?.id;
+    byId("mail-fleets").replaceChildren(...fleets.flatMap(fleetNodes));
+    byId("mail-no-fleets").hidden = fleets.length > 0;
+    byId("mail-letters").replaceChildren(...letters.map((letter) => this.entry(letter)));
+    byId("mail-none").hidden = letters.length > 0;
+    if (focused) byId(focused)?.focus();
+    if (!this.dialog.contains(document.activeElement)) byId("mail-close").focus();
+  }
+  entry(letter) {
+    const item = element("li", "access-entry");
+    const head = element("p", "access-head");
+    head.append(element("strong", "", letter.from), element("span", "mail-time", agoWords(letter.at)));
+    const text = element("p", "mail-words", letter.text);
+    text.dir = "auto";
+    const buttons = element("div", "mail-buttons");
+    buttons.append(
+      button2(`mail-answer-${letter.id}`, "Answer", `Answer ${letter.from}`, () => this.answer(letter)),
+      button2(`mail-done-${letter.id}`, "Done", `It’s done: what ${letter.from} wrote`, () => this.change(`mail-done-${letter.id}`, async () => {
+        await settleLetter(letter.id);
+        return "Done.";
+      }))
+    );
+    item.append(head, text, buttons);
+    return item;
+  }
+  // answer has what's written next be the answer to a letter; null: a letter of its own.
+  answer(letter) {
+    this.answers = letter?.id ?? "";
+    this.key = "";
+    byId("mail-to").value = letter?.from ?? "";
+    byId("mail-to").readOnly = Boolean(letter);
+    byId("mail-new").hidden = !letter;
+    if (letter) byId("mail-text").focus();
+  }
+  // send sends what's written; the same once, though nobody has heard that it was.
+  send() {
+    this.key ||= crypto.randomUUID();
+    return this.change("mail-send", async () => {
+      const to = this.answers ? { answers: this.answers } : { to: byId("mail-to").value.trim() };
+      const sent = await sendLetter({ ...to, text: byId("mail-text").value, key: this.key });
+      byId("mail-form").reset();
+      this.answer(null);
+      return sent.untold ? `Stored for ${sent.to}, who wasn’t told of it yet: ${sent.untold}.` : `Sent to ${sent.to}, who was told of it.`;
+    });
+  }
+  change(id, fn) {
+    byId("mail-said").textContent = "";
+    return attempt(id, "mail-error", async () => {
+      byId("mail-said").textContent = await fn();
+      await this.load();
+    });
+  }
+};
+function fleetNodes({ name, members }) {
+  const list2 = element("ul", "access-list");
+  list2.append(...members.map((m) => {
+    const item = element("li", "access-entry");
+    const head = element("p", "access-head");
+    head.append(element("strong", "", m.name || m.id));
+    if (m.directs) head.append(element("span", "access-role", "director"));
+    const received = m.last_received_at ? `received mail ${agoWords(m.last_received_at)}` : "received no mail yet";
+    item.append(head, element("p", "access-about", m.name ? `${m.state} · ${received} · ${m.unread} unread` : "gone"));
+    return item;
+  }));
+  return [element("h3", "", name), list2];
+}
+function button2(id, text, label2, fn) {
+  const made = element("button", "button small", text);
+  made.type = "button";
+  made.id = id;
+  made.setAttribute("aria-label", label2);
+  made.addEventListener("click", fn);
+  return made;
 }
 
 // menu.js
@@ -3233,9 +3365,9 @@ var MirrorDialog = class {
     item.append(end);
     return item;
   }
-  change(button2, fn) {
+  change(button3, fn) {
     byId("mirror-said").textContent = "";
-    return attempt(button2, "mirror-error", async () => {
+    return attempt(button3, "mirror-error", async () => {
       byId("mirror-said").textContent = await fn();
       await this.done();
       this.draw();
@@ -3849,6 +3981,7 @@ async function start() {
   renameDialog(current, poll);
   offerMute(current, draw4);
   accessDialog();
+  new MailDialog(() => state.sessions);
   new Menu();
   const page = { current, toInbox, showTab, choose, sessions: () => state.sessions };
   const commands = new Commands(page);

@@ -112,6 +112,10 @@ export const listPrompts = () => json('GET', 'prompts');
 export const getPrompt = (id) => json('GET', `prompts/${encodeURIComponent(id)}`);
 export const answerPrompt = (id, body) => json('POST', `prompts/${encodeURIComponent(id)}/answer`, body);
 export const getOutput = async (id, from, limit) => marked(await json('GET', sessionPath(id, `/output?from=${from}&limit=${limit}`)));
+export const listFleets = () => json('GET', 'fleets');
+export const listLetters = () => json('GET', 'mail');
+export const sendLetter = (letter) => json('POST', 'mail', letter);
+export const settleLetter = (id) => call('DELETE', `mail/${encodeURIComponent(id)}`);
 // getAnswered lists the questions that were answered between two times, the newest first.
 export const getAnswered = (id, { from, to }) => json('GET', sessionPath(id, `/prompts${query({ from, to })}`));
 // getProgress says how far the texts got that begin at lines of these numbers.

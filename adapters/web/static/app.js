@@ -17,6 +17,7 @@ import { groupsOf } from './groups.js';
 import { Inbox } from './inbox.js';
 import { drawList } from './list.js';
 import { forgetLooked, keepLooked, lookedThrough, noteLooked } from './looked.js';
+import { MailDialog } from './mail.js';
 import { Menu } from './menu.js';
 import { MirrorDialog } from './mirror.js';
 import { drawMute, forgetMuted, isMuted, offerMute } from './mute.js';
@@ -423,6 +424,7 @@ async function start() {
   renameDialog(current, poll);
   offerMute(current, draw);
   accessDialog();
+  new MailDialog(() => state.sessions);
   new Menu();
   const page = { current, toInbox, showTab, choose, sessions: () => state.sessions };
   const commands = new Commands(page);
