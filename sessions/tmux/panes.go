@@ -190,7 +190,7 @@ func (l *liveConn) createPane(ctx context.Context, id sessions.ID, req sessions.
 }
 
 const (
-	serverTries = 10                    // starts of a server that ends at once
+	serverTries = 15                    // starts of a server that ends at once, within 2 s: a busy machine's takes long to end
 	lookEvery   = 20 * time.Millisecond // whether there's a connection
 )
 
@@ -211,7 +211,7 @@ func (c *Client) startServer(ctx context.Context) error {
 			}
 			return err
 		}
-		sleepFor(ctx, lookEvery)
+		sleepFor(ctx, time.Duration(try)*lookEvery)
 	}
 }
 
