@@ -47,7 +47,7 @@ func TestHeldTextsOfOthersAreShown(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	s.daemon.SetReceipt(first, sessions.ReceiptAnswered, "")
-	b.Until("the first answered", `document.querySelector('.receipt[data-state=answered]')?.textContent.includes('answered')`)
+	b.Until("the first answered", `document.querySelector('.receipt[data-state=answered]')?.textContent.includes('done')`)
 	browsertest.Eval[bool](b, click("Take back"))
 	b.Until("the second taken back", `document.querySelector('.receipt[data-state=cancelled]')`)
 	if r, err := s.daemon.Receipt(t.Context(), second); err != nil || r.State != sessions.ReceiptCancelled {

@@ -783,6 +783,7 @@ var Uploads = class {
   // send sends a file in parts, one after the other.
   async send(one) {
     Object.assign(one, { done: 0, error: "" });
+    this.draw();
     const { file } = one;
     const upload = crypto.randomUUID();
     try {

@@ -74,6 +74,7 @@ export class Uploads {
   // send sends a file in parts, one after the other.
   async send(one) {
     Object.assign(one, { done: 0, error: '' });
+    this.draw(); // at once: who tries again by a double click mustn't send it twice
     const { file } = one;
     const upload = crypto.randomUUID();
     try {
