@@ -13,7 +13,6 @@ import { drawDelivery } from './delivery.js';
 import { DevicesDialog } from './devices.js';
 import { closeDialog, newDialog } from './dialogs.js';
 import { forgetDrafts } from './drafts.js';
-import { getFileDialog } from './getfile.js';
 import { groupsOf } from './groups.js';
 import { Inbox } from './inbox.js';
 import { drawList } from './list.js';
@@ -423,7 +422,6 @@ async function start() {
     if (session) choose(session.id); // it's another one if it had ended
   });
   renameDialog(current, poll);
-  getFileDialog(current);
   offerMute(current, draw);
   accessDialog();
   new MailDialog(() => state.sessions);
