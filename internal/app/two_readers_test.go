@@ -209,7 +209,8 @@ func (r *twoReaders) typed(w writtenText) (n int) {
 }
 
 // answered reports whether somebody was told that a text wasn't typed: in words, which say why and
-// may stand for several, or by a sign.
+// may stand for several, or by a sign. Words that others join while they're being sent are edited, and stay below
+// the last of those that they were sent for.
 func (r *twoReaders) answered(w writtenText) bool {
 	here := slices.DeleteFunc(slices.Clone(r.written), func(o writtenText) bool { return o.place != w.place })
 	for _, m := range r.See(r.places[w.place].at) {
@@ -219,13 +220,23 @@ func (r *twoReaders) answered(w writtenText) bool {
 		if !m.From.IsBot || !strings.Contains(m.Text, " shares its bot") {
 			continue
 		}
-		last, texts := slices.IndexFunc(here, func(o writtenText) bool { return o.message == m.ReplyTo }), 1
-		_, _ = fmt.Sscanf(unmarked(m.Text), "None of your last %d texts was typed.", &texts) // else it's of one
-		if last >= 0 && slices.Contains(here[max(0, last-texts+1):last+1], w) {
+		last, texts := slices.IndexFunc(here, func(o writtenText) bool { return o.message == m.ReplyTo }), untypedTexts(m.Text)
+		sentFor := texts
+		if len(m.History) > 0 {
+			sentFor = untypedTexts(m.History[0].Text)
+		}
+		if first := last - sentFor + 1; last >= 0 && slices.Contains(here[max(0, first):min(len(here), first+texts)], w) {
 			return true
 		}
 	}
 	return false
+}
+
+// untypedTexts is how many texts an answer stands for.
+func untypedTexts(answer string) int {
+	texts := 1
+	_, _ = fmt.Sscanf(unmarked(answer), "None of your last %d texts was typed.", &texts) // else it's of one
+	return texts
 }
 
 // unmarked is a message without the mark of one that may be there already.
