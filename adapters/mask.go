@@ -183,7 +183,8 @@ func maskedPost(m *redact.Masker, p Post) Post {
 		p.Text, p.Numbered = maskedMarkdown(m, p.Text), maskedMarkdown(m, p.Numbered)
 	}
 	if p.File != nil {
-		p.File = &File{Name: m.Line(p.File.Name), Data: maskedData(m, p.File.Data)}
+		file := MaskedFile(m, *p.File)
+		p.File = &file
 	}
 	if len(p.Menus) > 0 {
 		menus := slices.Clone(p.Menus)
@@ -206,6 +207,14 @@ func maskedPost(m *redact.Masker, p Post) Post {
 		p.Buttons = rows
 	}
 	return p
+}
+
+// MaskedFile is a file without secrets.
+func MaskedFile(m *redact.Masker, f File) File {
+	if m == nil {
+		return f
+	}
+	return File{Name: m.Line(f.Name), Data: maskedData(m, f.Data)}
 }
 
 // linesBefore are the lines before line n that decide what's masked from there on.

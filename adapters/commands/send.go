@@ -20,8 +20,8 @@ import (
 	"github.com/panebridge/panebridge/internal/regular"
 )
 
-// maxSent is the size in bytes of the largest file that's sent to a chat. It's in
-// memory while it waits.
+// maxSent is the size in bytes of the largest file that's sent. It's in memory while it
+// waits.
 const maxSent = 20 << 20
 
 // sendFile sends a file of the session's folder to the chat.
@@ -29,20 +29,32 @@ func sendFile(a *Invocation) error {
 	if a.args == "" {
 		return errors.New("write /send and the path of a file in the session's folder")
 	}
-	path, err := a.inSession(a.args)
-	if err != nil {
-		return err
-	}
-	data, err := a.readFile(path)
+	files := SentFiles{StateDir: a.runner.StateDir, ShownPath: a.runner.ShownPath}
+	path, data, err := files.ReadFile(a.Session.Cwd, a.args, a.runner.Hub.Shape(a.Event.Place).MaxFile)
 	if err != nil {
 		return err
 	}
 	return a.post(adapters.Post{Text: wording.Plain(path), File: &adapters.File{Name: filepath.Base(path), Data: data}})
 }
 
-// inSession is the path of a file in the session's folder, below it.
-func (a *Invocation) inSession(text string) (string, error) {
-	cwd := a.Session.Cwd
+// SentFiles reads files of sessions' folders that people ask for.
+type SentFiles struct {
+	StateDir  string                   // the state folder, of which nothing is sent
+	ShownPath func(path string) string // a folder as people are told of it
+}
+
+// ReadFile returns the content of a file of at most so many bytes, and of no more than maxSent, in a session's folder, by
+// its path from there or its whole path. It returns its path from there, too. The error is told to people.
+func (s SentFiles) ReadFile(cwd, text string, largest int) (path string, data []byte, err error) {
+	if path, err = s.inFolder(cwd, text); err != nil {
+		return "", nil, err
+	}
+	data, err = s.read(cwd, path, min(largest, maxSent))
+	return path, data, err
+}
+
+// inFolder is the path of a file in a session's folder, below it.
+func (s SentFiles) inFolder(cwd, text string) (string, error) {
 	switch {
 	case len(text) > cards.MaxOfferArgs || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
 		return "", errors.New("that isn't a file's path: write one line without control characters")
@@ -58,25 +70,24 @@ func (a *Invocation) inSession(text string) (string, error) {
 		path = rel
 	}
 	if !filepath.IsLocal(path) || path == "." {
-		return "", fmt.Errorf("only files in the session's folder can be sent, which is %s", a.runner.ShownPath(cwd))
+		return "", fmt.Errorf("only files in the session's folder can be sent, which is %s", s.ShownPath(cwd))
 	}
 	return path, nil
 }
 
-// readFile returns the content of a file in the session's folder. Links aren't followed:
+// read returns the content of a file in a session's folder. Links aren't followed:
 // they'd lead around the names that are kept back.
-func (a *Invocation) readFile(path string) ([]byte, error) {
-	full := filepath.Join(a.Session.Cwd, path)
-	if why := keptBack(full, a.runner.StateDir); why != "" {
+func (s SentFiles) read(cwd, path string, largest int) ([]byte, error) {
+	full := filepath.Join(cwd, path)
+	if why := keptBack(full, s.StateDir); why != "" {
 		return nil, fmt.Errorf("nothing is sent of %s: %s", path, why)
 	}
-	largest := min(a.runner.Hub.Shape(a.Event.Place).MaxFile, maxSent)
-	f, err := openRegularFile(a.Session.Cwd, path)
+	f, err := openRegularFile(cwd, path)
 	switch {
 	case errors.Is(err, errNoFolder):
-		return nil, fmt.Errorf("there's no folder %s any more, or it isn't one that panebridge may read", a.runner.ShownPath(a.Session.Cwd))
+		return nil, fmt.Errorf("there's no folder %s any more, or it isn't one that panebridge may read", s.ShownPath(cwd))
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there's no file %s in %s", path, a.runner.ShownPath(a.Session.Cwd))
+		return nil, fmt.Errorf("there's no file %s in %s", path, s.ShownPath(cwd))
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("panebridge may not read %s", path)
 	case err != nil:

@@ -47,6 +47,7 @@ type site struct {
 	access   accessList
 	masker   *redact.Masker   // nil: nothing is masked
 	files    api.TakeFilePart // nil: none is taken
+	give     api.ReadFile     // nil: none is given
 	mail     letterBox
 	broker   *api.Broker
 	known    *browserstest.Store // survives a start
@@ -95,6 +96,13 @@ func pageAndSources() http.Handler {
 	return mux
 }
 
+func (s *site) readFile(one sessions.Session, path string) (string, []byte, error) {
+	if s.give == nil {
+		return "", nil, sessions.ErrUnavailable
+	}
+	return s.give(one, path)
+}
+
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{broker: api.NewBroker(), known: &browserstest.Store{}, addr: "127.0.0.1:0"}
@@ -114,7 +122,7 @@ func (s *site) start(t *testing.T) {
 	server, err := api.NewServer(api.Options{
 		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: pageAndSources(), Browsers: s.keeper,
 		Health:   func() api.Health { return api.Health{State: api.HealthOK} },
-		Outbound: outbound{s}, Access: &s.access, Masker: s.masker, Files: s.takeFile, Mail: &s.mail,
+		Outbound: outbound{s}, Access: &s.access, Masker: s.masker, Files: s.takeFile, Mail: &s.mail, ReadFile: s.readFile,
 		Conversations: func(_ context.Context, agent, folder string) ([]api.PastConversation, error) {
 			if agent != "claude" {
 				return nil, sessions.ErrInvalid

@@ -2,12 +2,17 @@ package api_test
 
 import (
 	"fmt"
+	"mime"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/browsers/browserstest"
+	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -66,5 +71,49 @@ func TestFilesAreTakenInParts(t *testing.T) {
 	}
 	if len(taken) != 2 {
 		t.Errorf("%d parts were taken", len(taken))
+	}
+}
+
+// A file is given to who may type, as nothing that a browser shows or runs; what's refused says why, without secrets.
+func TestFilesAreGivenAsNothingThatRuns(t *testing.T) {
+	masker, err := redact.New(redact.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := setup(t, reaching(proxied), func(o *api.Options) {
+		o.Masker = masker
+		o.ReadFile = func(s sessions.Session, path string) (string, []byte, error) {
+			if path != "a/Größe \"x\".html" {
+				return "", nil, fmt.Errorf("there's no file %s in %s", path, s.Cwd)
+			}
+			return "Größe \"x\".html", []byte("<script>alert(1)</script>"), nil
+		}
+	})
+	b.daemon.Add("one", "")
+	operator, viewer := b.device(t, publicHost, "Operator", access.Operator), b.device(t, publicHost, "Viewer", access.Viewer)
+	get := func(who *browserstest.Signer, path string) (answer, string) {
+		t.Helper()
+		return b.send(t, http.MethodGet, "/api/v1/sessions/one/files?"+url.Values{"path": {path}}.Encode(), "", at(who, publicHost, "100.64.0.7"))
+	}
+	got, text := get(operator, "a/Größe \"x\".html")
+	kind, params, err := mime.ParseMediaType(got.header.Get("Content-Disposition"))
+	if got.status != http.StatusOK || text != "<script>alert(1)</script>" || err != nil || kind != "attachment" || params["filename"] != "Größe \"x\".html" {
+		t.Errorf("%d %s, %q", got.status, text, got.header.Get("Content-Disposition"))
+	}
+	for name, want := range map[string]string{
+		"Content-Type": "application/octet-stream", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "no-store",
+	} {
+		if h := got.header.Values(name); len(h) != 1 || h[0] != want {
+			t.Errorf("%s is %q", name, h)
+		}
+	}
+	if got, text := get(operator, secret); got.status != http.StatusUnprocessableEntity || !strings.Contains(text, "there's no file") || strings.Contains(text, secret) {
+		t.Errorf("one that isn't there: %d %s", got.status, text)
+	}
+	if got, text := get(viewer, "a/Größe \"x\".html"); got.status != http.StatusForbidden || strings.Contains(text, "script") {
+		t.Errorf("a viewer: %d %s", got.status, text)
+	}
+	if got, _ := get(operator, ""); got.status != http.StatusBadRequest {
+		t.Errorf("no path: %d", got.status)
 	}
 }

@@ -41,7 +41,7 @@ func (a *api) table() map[string]methods {
 		"/api/v1/sessions/{id}/restart":       {"POST": {a.restart, asked, access.Operator, "start a session's program anew"}},
 		"/api/v1/sessions/{id}/name":          {"POST": {a.rename, asked, access.Operator, "give a session another name"}},
 		"/api/v1/sessions/{id}/input":         {"POST": {a.input, asked, access.Operator, "type into a session"}},
-		"/api/v1/sessions/{id}/files":         {"POST": {a.takeFile, asked, access.Operator, "put a file into a session's folder"}},
+		"/api/v1/sessions/{id}/files":         {"GET": {a.giveFile, asked, access.Operator, "get a file from a session's folder"}, "POST": {a.takeFile, asked, access.Operator, "put a file into a session's folder"}},
 		"/api/v1/sessions/{id}/keys":          {"POST": {a.keys, asked, access.Operator, "press keys in a session"}},
 		"/api/v1/sessions/{id}/receipts":      {"GET": {a.openReceipts, own, access.Viewer, "list what waits to be typed into a session"}},
 		"/api/v1/sessions/{id}/progress":      {"GET": {a.progress, own, access.Viewer, "say how far texts to a session got"}},

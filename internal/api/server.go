@@ -33,6 +33,7 @@ type Options struct {
 	Hooks         Hooks                                 // hears of agents' hooks; nil: they're dropped
 	Decision      AwaitDecision                         // has hooks wait; nil: none does
 	Reminder      Reminder                              // what hooks tell their agents; nil: nothing
+	ReadFile      ReadFile                              // gives files of sessions' folders; nil: none is given
 	Mail          Mailbox                               // nil: there's none
 	Inbox         Inbox                                 // announces mail; nil: nobody does
 	Wait          Wait                                  // waits for output; nil: not possible

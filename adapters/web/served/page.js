@@ -142,6 +142,12 @@ async function sendFilePart(id, place, bytes, signal) {
   if (!response.ok) throw await refusal(response);
   return response.json();
 }
+async function getFile(id, path) {
+  const response = await call("GET", sessionPath(id, `/files?path=${encodeURIComponent(path)}`));
+  return response.blob().catch((error) => {
+    throw away(error);
+  });
+}
 var sendInput = (id, text) => json("POST", sessionPath(id, "/input"), { text, submit: true });
 var pressKeys = (id, keys) => call("POST", sessionPath(id, "/keys"), { keys });
 var getReceipt = (id) => json("GET", `receipts/${encodeURIComponent(id)}`);
@@ -609,6 +615,7 @@ var Commands = class {
       { words: "Mute the session on this device", when: () => living() && !isMuted(page.current()), run: click("mute") },
       { words: "Mute the session no longer", when: () => living() && isMuted(page.current()), run: click("mute") },
       { words: "Rename the session…", role: "operator", when: living, run: click("rename") },
+      { words: "Get a file from its folder…", role: "operator", when: () => Boolean(page.current()), run: click("get") },
       { words: "Start the session’s program anew…", role: "operator", when: () => Boolean(page.current()) && shown3("restart")(), run: click("restart") },
       { words: "Mirror the session to a chat…", role: "operator", when: shown3("mirror"), run: click("mirror") },
       { words: "Close the session…", role: "operator", when: living, run: click("close") },
@@ -2900,6 +2907,38 @@ var aboutWaiting = ({ name, label: label2, from, until }) => [
   [name && label2 !== name && label2, `from ${from}`, `until ${new Date(until).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`].filter(Boolean).join(", ")
 ];
 
+// getfile.js
+function getFileDialog(current2) {
+  const dialog = byId("get-dialog");
+  let id = "";
+  byId("get").addEventListener("click", () => {
+    const session = current2();
+    if (!session) return;
+    id = session.id;
+    byId("get-error").textContent = "";
+    byId("get-folder").textContent = session.cwd;
+    dialog.showModal();
+    byId("get-path").select();
+  });
+  byId("get-cancel").addEventListener("click", () => dialog.close());
+  byId("get-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    attempt("get-do", "get-error", async () => {
+      const path = byId("get-path").value.trim();
+      save(await getFile(id, path), path.split("/").at(-1));
+      dialog.close();
+    });
+  });
+  dialog.addEventListener("close", () => byId("get-form").reset());
+}
+function save(blob, name) {
+  const link = element("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 6e4);
+}
+
 // groups.js
 var never = "1970-01-01T00:00:00Z";
 var titles = { waits: "Waits for you", working: "Working", done: "Done, not looked at", idle: "Idle", muted: "Muted on this device", ended: "Ended" };
@@ -3980,6 +4019,7 @@ async function start() {
     if (session) choose(session.id);
   });
   renameDialog(current, poll);
+  getFileDialog(current);
   offerMute(current, draw4);
   accessDialog();
   new MailDialog(() => state.sessions);

@@ -101,6 +101,11 @@ export async function sendFilePart(id, place, bytes, signal) {
   if (!response.ok) throw await refusal(response);
   return response.json();
 }
+// getFile is a file of a session's folder, as a blob.
+export async function getFile(id, path) {
+  const response = await call('GET', sessionPath(id, `/files?path=${encodeURIComponent(path)}`));
+  return response.blob().catch((error) => { throw away(error); });
+}
 export const sendInput = (id, text) => json('POST', sessionPath(id, '/input'), { text, submit: true });
 export const pressKeys = (id, keys) => call('POST', sessionPath(id, '/keys'), { keys });
 export const getReceipt = (id) => json('GET', `receipts/${encodeURIComponent(id)}`);

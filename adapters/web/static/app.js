@@ -13,6 +13,7 @@ import { drawDelivery } from './delivery.js';
 import { DevicesDialog } from './devices.js';
 import { closeDialog, newDialog } from './dialogs.js';
 import { forgetDrafts } from './drafts.js';
+import { getFileDialog } from './getfile.js';
 import { groupsOf } from './groups.js';
 import { Inbox } from './inbox.js';
 import { drawList } from './list.js';
@@ -422,6 +423,7 @@ async function start() {
     if (session) choose(session.id); // it's another one if it had ended
   });
   renameDialog(current, poll);
+  getFileDialog(current);
   offerMute(current, draw);
   accessDialog();
   new MailDialog(() => state.sessions);

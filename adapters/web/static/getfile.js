@@ -1,0 +1,40 @@
+'use strict';
+
+import { byId, element } from './dom.js';
+import { getFile } from './api.js';
+import { attempt } from './dialogs.js';
+
+// getFileDialog has a file of the folder of the session that current() returns saved by the browser, as /send has it sent
+// to a chat.
+export function getFileDialog(current) {
+  const dialog = byId('get-dialog');
+  let id = '';
+  byId('get').addEventListener('click', () => {
+    const session = current();
+    if (!session) return;
+    id = session.id;
+    byId('get-error').textContent = '';
+    byId('get-folder').textContent = session.cwd;
+    dialog.showModal();
+    byId('get-path').select();
+  });
+  byId('get-cancel').addEventListener('click', () => dialog.close());
+  byId('get-form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    attempt('get-do', 'get-error', async () => {
+      const path = byId('get-path').value.trim();
+      save(await getFile(id, path), path.split('/').at(-1));
+      dialog.close();
+    });
+  });
+  dialog.addEventListener('close', () => byId('get-form').reset());
+}
+
+// save has the browser save a blob. It's of no type that a browser shows.
+function save(blob, name) {
+  const link = element('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
