@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/internal/render"
 	"github.com/panebridge/panebridge/internal/render/sgr"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -75,8 +76,12 @@ func (a *api) saying(ctx context.Context, id sessions.ID, lines []sessions.Line)
 		masked := a.opts.Masker.Lines(w)
 		texts = masked.Lines[:masked.Wait]
 	}
-	for _, line := range slices.Backward(texts) {
-		if text := strings.TrimSpace(sgr.Plain(line)); strings.Trim(text, "─━═╭╮╰╯│┃|+-=_ ") != "" {
+	for i, line := range slices.Backward(texts) {
+		text := strings.TrimSpace(sgr.Plain(line))
+		if lines[i].Kind == sessions.KindAnswer {
+			text = render.Words(text) // marks may have parted a secret
+		}
+		if strings.Trim(text, "─━═╭╮╰╯│┃|+-=_ ") != "" {
 			return shortened(text)
 		}
 	}

@@ -33,15 +33,21 @@ func TestListsHaveWhatPeopleSeeAtAGlance(t *testing.T) {
 		}
 		return list[0]
 	}
-	for _, tt := range []struct{ printed, want string }{
-		{"all of it is done", "all of it is done"},
-		{"", "all of it is done"},
-		{"╰────────╯", "all of it is done"},
-		{"\x1b[31m  red  \x1b[0m", "red"},
-		{"the token is " + secret + ".", "the token is ghp_…[masked: "},
-		{strings.Repeat("ö", 5000), strings.Repeat("ö", 239) + "…"},
+	for _, tt := range []struct {
+		kind          sessions.LineKind
+		printed, want string
+	}{
+		{sessions.KindPane, "all of it is done", "all of it is done"},
+		{sessions.KindPane, "", "all of it is done"},
+		{sessions.KindPane, "╰────────╯", "all of it is done"},
+		{sessions.KindAnswer, "- **All** of `it` is _done_.", "All of it is done."},
+		{sessions.KindAnswer, "```go", "All of it is done."},
+		{sessions.KindAnswer, "the token is " + strings.Replace(secret, "_", `\_`, 1) + ".", "the token is ghp_…[masked: "},
+		{sessions.KindPane, "\x1b[31m  **red**  \x1b[0m", "**red**"},
+		{sessions.KindPane, "the token is " + secret + ".", "the token is ghp_…[masked: "},
+		{sessions.KindPane, strings.Repeat("ö", 5000), strings.Repeat("ö", 239) + "…"},
 	} {
-		b.daemon.Append(id, sessions.KindPane, tt.printed)
+		b.daemon.Append(id, tt.kind, tt.printed)
 		for range 2 { // the second time it isn't read
 			if got := see("?ended=5").LastLine; !strings.HasPrefix(got, tt.want) || len(got) > len(tt.want)+40 {
 				t.Errorf("after %.40q the last line is %q", tt.printed, got)

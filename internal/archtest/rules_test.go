@@ -61,7 +61,7 @@ var rules = map[string][]string{
 	"adapters/telegram/telegramtest": {"internal/chatview", "internal/faults"}, // nothing else of ours: it doesn't share our mistakes
 	"adapters/discord/discordtest":   {"internal/chatview", "internal/faults"},
 
-	"internal/api":        append([]string{"adapters/access", "internal/api/client", "internal/browsers", "internal/inbox", "internal/peer", "internal/recording/format", "internal/redact", "internal/render/sgr", "internal/toolview", "sessions/agent"}, domain...),
+	"internal/api":        append([]string{"adapters/access", "internal/api/client", "internal/browsers", "internal/inbox", "internal/peer", "internal/recording/format", "internal/redact", "internal/render", "internal/render/sgr", "internal/toolview", "sessions/agent"}, domain...),
 	"internal/api/client": append([]string{"internal/api", "internal/inbox", "internal/recording/format", "sessions/agent"}, domain...),
 	"internal/store":      append([]string{"adapters/access", "adapters/cards", "adapters/inbound", "adapters/intake", "internal/browsers", "internal/inbox", "internal/regular"}, domain...),
 	"internal/callers":    {"internal/api", "internal/peer", "sessions", "sessions/agent", "sessions/tmux"},
