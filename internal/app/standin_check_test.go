@@ -229,9 +229,10 @@ func (c *standinCheck) checkKeys(p *standinPlay, s *stood) {
 }
 
 // checkBox sees to it that no key of an answer came to the input box. A text whose beginning went to
-// a dialog that nobody could see yet is taken out again by keys; those are of no answer.
+// a dialog that nobody could see yet is taken out again by keys, and so is a digit that came when its dialog had just
+// gone; those are of no answer.
 func (c *standinCheck) checkBox(p *standinPlay, journal []standin.Entry) {
-	ready, metDialog := false, false
+	ready, metDialog, astray := false, false, 0
 	for _, e := range journal {
 		if ready = ready || e.Kind == standin.Ready; !ready {
 			continue // it's lost, or shows later: see checkInputs
@@ -240,7 +241,7 @@ func (c *standinCheck) checkBox(p *standinPlay, journal []standin.Entry) {
 			continue
 		}
 		if e.Key == "paste" {
-			metDialog = e.Dialog != 0 && e.Early
+			metDialog, astray = e.Dialog != 0 && e.Early, 0
 			continue
 		}
 		if e.Dialog != 0 || e.Key == "Enter" {
@@ -248,7 +249,11 @@ func (c *standinCheck) checkBox(p *standinPlay, journal []standin.Entry) {
 		}
 		switch {
 		case e.Early:
+			astray++
 			c.counts["keys sent before it was to be seen that the dialog had gone"]++
+		case astray > 0 && e.Key == "BSpace":
+			astray--
+			c.counts["keys that took out such a key"]++
 		case metDialog && slices.Contains([]string{"\x05", "C-u", "BSpace"}, e.Key):
 			c.counts["keys that took out what was left of a text"]++
 		default:
