@@ -71,7 +71,7 @@ LONGEST := ./internal/app ./adapters/web ./qos/redisbucket ./internal/cli ./poll
 .PHONY: test
 test: ## all tests with short counts; installs tmux, redis-server, faketime, chromium, nginx, ssh if missing
 	scripts/install.sh test
-	GOGC=400 $(GO) test -vet=off -ldflags=-s -count=1 -timeout 30m -parallel 8 $(TESTFLAGS) $(LONGEST) ./...
+	GOGC=400 scripts/in-memory.sh $(GO) test -vet=off -ldflags=-s -count=1 -timeout 30m -parallel 8 $(TESTFLAGS) $(LONGEST) ./...
 
 .PHONY: test-short
 test-short: ## the quick tests alone
@@ -92,7 +92,7 @@ test-agents-latest: ## the same in the versions that npm serves today; docs/agen
 .PHONY: race
 race: ## the quick tests under the race detector (installs a C compiler)
 	scripts/install.sh race
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m $(TESTFLAGS) $(RACEPACKAGES)
+	CGO_ENABLED=1 scripts/in-memory.sh $(GO) test -race -short -timeout 15m $(TESTFLAGS) $(RACEPACKAGES)
 
 .PHONY: stress
 stress: ## all tests with full counts and a fresh seed, one package at a time, then every fuzz target for 30 s

@@ -122,10 +122,11 @@ func (d *daemon) awaitReady(ready <-chan started) app.Info {
 // patience is for a hung test, not for a slow machine.
 const patience = 2 * time.Minute
 
+// await waits until ok, which it asks the more seldom the longer it takes: most of what's asked costs more than a look.
 func (d *daemon) await(what string, ok func() bool) {
 	d.Helper()
 	end := time.Now().Add(patience)
-	for !ok() {
+	for pause := 5 * time.Millisecond; !ok(); pause = min(pause*5/4, 100*time.Millisecond) {
 		if time.Now().After(end) {
 			if d.socket != "" {
 				all, err := d.api.Sessions(d.ctx())
@@ -134,7 +135,7 @@ func (d *daemon) await(what string, ok func() bool) {
 			}
 			d.Fatalf("no %s within two minutes", what)
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(pause)
 	}
 }
 

@@ -175,7 +175,7 @@ func (s *site) servesAgent(b *browser) {
 	b.Until("the agents", `document.querySelector('#new-agent option[value=demo]')`)
 	b.Do(chromedp.SetValue("#new-agent", "demo"), chromedp.Click("#new-create"))
 	b.Until("new session", `document.querySelector('#name').textContent === 'helper'`)
-	b.Until("silence", `document.querySelector('.session[aria-current]').dataset.state === 'idle' && document.querySelector('#lines').textContent === ''`)
+	b.Until("silence", `document.querySelector('.session[aria-current]')?.dataset.state === 'idle' && document.querySelector('#lines').textContent === ''`)
 	b.write("count 200")
 	b.Do(browsertest.Enter())
 	b.Until("last of 200", `document.querySelector('#lines').textContent.includes('line 200 of 200')`)
@@ -183,10 +183,10 @@ func (s *site) servesAgent(b *browser) {
 	b.write("hello")
 	b.Do(browsertest.Enter())
 	b.Until("answer", `document.querySelector('#lines').textContent.includes('You wrote: hello')`)
-	b.Until("end of both turns", `document.querySelector('.session[aria-current]').dataset.state === 'idle' && document.querySelector('#lines').textContent.includes('Unicode: ')`)
+	b.Until("end of both turns", `document.querySelector('.session[aria-current]')?.dataset.state === 'idle' && document.querySelector('#lines').textContent.includes('Unicode: ')`)
 	b.write("ask")
 	b.Do(browsertest.Enter())
-	b.Until("question", `document.querySelector('.session[aria-current]').dataset.state === 'waiting' && document.querySelector('#prompt').textContent.includes('proceed?')`)
+	b.Until("question", `document.querySelector('.session[aria-current]')?.dataset.state === 'waiting' && document.querySelector('#prompt').textContent.includes('proceed?')`)
 	b.Until("its reason", `document.querySelector('#lines').textContent.includes('make the release')`)
 	b.Shot("wide")
 	b.Do(chromedp.Click("#tab-screen"))
@@ -209,7 +209,7 @@ func (s *site) servesAgent(b *browser) {
 	b.Do(chromedp.Click("[data-key=Escape]"))
 	b.Until("answer to the question", `document.querySelector('#lines').textContent.includes('You canceled')`)
 	b.Do(chromedp.Click("#more"), chromedp.Click("#close"), chromedp.WaitVisible("#close-dialog"), chromedp.Click("#close-confirm"))
-	b.Until("end", `document.querySelector('.session[aria-current]').dataset.state === 'ended' && document.querySelector('#text').disabled && !document.querySelector('#close-dialog').open`)
+	b.Until("end", `document.querySelector('.session[aria-current]')?.dataset.state === 'ended' && document.querySelector('#text').disabled && !document.querySelector('#close-dialog').open`)
 }
 
 // watching has the page remember what it shows only for a while: the lines in

@@ -96,7 +96,7 @@ func (s *site) talksToAgent(b *browser, who string) {
 		s.Fatal(err)
 	}
 	b.choose(made.Name)
-	b.Until("silence", `document.querySelector('.session[aria-current]').dataset.state === 'idle'`)
+	b.Until("silence", `document.querySelector('.session[aria-current]')?.dataset.state === 'idle'`)
 	b.write("ask")
 	b.Do(browsertest.Enter())
 	b.Until("a question", `document.querySelector('#prompt').textContent.includes('proceed?') && document.querySelector('#prompt [data-digit="1"]:enabled')`)
