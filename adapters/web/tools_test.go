@@ -140,7 +140,7 @@ func TestEditsAreDiffs(t *testing.T) {
 			t.Errorf("the patch is %q", text)
 		}
 		browsertest.Eval[string](b, `document.querySelector('.diff-more').click(), ''`)
-		b.Until("all of it", `document.querySelectorAll('.tool-card[open] .diff-row').length === 502`)
+		b.Until("all of it", `document.querySelectorAll('.tool-card[open] .diff-row').length === 502 && document.activeElement.classList.contains('diff')`)
 		for _, scheme := range []string{"light", "dark"} {
 			b.Do(browsertest.Scheme(scheme))
 			for _, text := range append(browsertest.Eval[[]string](b, faint), b.Barriers("#screen-rows span")...) {

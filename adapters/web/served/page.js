@@ -35,23 +35,6 @@ function toast(text) {
     box.hidden = true;
   }, 6e3);
 }
-function ago(iso, now = Date.now()) {
-  if (!iso) return "";
-  const s = Math.max(0, Math.round((now - Date.parse(iso)) / 1e3));
-  if (s < 5) return "now";
-  if (s < 60) return `${s}s`;
-  if (s < 3600) return `${Math.floor(s / 60)}m`;
-  if (s < 86400) return `${Math.floor(s / 3600)}h`;
-  return `${Math.floor(s / 86400)}d`;
-}
-function took(ms) {
-  if (!(ms >= 0)) return "";
-  const s = ms / 1e3;
-  if (s < 10) return `${s.toFixed(1)} s`;
-  if (s < 60) return `${Math.floor(s)} s`;
-  if (s < 3600) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
-  return `${Math.floor(s / 3600)} h ${Math.floor(s % 3600 / 60)} min`;
-}
 function clock(iso, now = /* @__PURE__ */ new Date()) {
   const at = new Date(iso);
   if (!iso || Number.isNaN(at.getTime())) return "";
@@ -188,6 +171,23 @@ function lasting(iso, now = Date.now()) {
   if (s < 86400) return `${Math.floor(s / 3600)} h${s % 3600 < 60 ? "" : ` ${Math.floor(s % 3600 / 60)} min`}`;
   const days = Math.floor(s / 86400);
   return `${days} day${days === 1 ? "" : "s"}`;
+}
+function shortAgo(iso, now = Date.now()) {
+  if (!iso) return "";
+  const s = Math.max(0, Math.round((now - Date.parse(iso)) / 1e3));
+  if (s < 5) return "now";
+  if (s < 60) return `${s}s`;
+  if (s < 3600) return `${Math.floor(s / 60)}m`;
+  if (s < 86400) return `${Math.floor(s / 3600)}h`;
+  return `${Math.floor(s / 86400)}d`;
+}
+function took(ms) {
+  if (!(ms >= 0)) return "";
+  const s = ms / 1e3;
+  if (s < 10) return `${s.toFixed(1)} s`;
+  if (s < 60) return `${Math.floor(s)} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
+  return `${Math.floor(s / 3600)} h ${Math.floor(s % 3600 / 60)} min`;
 }
 var needsYou = (s) => s.state !== "ended" && (s.state === "waiting" || Boolean(s.prompt));
 var doneAt = (s) => (s.state === "ended" ? s.ended_at : s.turn?.open ? "" : s.turn?.ended_at) || s.last_output_at || "";
@@ -404,7 +404,7 @@ function about({ by, at, chat, last_used: used }) {
   return [given2, chat && `in ${chat}`, by !== "configuration" && lastUsed].filter(Boolean).join(" · ");
 }
 function when(iso) {
-  const age = ago(iso);
+  const age = shortAgo(iso);
   return age === "now" ? "just now" : `${age} ago`;
 }
 function revokeButton({ person, role, name }) {
@@ -1537,7 +1537,10 @@ function fileNode(file) {
   if (rows.length > linesAtFirst) {
     const more = element("button", "button small diff-more", `Show ${rows.length - linesAtFirst} more lines`);
     more.type = "button";
-    more.addEventListener("click", () => more.replaceWith(...rows.slice(linesAtFirst).map((row) => diffRow(row, numbered))));
+    more.addEventListener("click", () => {
+      more.replaceWith(...rows.slice(linesAtFirst).map((row) => diffRow(row, numbered)));
+      box.focus({ preventScroll: true });
+    });
     box.append(more);
   }
   if (file.more) box.append(element("p", "tool-note", `${file.more} more lines aren’t shown.`));
@@ -2225,9 +2228,14 @@ var TurnList = class {
 // conversation.js
 var maxLines = 5e3;
 var pageSize = 500;
+var atFirst = 120;
 var near2 = 40;
 var mostRoom = 8e6;
 var margin = 12;
+var painted = () => new Promise((resolve) => {
+  if (document.hidden) setTimeout(resolve);
+  else requestAnimationFrame(() => setTimeout(resolve));
+});
 var Conversation = class {
   // session is as the API lists it, when it's opened.
   constructor(session) {
@@ -2328,6 +2336,7 @@ var Conversation = class {
   draw() {
     this.noticeScroll();
     const items = this.queue.splice(0);
+    const above = this.count === 0 && items.length > atFirst && !this.loading ? items.splice(0, items.length - atFirst) : [];
     if (!this.stuck && this.count + items.length > maxLines) {
       this.detached = this.detached || items.some((item) => item.line);
     }
@@ -2340,8 +2349,27 @@ var Conversation = class {
     }
     this.pad();
     if (this.stuck) this.toBottom();
-    this.beginAtUnread();
+    if (above.length > 0) this.load(() => this.drawAbove(above));
+    else if (!this.loading) this.beginAtUnread();
     this.showButtons();
+  }
+  // drawAbove draws what stands above the lines that were drawn first, once those are seen.
+  async drawAbove(items) {
+    const end = this.top;
+    await painted();
+    if (this.closed || this.top !== end) return;
+    this.keepEnd(() => {
+      const fragment = document.createDocumentFragment();
+      for (const item of items) fragment.append(this.node(item));
+      this.list.prepend(fragment);
+      const lines = items.filter((item) => item.line);
+      this.top = lines[0]?.line.n ?? end;
+      this.count += lines.length;
+      this.placeMarks();
+      this.drawTools();
+    });
+    this.drawAnswers();
+    this.beginAtUnread();
   }
   // askMarks asks which turns ended in the window, and what was answered, one time after the other.
   async askMarks() {
@@ -3166,7 +3194,7 @@ function drawItem(item, session) {
   };
   set2(".session-name", session.name);
   set2(".session-agent", [session.agent, needsYou(session) ? lasting(session.since) : stateWords(session).split(",")[0]].filter(Boolean).join(" · "));
-  set2(".session-time", ago(session.last_output_at));
+  set2(".session-time", shortAgo(session.last_output_at));
   button3.querySelector(".session-needs").hidden = !needsYou(session) || isMuted(session);
   button3.dataset.muted = String(isMuted(session));
 }

@@ -1,8 +1,9 @@
 'use strict';
 
-import { ago, byId, element } from './dom.js';
+import { byId, element } from './dom.js';
 import { grantAccess, listAccess, revokeAccess } from './api.js';
 import { attempt } from './dialogs.js';
+import { shortAgo } from './words.js';
 
 // Who may do what in chats: the dialog in which access is listed, given and taken back.
 
@@ -69,7 +70,7 @@ function about({ by, at, chat, last_used: used }) {
 }
 
 function when(iso) {
-  const age = ago(iso);
+  const age = shortAgo(iso);
   return age === 'now' ? 'just now' : `${age} ago`;
 }
 

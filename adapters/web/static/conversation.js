@@ -20,9 +20,16 @@ import { nextTurn, TurnList, TurnMarks } from './turns.js';
 
 const maxLines = 5000;
 const pageSize = 500;
+const atFirst = 120; // lines are drawn first of a session that's opened: they fill a screen
 const near = 40; // pixels from an end that count as being there
 const mostRoom = 8e6; // pixels above or below: browsers have a bound on heights
 const margin = 12; // pixels above a line that's jumped to
+
+// painted waits until what was drawn is seen. A hidden page has no frames.
+const painted = () => new Promise((resolve) => {
+  if (document.hidden) setTimeout(resolve);
+  else requestAnimationFrame(() => setTimeout(resolve));
+});
 
 export class Conversation {
   // session is as the API lists it, when it's opened.
@@ -130,6 +137,7 @@ export class Conversation {
   draw() {
     this.noticeScroll();
     const items = this.queue.splice(0);
+    const above = this.count === 0 && items.length > atFirst && !this.loading ? items.splice(0, items.length - atFirst) : [];
     if (!this.stuck && this.count + items.length > maxLines) {
       this.detached = this.detached || items.some((item) => item.line);
     }
@@ -142,8 +150,28 @@ export class Conversation {
     }
     this.pad();
     if (this.stuck) this.toBottom();
-    this.beginAtUnread();
+    if (above.length > 0) this.load(() => this.drawAbove(above));
+    else if (!this.loading) this.beginAtUnread();
     this.showButtons();
+  }
+
+  // drawAbove draws what stands above the lines that were drawn first, once those are seen.
+  async drawAbove(items) {
+    const end = this.top;
+    await painted();
+    if (this.closed || this.top !== end) return;
+    this.keepEnd(() => {
+      const fragment = document.createDocumentFragment();
+      for (const item of items) fragment.append(this.node(item));
+      this.list.prepend(fragment);
+      const lines = items.filter((item) => item.line);
+      this.top = lines[0]?.line.n ?? end;
+      this.count += lines.length;
+      this.placeMarks();
+      this.drawTools();
+    });
+    this.drawAnswers();
+    this.beginAtUnread();
   }
 
   // askMarks asks which turns ended in the window, and what was answered, one time after the other.

@@ -40,27 +40,6 @@ export function toast(text) {
   toastTimer = setTimeout(() => { box.hidden = true; }, 6000);
 }
 
-// ago says how long ago a time was, in a few characters.
-export function ago(iso, now = Date.now()) {
-  if (!iso) return '';
-  const s = Math.max(0, Math.round((now - Date.parse(iso)) / 1000));
-  if (s < 5) return 'now';
-  if (s < 60) return `${s}s`;
-  if (s < 3600) return `${Math.floor(s / 60)}m`;
-  if (s < 86400) return `${Math.floor(s / 3600)}h`;
-  return `${Math.floor(s / 86400)}d`;
-}
-
-// took says how long something took.
-export function took(ms) {
-  if (!(ms >= 0)) return '';
-  const s = ms / 1000;
-  if (s < 10) return `${s.toFixed(1)} s`;
-  if (s < 60) return `${Math.floor(s)} s`;
-  if (s < 3600) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
-  return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
-}
-
 // clock is the time of a moment as a reader's clock shows it, with the day if that isn't today.
 export function clock(iso, now = new Date()) {
   const at = new Date(iso);

@@ -1,9 +1,9 @@
 'use strict';
 
-import { ago, byId, element } from './dom.js';
+import { byId, element } from './dom.js';
 import { GroupedList } from './groups.js';
 import { isMuted } from './mute.js';
-import { lasting, machineWords, needsYou, stateWords } from './words.js';
+import { lasting, machineWords, needsYou, shortAgo, stateWords } from './words.js';
 
 // The list of sessions at the side, in the groups of the inbox.
 
@@ -42,7 +42,7 @@ function drawItem(item, session) {
   };
   set('.session-name', session.name);
   set('.session-agent', [session.agent, needsYou(session) ? lasting(session.since) : stateWords(session).split(',')[0]].filter(Boolean).join(' · '));
-  set('.session-time', ago(session.last_output_at));
+  set('.session-time', shortAgo(session.last_output_at));
   button.querySelector('.session-needs').hidden = !needsYou(session) || isMuted(session);
   button.dataset.muted = String(isMuted(session));
 }

@@ -312,7 +312,10 @@ function fileNode(file) {
   if (rows.length > linesAtFirst) {
     const more = element('button', 'button small diff-more', `Show ${rows.length - linesAtFirst} more lines`);
     more.type = 'button';
-    more.addEventListener('click', () => more.replaceWith(...rows.slice(linesAtFirst).map((row) => diffRow(row, numbered))));
+    more.addEventListener('click', () => {
+      more.replaceWith(...rows.slice(linesAtFirst).map((row) => diffRow(row, numbered)));
+      box.focus({ preventScroll: true }); // the button had it
+    });
     box.append(more);
   }
   if (file.more) box.append(element('p', 'tool-note', `${file.more} more lines aren’t shown.`));

@@ -1,8 +1,9 @@
 'use strict';
 
-import { byId, clock, element, took } from './dom.js';
+import { byId, clock, element } from './dom.js';
 import { getTurns } from './api.js';
 import { markNode } from './lines.js';
+import { took } from './words.js';
 
 // The turns of a session: a mark where one ended that failed or took its time, and the list of
 // them, from which one jumps.

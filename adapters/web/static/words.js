@@ -27,6 +27,27 @@ export function lasting(iso, now = Date.now()) {
   return `${days} day${days === 1 ? '' : 's'}`;
 }
 
+// shortAgo says how long ago a time was, in a few characters: "now", "20s", "5m", "4d".
+export function shortAgo(iso, now = Date.now()) {
+  if (!iso) return '';
+  const s = Math.max(0, Math.round((now - Date.parse(iso)) / 1000));
+  if (s < 5) return 'now';
+  if (s < 60) return `${s}s`;
+  if (s < 3600) return `${Math.floor(s / 60)}m`;
+  if (s < 86400) return `${Math.floor(s / 3600)}h`;
+  return `${Math.floor(s / 86400)}d`;
+}
+
+// took says how long something took, in milliseconds: "2.5 s", "3 min 20 s".
+export function took(ms) {
+  if (!(ms >= 0)) return '';
+  const s = ms / 1000;
+  if (s < 10) return `${s.toFixed(1)} s`;
+  if (s < 60) return `${Math.floor(s)} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
+  return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+}
+
 // needsYou says that a session waits for a person.
 export const needsYou = (s) => s.state !== 'ended' && (s.state === 'waiting' || Boolean(s.prompt));
 
