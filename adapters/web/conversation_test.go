@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -138,4 +139,29 @@ func TestGoingUpWhileLinesCome(t *testing.T) {
 	}
 	close(stop)
 	<-ended
+}
+
+// A screen reader reads what's new, and nothing of what's loaded above it.
+func TestOldLinesAreNotReadOut(t *testing.T) {
+	slow(t)
+	s := newSite(t)
+	id := s.daemon.Add("one", "claude")
+	s.daemon.Append(id, sessions.KindPane, texts(1, 1500)...)
+	b := browse(t, 1280, 800)
+	b.Do(s.open())
+	b.Until("the newest", `document.querySelector('#lines').lastChild?.dataset.n === '1500'`)
+	browsertest.Eval[string](b, `(() => {
+		window.read = [];
+		new MutationObserver((list) => { for (const { addedNodes, target } of list) if (target.getAttribute('aria-live') !== 'off') read.push(...Array.from(addedNodes, (n) => Number(n.dataset.n))); })
+			.observe(document.querySelector('#lines'), { childList: true });
+		return '';
+	})()`)
+	b.Until("the oldest", `(document.querySelector('#scroller').scrollTop = 0, document.querySelector('#lines .line').dataset.n === '1')`)
+	b.Do(chromedp.Click("#newest"))
+	b.Until("the end", `document.querySelector('#newest').hidden && document.querySelector('#lines').ariaLive === 'polite'`)
+	s.daemon.Append(id, sessions.KindPane, "line 1501")
+	b.Until("what's new", `document.querySelector('#lines').lastChild?.dataset.n === '1501'`)
+	if read := browsertest.Eval[[]int](b, `read`); !slices.Equal(read, []int{1501}) {
+		t.Errorf("read out: %d lines, %v", len(read), read[:min(len(read), 5)])
+	}
 }

@@ -2283,6 +2283,8 @@ var Conversation = class {
     for (const [node, name, listener] of this.listeners) node.removeEventListener(name, listener, { capture: name === "toggle" });
     this.turnList.close();
     this.receipts.close();
+    this.list.removeAttribute("aria-busy");
+    this.list.setAttribute("aria-live", "polite");
     this.clear();
     this.newest = 0;
     this.pad();
@@ -2530,13 +2532,16 @@ var Conversation = class {
   async load(how) {
     if (this.loading || this.closed) return;
     this.list.setAttribute("aria-busy", "true");
+    this.list.setAttribute("aria-live", "off");
     this.loading = how().then(() => true, () => false);
     const done = await this.loading;
     this.loading = null;
     if (this.closed) return;
     this.list.removeAttribute("aria-busy");
-    if (done) requestAnimationFrame(() => {
-      if (!this.closed) this.scrolled();
+    requestAnimationFrame(() => {
+      if (this.closed) return;
+      if (!this.loading) this.list.setAttribute("aria-live", "polite");
+      if (done) this.scrolled();
     });
   }
   // loadNext loads something after what's being loaded.

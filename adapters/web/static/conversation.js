@@ -78,6 +78,8 @@ export class Conversation {
     for (const [node, name, listener] of this.listeners) node.removeEventListener(name, listener, { capture: name === 'toggle' });
     this.turnList.close();
     this.receipts.close();
+    this.list.removeAttribute('aria-busy');
+    this.list.setAttribute('aria-live', 'polite');
     this.clear();
     this.newest = 0;
     this.pad();
@@ -351,13 +353,18 @@ export class Conversation {
   async load(how) {
     if (this.loading || this.closed) return;
     this.list.setAttribute('aria-busy', 'true');
+    this.list.setAttribute('aria-live', 'off'); // what's old isn't read out
     // The connection bar says that the server is away; scrolling tries again.
     this.loading = how().then(() => true, () => false);
     const done = await this.loading;
     this.loading = null;
     if (this.closed) return;
     this.list.removeAttribute('aria-busy');
-    if (done) requestAnimationFrame(() => { if (!this.closed) this.scrolled(); });
+    requestAnimationFrame(() => {
+      if (this.closed) return;
+      if (!this.loading) this.list.setAttribute('aria-live', 'polite');
+      if (done) this.scrolled();
+    });
   }
 
   // loadNext loads something after what's being loaded.
