@@ -165,3 +165,18 @@ func TestOldLinesAreNotReadOut(t *testing.T) {
 		t.Errorf("read out: %d lines, %v", len(read), read[:min(len(read), 5)])
 	}
 }
+
+// A gap that stands there before the first lines come stays before them, however many come at once.
+func TestManyLinesComeBelowAGap(t *testing.T) {
+	s := newSite(t)
+	id := s.daemon.Add("one", "claude")
+	s.daemon.Gap(id, 1, "the terminal was cleared")
+	b := browse(t, 1280, 800)
+	b.Do(s.open())
+	b.Until("the gap", `document.querySelector('#lines').firstChild?.dataset.after === '0'`)
+	s.daemon.Append(id, sessions.KindPane, texts(1, 400)...)
+	b.Until("all lines", lineCount+` === 400`)
+	if first := browsertest.Eval[[]string](b, `[...document.querySelectorAll('#lines > *')].slice(0, 2).map((n) => n.dataset.after ?? n.dataset.n)`); !slices.Equal(first, []string{"0", "1"}) {
+		t.Errorf("it begins with %q", first)
+	}
+}

@@ -2338,7 +2338,7 @@ var Conversation = class {
   draw() {
     this.noticeScroll();
     const items = this.queue.splice(0);
-    const above = this.count === 0 && items.length > atFirst && !this.loading ? items.splice(0, items.length - atFirst) : [];
+    const above = !this.list.firstChild && items.length > atFirst && !this.loading ? items.splice(0, items.length - atFirst) : [];
     if (!this.stuck && this.count + items.length > maxLines) {
       this.detached = this.detached || items.some((item) => item.line);
     }
