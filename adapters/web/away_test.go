@@ -26,7 +26,7 @@ func TestDaemonThatIsAway(t *testing.T) {
 
 	b.Until("word that it's away", `!document.querySelector('#connection').hidden && /isn’t reachable/.test(document.querySelector('#connection').textContent)`)
 	b.Do(chromedp.SendKeys("#text", "not lost"), browsertest.Enter())
-	b.Until("word that the text isn't sent", `!document.querySelector('#toast').hidden`)
+	b.Until("word that the text isn't sent", `!document.querySelector('#toast').hidden && `+armed)
 	b.Do(chromedp.Click(".prompt-option:nth-child(1)"))
 	b.Until("word that nothing is answered", `/reach/.test(document.querySelector('.prompt-status').textContent)`)
 	browsertest.Eval[int](b, `(document.querySelector('#screen-secrets').click(), 0)`) // has the screen read anew

@@ -12,7 +12,7 @@ import (
 
 const (
 	promptText = `document.querySelector('#prompt').textContent`
-	armed      = `document.querySelector('#prompt:not([hidden]) button:enabled')`
+	armed      = `document.querySelector('#prompt:not([hidden]):not([data-moving]) button:enabled')`
 )
 
 func permission() sessions.Dialog {

@@ -79,7 +79,7 @@ func (a *api) saying(ctx context.Context, id sessions.ID, lines []sessions.Line)
 	for i, line := range slices.Backward(texts) {
 		text := strings.TrimSpace(sgr.Plain(line))
 		if lines[i].Kind == sessions.KindAnswer {
-			text = render.Words(text) // marks may have parted a secret
+			text = a.hiddenText(render.Words(text)) // marks may have parted a secret
 		}
 		if strings.Trim(text, "─━═╭╮╰╯│┃|+-=_ ") != "" {
 			return shortened(text)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,9 @@ import (
 // maxKeys bounds one call of keys: more is a text, and belongs in input, where
 // it's stored and verified.
 const maxKeys = 100
+
+// maxKeyBytes bounds the key by which a text is known that's sent again.
+const maxKeyBytes = 64
 
 func (a *api) input(w http.ResponseWriter, r *http.Request) error {
 	var body Input
@@ -33,9 +37,15 @@ func (a *api) input(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	author, name := a.authorOf(r)
-	rcpt, err := a.opts.Sessions.Input(r.Context(), s.ID, sessions.InputRequest{
-		Text: body.Text, Submit: body.Submit == nil || *body.Submit, Author: author, Name: name,
-	})
+	req := sessions.InputRequest{Text: body.Text, Submit: body.Submit == nil || *body.Submit, Author: author, Name: name}
+	if body.Key != "" {
+		if len(body.Key) > maxKeyBytes {
+			return badRequest(fmt.Sprintf(`"key" has at most %d bytes`, maxKeyBytes))
+		}
+		digest := sha256.Sum256([]byte(body.Text))
+		req.Key = fmt.Sprintf("api %s %s %s %s %x", author, browserOf(r.Context()).ID, s.ID, body.Key, digest[:8])
+	}
+	rcpt, err := a.opts.Sessions.Input(r.Context(), s.ID, req)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -427,6 +428,44 @@ func TestInputSubmitsUnlessToldNotTo(t *testing.T) {
 	})
 	if r := b.daemon.Receipts(); len(r) != 1 || !r[0].Submit || r[0].Author != "web" {
 		t.Errorf("receipts are %+v", r)
+	}
+}
+
+// A text that's sent again with its key is the same one; another text is another, and so is one to another session.
+func TestATextWithAKeyIsTypedOnce(t *testing.T) {
+	b := setup(t)
+	one, _ := b.daemon.Add("one", ""), b.daemon.Add("two", "")
+	sent := func(session, body string) (status int, id string) {
+		t.Helper()
+		got, text := b.send(t, "POST", "/api/v1/sessions/"+session+"/input", body, func(r *http.Request) {
+			r.Header.Set("Content-Type", "application/json")
+			b.sign(r)
+		})
+		var receipt struct{ ID string }
+		_ = json.Unmarshal([]byte(text), &receipt)
+		return got.status, receipt.ID
+	}
+	status, id := sent("one", `{"text":"hi","key":"k1"}`)
+	if again, same := sent("one", `{"text":"hi","key":"k1"}`); status != 202 || again != 202 || same != id || id == "" {
+		t.Errorf("%d %s, and again %d %s", status, id, again, same)
+	}
+	for name, tt := range map[string]struct {
+		session, body string
+		want          int
+	}{
+		"another text":    {"one", `{"text":"ho","key":"k1"}`, 202},
+		"another session": {"two", `{"text":"hi","key":"k1"}`, 202},
+		"a long key":      {"one", `{"text":"hi","key":"` + strings.Repeat("k", 65) + `"}`, 400},
+	} {
+		if status, _ := sent(tt.session, tt.body); status != tt.want {
+			t.Errorf("%s: %d, want %d", name, status, tt.want)
+		}
+	}
+	if _, err := b.client.Input(t.Context(), "one", "hi", true); err != nil {
+		t.Error(err)
+	}
+	if all := b.daemon.Receipts(); len(all) != 4 || all[0].Session != one || all[3].Author != "cli" {
+		t.Errorf("receipts are %+v", all)
 	}
 }
 

@@ -97,6 +97,9 @@ type Rename struct {
 type Input struct {
 	Text   string `json:"text"`
 	Submit *bool  `json:"submit,omitempty"`
+	// Key is the sender's name for the text, at most 64 bytes, for one who may send it again, not knowing whether it
+	// was taken: the same text with the same key is typed once. "": each is another.
+	Key string `json:"key,omitempty"`
 }
 
 // Anyway is the body of POST /api/v1/receipts/{id}/anyway: the receipt's field of the

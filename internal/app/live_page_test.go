@@ -61,7 +61,7 @@ func (k *promptRig) answersOnPage(b *browser, name string) {
 	k.plain(momentIdle, o)
 	k.await("question", func() bool { return len(k.seen.open()) == 1 })
 	p := k.seen.open()[0]
-	b.Until("the question's buttons", fmt.Sprintf(`document.querySelectorAll('#prompt .prompt-option:enabled').length === %d`, len(p.Options)))
+	b.Until("the question's buttons", fmt.Sprintf(`document.querySelectorAll('#prompt:not([data-moving]) .prompt-option:enabled').length === %d`, len(p.Options)))
 	for i, option := range p.Options {
 		if shown := browsertest.Eval[string](b.Browser, fmt.Sprintf(`document.querySelectorAll('#prompt .prompt-label')[%d].textContent`, i)); !strings.HasPrefix(shown, option.Label) {
 			k.Errorf("%s: button %d is %q, want %q", o, i+1, shown, option.Label)

@@ -139,7 +139,7 @@ func (s *site) hidesSecrets(b *browser) {
 		s.Errorf("the screen shows %q", text)
 	}
 	b.Do(chromedp.Click("#tab-conversation"))
-	b.write("🔑 take ghp_" + secret + ", please\nDB_PASSWORD=hunter2hunter2")
+	b.Do(chromedp.Focus("#text"), browsertest.InsertText("🔑 take ghp_"+secret+", please\nDB_PASSWORD=hunter2hunter2"))
 	b.Do(browsertest.Enter())
 	b.receipt("submitted", "🔑 take ghp_[masked: GitHub token], please\nDB_PASSWORD=[masked: password]")
 	if all := browsertest.Eval[string](b.Browser, `[...receipts].join()`); strings.Contains(all, secret[:13]) || strings.Contains(all, "hunter2") {
@@ -212,12 +212,12 @@ func (s *site) servesAgent(b *browser) {
 	b.Until("end", `document.querySelector('.session[aria-current]')?.dataset.state === 'ended' && document.querySelector('#text').disabled && !document.querySelector('#close-dialog').open`)
 }
 
-// watching has the page remember what it shows only for a while: the lines in
-// the order in which they came, and how far each input got.
+// watching has the page remember what it shows only for a while: the lines that came, in
+// their order, and how far each input got.
 const watching = `(() => {
 	window.came = [];
 	new MutationObserver((changes) => {
-		for (const { addedNodes } of changes) for (const e of addedNodes) if (e.matches('.line')) came.push(e.textContent);
+		for (const { addedNodes } of changes) for (const e of addedNodes) if (e.matches('.line')) came.push({ n: Number(e.dataset.n), text: e.textContent });
 	}).observe(document.querySelector('#lines'), { childList: true });
 	window.receipts = new Set();
 	new MutationObserver(() => {
@@ -233,7 +233,7 @@ func (b *browser) choose(name string) {
 	b.Helper()
 	b.Do(chromedp.Click(`//button[contains(@class,"session")][.//span[text()="` + name + `"]]`))
 	b.Until(name+" in the head", `document.querySelector('#name').textContent === '`+name+`'`)
-	browsertest.Eval[bool](b.Browser, `came.length = 0, came.push(...Array.from(document.querySelectorAll('#lines .line'), (e) => e.textContent)), true`)
+	browsertest.Eval[bool](b.Browser, `came.length = 0, came.push(...Array.from(document.querySelectorAll('#lines .line'), (e) => ({ n: Number(e.dataset.n), text: e.textContent }))), true`)
 }
 
 // showsLines waits for that many lines, and sees that each came once and that
@@ -242,7 +242,7 @@ func (b *browser) showsLines(n int) {
 	b.Helper()
 	b.Until(fmt.Sprintf("%d lines", n), fmt.Sprintf("%s >= %d", lineCount, n))
 	for what, got := range map[string][]string{
-		"lines that came":  browsertest.Eval[[]string](b.Browser, `came`),
+		"lines that came":  browsertest.Eval[[]string](b.Browser, `came.sort((a, b) => a.n - b.n).map((line) => line.text)`),
 		"lines that stand": browsertest.Eval[[]string](b.Browser, `Array.from(document.querySelectorAll('#lines .line'), (e) => e.textContent)`),
 	} {
 		if len(got) != n {

@@ -99,7 +99,7 @@ func (s *site) talksToAgent(b *browser, who string) {
 	b.Until("silence", `document.querySelector('.session[aria-current]')?.dataset.state === 'idle'`)
 	b.write("ask")
 	b.Do(browsertest.Enter())
-	b.Until("a question", `document.querySelector('#prompt').textContent.includes('proceed?') && document.querySelector('#prompt [data-digit="1"]:enabled')`)
+	b.Until("a question", `document.querySelector('#prompt').textContent.includes('proceed?') && document.querySelector('#prompt:not([data-moving]) [data-digit="1"]:enabled')`)
 	b.Do(chromedp.Click(`#prompt [data-digit="1"]`))
 	b.Until("who answered", `document.querySelector('#prompt').textContent.includes(`+fmt.Sprintf("%q", who+" answered: Yes")+`)`)
 	s.await("the end of it", func() bool {

@@ -38,7 +38,7 @@ func (b *Browser) Tap(what, expression string) {
 	b.Helper()
 	spot := fmt.Sprintf(`(() => {
 		const e = %s;
-		if (!e?.checkVisibility({ visibilityProperty: true }) || e.disabled) return [];
+		if (!e?.checkVisibility({ visibilityProperty: true }) || e.disabled || e.closest('[data-moving]')) return [];
 		const inView = ({ left, right, top, bottom }) => left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
 		if (!inView(e.getBoundingClientRect())) e.scrollIntoView({ block: 'center' });
 		const { left, top, width, height } = e.getBoundingClientRect();

@@ -83,7 +83,7 @@ function marked(data) {
   const byNumber = new Map(data.lines.map((line) => [line.n, line]));
   for (const secret of data.secrets ?? []) {
     const line = byNumber.get(secret.n);
-    (line.secrets ??= []).push(secret);
+    if (line) (line.secrets ??= []).push(secret);
   }
   return data;
 }
@@ -131,7 +131,7 @@ async function getFile(id, path) {
     throw away(error);
   });
 }
-var sendInput = (id, text) => json("POST", sessionPath(id, "/input"), { text, submit: true });
+var sendInput = (id, text, key5) => json("POST", sessionPath(id, "/input"), { text, submit: true, key: key5 });
 var pressKeys = (id, keys) => call("POST", sessionPath(id, "/keys"), { keys });
 var getReceipt = (id) => json("GET", `receipts/${encodeURIComponent(id)}`);
 var cancelReceipt = (id) => json("DELETE", `receipts/${encodeURIComponent(id)}`);
@@ -151,6 +151,130 @@ var getTurns = (id, { from, to, limit, order, notable }) => json("GET", sessionP
 var getTool = (id, n, secrets) => json("GET", sessionPath(id, `/tools/${n}?secrets=${secrets}`));
 var getScreen = async (id, secrets) => (await call("GET", sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
 var openEvents = (id, { from, last: last2 }, signal) => call("GET", `events${query({ session: id, from, last: last2 })}`, void 0, signal);
+
+// drafts.js
+var key = "panebridge.drafts";
+var most = 50;
+var longest = 64 * 1024;
+function read() {
+  try {
+    const all = JSON.parse(localStorage.getItem(key));
+    return all && typeof all === "object" ? all : {};
+  } catch {
+    return {};
+  }
+}
+function write(all) {
+  try {
+    if (Object.keys(all).length > 0) localStorage.setItem(key, JSON.stringify(all));
+    else localStorage.removeItem(key);
+  } catch {
+  }
+}
+var here = /* @__PURE__ */ new Map();
+function draftOf(id) {
+  const { text } = Object.hasOwn(read(), id) && read()[id] || {};
+  return typeof text === "string" ? text : here.get(id) ?? "";
+}
+function keepDraft(id, text) {
+  if (text) here.set(id, text);
+  else here.delete(id);
+  const all = read();
+  if (text) all[id] = { text: text.slice(0, longest), at: Date.now() };
+  else if (Object.hasOwn(all, id)) delete all[id];
+  else return;
+  const ids = Object.keys(all).sort((a, b) => all[b].at - all[a].at);
+  for (const old of ids.slice(most)) delete all[old];
+  write(all);
+}
+function forgetDrafts(sessions = []) {
+  const living = new Set(sessions.filter((s) => s.state !== "ended").map((s) => s.id));
+  for (const id of here.keys()) if (!living.has(id)) here.delete(id);
+  const all = read();
+  const gone = Object.keys(all).filter((id) => !living.has(id));
+  if (gone.length === 0) return;
+  for (const id of gone) delete all[id];
+  write(all);
+}
+
+// outgoing.js
+var keysAt = "panebridge.sent";
+var queues = /* @__PURE__ */ new Map();
+var fields = /* @__PURE__ */ new Map();
+var composers = /* @__PURE__ */ new Map();
+var joined = (texts3) => texts3.filter((text) => text !== "").join("\n");
+var outgoing = (session) => queues.get(session) ?? [];
+function keepWritten(session, text) {
+  if (queues.has(session)) fields.set(session, text);
+  keepDraft(session, joined([...outgoing(session), text]));
+}
+var writtenTo = (session) => queues.has(session) ? fields.get(session) ?? "" : draftOf(session);
+function watchOutgoing(session, composer) {
+  composers.set(session, composer);
+  return () => {
+    if (composers.get(session) === composer) composers.delete(session);
+  };
+}
+async function sendText(session, text) {
+  const queue = outgoing(session);
+  queue.push(text);
+  queues.set(session, queue);
+  fields.set(session, "");
+  composers.get(session)?.drawOutgoing();
+  keepWritten(session, writtenTo(session));
+  if (queue.length > 1) return;
+  while (queue.length > 0) {
+    await sendNext(session, queue);
+    composers.get(session)?.drawOutgoing();
+  }
+  if (queues.get(session) !== queue) return;
+  queues.delete(session);
+  fields.delete(session);
+}
+async function sendNext(session, queue) {
+  const sent = { text: queue[0], key: keyOf(session, queue[0]) };
+  keepKey(session, sent);
+  try {
+    const receipt = await sendInput(session, sent.text, sent.key);
+    if (queue.length === 0) return;
+    queue.shift();
+    keepKey(session, null);
+    keepWritten(session, writtenTo(session));
+    composers.get(session)?.follow(receipt);
+  } catch (error) {
+    toast(`Not sent: ${error.message}`);
+    if (error.status >= 400 && error.status < 500) keepKey(session, null);
+    const back2 = joined([...queue.splice(0), writtenTo(session)]);
+    if (composers.has(session)) composers.get(session).write(back2);
+    else keepWritten(session, back2);
+  }
+}
+function forgetOutgoing() {
+  for (const queue of queues.values()) queue.length = 0;
+  queues.clear();
+  fields.clear();
+  sessionStorage.removeItem(keysAt);
+}
+function keyOf(session, text) {
+  const before2 = keptKeys()[session];
+  return before2?.text === text ? before2.key : crypto.randomUUID();
+}
+function keptKeys() {
+  try {
+    return JSON.parse(sessionStorage.getItem(keysAt)) ?? {};
+  } catch {
+    return {};
+  }
+}
+function keepKey(session, sent) {
+  const all = keptKeys();
+  if (sent) all[session] = sent;
+  else delete all[session];
+  try {
+    sessionStorage.setItem(keysAt, JSON.stringify(all));
+  } catch {
+  }
+}
 
 // words.js
 var units = [[86400, "day"], [3600, "hour"], [60, "minute"]];
@@ -251,7 +375,7 @@ function newDialog(created) {
       byId("new-form").reset();
       dialog.close();
       created(session);
-      if (text.trim() !== "") await sendInput(session.id, text).catch((error) => toast(`Not sent: ${error.message}`));
+      if (text.trim() !== "") sendText(session.id, text);
     });
   });
 }
@@ -498,22 +622,22 @@ async function endWorkers() {
 import { askWhetherIn, known as known2, loadKey as loadKey2 } from "./key.js";
 
 // appearance.js
-var key = "panebridge.appearance";
+var key2 = "panebridge.appearance";
 var sizes = ["small", "", "large", "largest"];
 var themes = ["", "light", "dark"];
-function read() {
+function read2() {
   try {
-    const { theme = "", text = "" } = JSON.parse(localStorage.getItem(key)) ?? {};
+    const { theme = "", text = "" } = JSON.parse(localStorage.getItem(key2)) ?? {};
     return { theme: themes.includes(theme) ? theme : "", text: sizes.includes(text) ? text : "" };
   } catch {
     return { theme: "", text: "" };
   }
 }
 function change2(to) {
-  const now = { ...read(), ...to };
+  const now = { ...read2(), ...to };
   try {
-    if (now.theme || now.text) localStorage.setItem(key, JSON.stringify(now));
-    else localStorage.removeItem(key);
+    if (now.theme || now.text) localStorage.setItem(key2, JSON.stringify(now));
+    else localStorage.removeItem(key2);
   } catch {
   }
   apply(now);
@@ -522,44 +646,44 @@ function apply({ theme, text }) {
   Object.assign(document.documentElement.dataset, { theme, text });
 }
 var setTheme = (theme) => change2({ theme });
-var stepText = (by) => change2({ text: sizes[Math.min(Math.max(sizes.indexOf(read().text) + by, 0), sizes.length - 1)] });
+var stepText = (by) => change2({ text: sizes[Math.min(Math.max(sizes.indexOf(read2().text) + by, 0), sizes.length - 1)] });
 var plainText = () => change2({ text: "" });
 addEventListener("storage", (event) => {
-  if (event.key === key) apply(read());
+  if (event.key === key2) apply(read2());
 });
-apply(read());
+apply(read2());
 
 // mute.js
-var key2 = "panebridge.muted";
-var most = 500;
+var key3 = "panebridge.muted";
+var most2 = 500;
 var kept = null;
-function read2() {
+function read3() {
   if (kept) return kept;
   try {
-    const ids = JSON.parse(localStorage.getItem(key2));
+    const ids = JSON.parse(localStorage.getItem(key3));
     kept = new Set(Array.isArray(ids) ? ids : []);
   } catch {
     kept = /* @__PURE__ */ new Set();
   }
   return kept;
 }
-function write() {
+function write2() {
   try {
-    if (kept.size > 0) localStorage.setItem(key2, JSON.stringify([...kept].slice(-most)));
-    else localStorage.removeItem(key2);
+    if (kept.size > 0) localStorage.setItem(key3, JSON.stringify([...kept].slice(-most2)));
+    else localStorage.removeItem(key3);
   } catch {
   }
 }
 addEventListener("storage", (event) => {
-  if (event.key === key2 || event.key === null) kept = null;
+  if (event.key === key3 || event.key === null) kept = null;
 });
-var isMuted = (s) => s.state !== "ended" && read2().has(s.id);
+var isMuted = (s) => s.state !== "ended" && read3().has(s.id);
 function offerMute(current2, changed) {
   byId("mute").addEventListener("click", () => {
     const session = current2();
     if (!session) return;
-    if (!read2().delete(session.id)) read2().add(session.id);
-    write();
+    if (!read3().delete(session.id)) read3().add(session.id);
+    write2();
     changed();
   });
 }
@@ -570,7 +694,7 @@ function drawMute(session) {
 var muteWords = (session) => session && isMuted(session) ? "Mute it no longer" : "Mute it on this device";
 function forgetMuted() {
   kept = /* @__PURE__ */ new Set();
-  write();
+  write2();
 }
 
 // roles.js
@@ -656,51 +780,6 @@ var otherKeys = [
   { words: "A new line in it", keys: ["Shift+Enter"] }
 ];
 
-// drafts.js
-var key3 = "panebridge.drafts";
-var most2 = 50;
-var longest = 64 * 1024;
-function read3() {
-  try {
-    const all = JSON.parse(localStorage.getItem(key3));
-    return all && typeof all === "object" ? all : {};
-  } catch {
-    return {};
-  }
-}
-function write2(all) {
-  try {
-    if (Object.keys(all).length > 0) localStorage.setItem(key3, JSON.stringify(all));
-    else localStorage.removeItem(key3);
-  } catch {
-  }
-}
-var here = /* @__PURE__ */ new Map();
-function draftOf(id) {
-  const { text } = Object.hasOwn(read3(), id) && read3()[id] || {};
-  return typeof text === "string" ? text : here.get(id) ?? "";
-}
-function keepDraft(id, text) {
-  if (text) here.set(id, text);
-  else here.delete(id);
-  const all = read3();
-  if (text) all[id] = { text: text.slice(0, longest), at: Date.now() };
-  else if (Object.hasOwn(all, id)) delete all[id];
-  else return;
-  const ids = Object.keys(all).sort((a, b) => all[b].at - all[a].at);
-  for (const old of ids.slice(most2)) delete all[old];
-  write2(all);
-}
-function forgetDrafts(sessions = []) {
-  const living = new Set(sessions.filter((s) => s.state !== "ended").map((s) => s.id));
-  for (const id of here.keys()) if (!living.has(id)) here.delete(id);
-  const all = read3();
-  const gone = Object.keys(all).filter((id) => !living.has(id));
-  if (gone.length === 0) return;
-  for (const id of gone) delete all[id];
-  write2(all);
-}
-
 // secrets.js
 function withSecrets(text, secrets) {
   const nodes = [];
@@ -723,6 +802,33 @@ function secretNode(text, name) {
     node.title = shown3 ? "Hide it again" : "Show it here";
   });
   return node;
+}
+
+// typing.js
+var pause = 1e3;
+var ends = /* @__PURE__ */ new Set(["Enter", "Escape", "Tab"]);
+var isField = (node) => node instanceof Element && node.matches("input:not([type=checkbox]), textarea, select");
+var composes = (event) => event.isComposing || event.keyCode === 229;
+var typedAt = -Infinity;
+function holdMistakenKeys() {
+  addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.repeat) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      return;
+    }
+    if (isField(event.target)) {
+      typedAt = ends.has(event.key) || event.ctrlKey || event.metaKey ? -Infinity : performance.now();
+      return;
+    }
+    if (performance.now() - typedAt > pause) return;
+    typedAt = performance.now();
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }, true);
+  addEventListener("pointerdown", () => {
+    typedAt = -Infinity;
+  }, true);
 }
 
 // upload.js
@@ -909,13 +1015,16 @@ var Composer = class {
       on(button3, "click", () => this.press(button3.dataset.key));
     }
     this.uploads = new Uploads(session);
-    this.text.value = draftOf(session);
+    this.unwatch = watchOutgoing(session, this);
+    this.text.value = writtenTo(session);
     this.grow();
+    this.drawOutgoing();
     this.lookElsewhere();
   }
   close() {
     this.closed = true;
     this.events.abort();
+    this.unwatch();
     this.uploads.close();
     this.text.value = "";
     this.list.replaceChildren();
@@ -926,7 +1035,7 @@ var Composer = class {
     for (const e of [this.text, byId("send"), byId("attach"), ...document.querySelectorAll("[data-key]")]) e.disabled = !enabled;
   }
   key(event) {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    if (event.key !== "Enter" || event.shiftKey || composes(event)) return;
     event.preventDefault();
     this.send();
   }
@@ -936,52 +1045,32 @@ var Composer = class {
     this.changed();
   }
   changed() {
-    keepDraft(this.session, this.text.value);
+    keepWritten(this.session, this.text.value);
     this.grow();
   }
   grow() {
     this.text.style.height = "auto";
     this.text.style.height = `${Math.min(this.text.scrollHeight + 2, 180)}px`;
   }
-  // send sends what's written; what's written and to be sent while that isn't known to be stored comes afterwards.
-  async send() {
+  // send takes what's written out of the field and sends it.
+  send() {
     const text = this.text.value;
     if (text.trim() === "" && this.uploads.files.length === 0) return;
-    if (this.sending) {
-      this.again = true;
-      return;
-    }
     const paths = this.uploads.paths();
     if (!paths) return;
-    this.sending = true;
-    byId("send").disabled = true;
-    try {
-      const receipt = await sendInput(this.session, paths.length > 0 ? [text.trim(), ...paths].filter(Boolean).join(" ") : text);
-      this.uploads.clear(paths);
-      if (draftOf(this.session) === text) keepDraft(this.session, "");
-      if (this.closed) {
-        this.forgetShown(text);
-        return;
-      }
-      if (this.text.value === text) this.write("");
-      this.follow(receipt);
-    } catch (error) {
-      this.again = false;
-      toast(`Not sent: ${error.message}`);
-    } finally {
-      this.sending = false;
-      byId("send").disabled = false;
-    }
-    if (this.again && !this.closed) {
-      this.again = false;
-      this.send();
-    }
-  }
-  // forgetShown empties the field of the same session, opened anew meanwhile, if it shows what was sent.
-  forgetShown(text) {
-    if (location.hash.slice(1) !== this.session || this.text.value !== text) return;
+    this.uploads.clear(paths);
     this.text.value = "";
-    this.text.dispatchEvent(new Event("input"));
+    this.grow();
+    sendText(this.session, paths.length > 0 ? [text.trim(), ...paths].filter(Boolean).join(" ") : text);
+  }
+  // drawOutgoing shows the texts that are on their way to the server.
+  drawOutgoing() {
+    for (const item of this.list.querySelectorAll(".outgoing")) item.remove();
+    for (const text of outgoing(this.session)) {
+      const item = element("li", "outgoing");
+      item.append(element("span", "progress", "sending…"), element("span", "receipt-text", text));
+      this.list.append(item);
+    }
   }
   // press presses keys one after the other: two requests at once may arrive in
   // another order.
@@ -1016,7 +1105,7 @@ var Composer = class {
     const item = element("li", "receipt");
     item.dataset.at = receipt.created_at;
     item.dataset.id = receipt.id;
-    const after = [...this.list.children].find((other) => other.dataset.at > receipt.created_at);
+    const after = [...this.list.children].find((other) => !other.dataset.at || other.dataset.at > receipt.created_at);
     this.list.insertBefore(item, after ?? null);
     let now = receipt;
     let submitted = 0;
@@ -1041,7 +1130,7 @@ var Composer = class {
   number() {
     if (this.closed) return;
     const waiting2 = [...this.list.children].filter((item) => waits2.has(item.dataset.state));
-    for (const item of this.list.children) {
+    for (const item of this.list.querySelectorAll("[data-id]")) {
       const place = item.querySelector(".receipt-place");
       place.textContent = waiting2.length > 1 && waiting2.includes(item) ? `${waiting2.indexOf(item) + 1}.` : "";
     }
@@ -1090,8 +1179,8 @@ var Composer = class {
   async takeBack(receipt) {
     try {
       await cancelReceipt(receipt.id);
-      if (this.closed || this.text.value !== "" || !isMe(receipt.author)) return;
-      this.write(receipt.text);
+      if (this.closed || !isMe(receipt.author)) return;
+      this.write([receipt.text, this.text.value].filter((text) => text !== "").join("\n"));
     } catch (error) {
       toast(error.message);
     }
@@ -1284,7 +1373,7 @@ var opened = /* @__PURE__ */ new Set();
 var answers = /* @__PURE__ */ new Map();
 var kept2 = 30;
 var linesAtFirst = 300;
-var ends = ["answer", "user", "turn-end", "failure"];
+var ends2 = ["answer", "user", "turn-end", "failure"];
 function forgetTools() {
   opened.clear();
   answers.clear();
@@ -1300,7 +1389,7 @@ function blocksOf2(list2) {
     const line = linesOf.get(node);
     if (!line) {
       if (node.dataset.n) block = null;
-      if (ends.some((name) => node.classList.contains(name))) said = found.length;
+      if (ends2.some((name) => node.classList.contains(name))) said = found.length;
       continue;
     }
     if (line.begins) {
@@ -1413,15 +1502,15 @@ function shownText({ text, secrets }) {
   }
   return out + text.slice(at);
 }
-function stateOf(ends2, over, known3) {
-  if (!ends2) return known3 || (over ? "unknown" : "running");
-  return ends2[0].tool.failed ? "failed" : "done";
+function stateOf(ends3, over, known3) {
+  if (!ends3) return known3 || (over ? "unknown" : "running");
+  return ends3[0].tool.failed ? "failed" : "done";
 }
-function stateText(state2, ends2) {
+function stateText(state2, ends3) {
   if (state2 === "running") return "running…";
   if (state2 === "unknown") return "";
   if (state2 === "done") return "done";
-  return /exit status -?\d+$/.exec(ends2?.[0].text ?? "")?.[0] ?? "failed";
+  return /exit status -?\d+$/.exec(ends3?.[0].text ?? "")?.[0] ?? "failed";
 }
 var kinds = [
   ["run", /bash|shell|exec|command|terminal|^run/],
@@ -1491,9 +1580,9 @@ function draw2(card, use) {
   card.lastChild.replaceChildren(...parts);
 }
 function noOutput({ about: about3 }, use) {
-  const ends2 = about3.result ?? (about3.lines[0].tool.part === "result" ? about3.lines : null);
-  if (!ends2) return "No output.";
-  const said = ends2.map(shownText).join(" ").replace(/^✗ /, "").trim();
+  const ends3 = about3.result ?? (about3.lines[0].tool.part === "result" ? about3.lines : null);
+  if (!ends3) return "No output.";
+  const said = ends3.map(shownText).join(" ").replace(/^✗ /, "").trim();
   return use.files?.length > 0 && !use.failed ? said : said || "No output.";
 }
 function label(name) {
@@ -1637,7 +1726,7 @@ function lineAt(list2, n) {
 var firstNumber = (list2) => numberOf(list2.firstChild);
 
 // screen.js
-var pause = 500;
+var pause2 = 500;
 var near = 4;
 var classPattern = /^(?:[fb]\d{1,3}|bold|dim|italic|underline|reverse|hidden|strike|cursor)$/;
 var colourPattern = /^#[0-9a-f]{6}$/;
@@ -1678,7 +1767,7 @@ var Screen = class {
         this.again = false;
         this.changed();
       }
-    }, pause);
+    }, pause2);
   }
   async fetch() {
     try {
@@ -1737,6 +1826,7 @@ function setColour(span, variable, value) {
 
 // prompt.js
 var armedAfter = 400;
+var stillFor = 300;
 var lingers2 = 6e4;
 var noteOfKeys = "panebridge doesn’t know this dialog. Each button presses its key, while this very screen stands.";
 var noteOfFields = "It asks for something that’s typed there only, a key or a code perhaps. Answer it in the session.";
@@ -1747,13 +1837,16 @@ var offered = (prompt) => prompt.options.filter((option) => option.offered);
 var extent = (prompt) => `${Boolean(prompt.unseen)} ${Boolean(prompt.disputed)} ${prompt.body}`;
 var final2 = (prompt) => prompt.state === "answered" || prompt.state === "closed";
 var PromptPanel = class {
-  // It's shown in box, with a heading of that level. With digits, it takes those that are typed anywhere in the page. below says where a line
-  // can be written that its program reads.
-  constructor(session, { box = byId("prompt"), digits = true, level = "h2", below = "What you send below is typed there." } = {}) {
+  // It's shown in box, with a heading of that level, and moves when a part of `around` has another size. With digits, it takes those that are
+  // typed anywhere in the page. below says where a line can be written that its program reads.
+  constructor(session, { box = byId("prompt"), around = [byId("foot")], digits = true, level = "h2", below = "What you send below is typed there." } = {}) {
     Object.assign(this, { session, box, level, below });
     box.tabIndex = -1;
     this.events = new AbortController();
     if (digits) document.addEventListener("keydown", (event) => this.key(event), { signal: this.events.signal });
+    this.moves = new ResizeObserver(() => this.noteMove());
+    for (const part of [box, ...around]) this.moves.observe(part);
+    box.addEventListener("click", (event) => this.holdClick(event), { capture: true, signal: this.events.signal });
     this.hide();
   }
   // isOpen says that a question can be answered here.
@@ -1763,6 +1856,7 @@ var PromptPanel = class {
   close() {
     this.closed = true;
     this.events.abort();
+    this.moves.disconnect();
     this.hide();
   }
   hide() {
@@ -1790,6 +1884,21 @@ var PromptPanel = class {
   // digits answer the next question, and a phone's keyboard stays away.
   holdFocus() {
     if (this.box.contains(document.activeElement)) this.box.focus({ preventScroll: true });
+  }
+  // noteMove takes in that it may stand elsewhere now.
+  noteMove() {
+    this.movedAt = performance.now();
+    this.box.dataset.moving = "";
+    clearTimeout(this.still);
+    this.still = setTimeout(() => {
+      delete this.box.dataset.moving;
+    }, stillFor);
+  }
+  // holdClick takes the click of a pointer for what has just come under it. Keys mean what they say.
+  holdClick(event) {
+    if (event.detail === 0 || performance.now() - this.movedAt >= stillFor) return;
+    event.preventDefault();
+    event.stopPropagation();
   }
   // expect is told which question is open, as the list of sessions says, which may be
   // older than what's shown, or newer.
@@ -3109,6 +3218,7 @@ var Inbox = class {
     if (!card) return null;
     if (!this.panels.has(card)) {
       this.panels.set(card, new PromptPanel(session, {
+        around: [byId("inbox-groups")],
         box: card.querySelector(".prompt"),
         digits: false,
         level: "h3",
@@ -3482,7 +3592,7 @@ var Palette = class {
     if (event.key in moves) {
       event.preventDefault();
       this.mark(moves[event.key], event.key.startsWith("Arrow"));
-    } else if (event.key === "Enter" && !event.isComposing) {
+    } else if (event.key === "Enter" && !composes(event)) {
       event.preventDefault();
       this.run(this.at);
     } else if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
@@ -3698,11 +3808,11 @@ async function* eventsOf(body) {
   }
 }
 function eventOf(block) {
-  const fields = Object.fromEntries(block.split("\n").map((line) => {
+  const fields2 = Object.fromEntries(block.split("\n").map((line) => {
     const at = line.indexOf(": ");
     return [line.slice(0, at), line.slice(at + 2)];
   }));
-  return { name: fields.event, id: fields.id, data: fields.data };
+  return { name: fields2.event, id: fields2.id, data: fields2.data };
 }
 
 // app.js
@@ -3731,6 +3841,7 @@ var state = {
   // why the browser isn't let in; '': it is; null: that isn't known yet
 };
 var passing = passGate();
+holdMistakenKeys();
 var inbox = new Inbox();
 inbox.onLooked = () => draw4();
 var mirror = new MirrorDialog(current, poll);
@@ -3884,6 +3995,7 @@ function empty() {
   forgetLooked();
   forgetMuted();
   forgetDrafts();
+  forgetOutgoing();
   forgetUploads();
   forgetTools();
   devices.forget();

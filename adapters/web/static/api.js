@@ -56,7 +56,7 @@ export function marked(data) {
   const byNumber = new Map(data.lines.map((line) => [line.n, line]));
   for (const secret of data.secrets ?? []) {
     const line = byNumber.get(secret.n);
-    (line.secrets ??= []).push(secret);
+    if (line) (line.secrets ??= []).push(secret);
   }
   return data;
 }
@@ -106,7 +106,8 @@ export async function getFile(id, path) {
   const response = await call('GET', sessionPath(id, `/files?path=${encodeURIComponent(path)}`));
   return response.blob().catch((error) => { throw away(error); });
 }
-export const sendInput = (id, text) => json('POST', sessionPath(id, '/input'), { text, submit: true });
+// sendInput has a text typed. The same text with the same key is typed once, however often it's sent.
+export const sendInput = (id, text, key) => json('POST', sessionPath(id, '/input'), { text, submit: true, key });
 export const pressKeys = (id, keys) => call('POST', sessionPath(id, '/keys'), { keys });
 export const getReceipt = (id) => json('GET', `receipts/${encodeURIComponent(id)}`);
 export const cancelReceipt = (id) => json('DELETE', `receipts/${encodeURIComponent(id)}`);

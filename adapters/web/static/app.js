@@ -22,6 +22,7 @@ import { MailDialog } from './mail.js';
 import { Menu } from './menu.js';
 import { MirrorDialog } from './mirror.js';
 import { drawMute, forgetMuted, isMuted, offerMute } from './mute.js';
+import { forgetOutgoing } from './outgoing.js';
 import { Palette } from './palette.js';
 import { PromptPanel } from './prompt.js';
 import { renameDialog } from './rename.js';
@@ -30,6 +31,7 @@ import { Screen } from './screen.js';
 import { Shortcuts } from './shortcuts.js';
 import { Stream } from './stream.js';
 import { forgetTools } from './tools.js';
+import { holdMistakenKeys } from './typing.js';
 import { forgetUploads } from './upload.js';
 import { machineWords, needsYou, outcome, stateWords } from './words.js';
 
@@ -57,6 +59,7 @@ const state = {
 
 const passing = passGate(); // while the page's parts are made
 
+holdMistakenKeys();
 const inbox = new Inbox();
 inbox.onLooked = () => draw();
 const mirror = new MirrorDialog(current, poll);
@@ -236,6 +239,7 @@ function empty() {
   forgetLooked();
   forgetMuted();
   forgetDrafts();
+  forgetOutgoing();
   forgetUploads();
   forgetTools();
   devices.forget();

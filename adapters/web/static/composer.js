@@ -1,10 +1,11 @@
 'use strict';
 
 import { byId, element, toast } from './dom.js';
-import { draftOf, keepDraft } from './drafts.js';
-import { cancelReceipt, getReceipt, openReceipts, pressKeys, sendAnyway, sendInput } from './api.js';
+import { cancelReceipt, getReceipt, openReceipts, pressKeys, sendAnyway } from './api.js';
+import { keepWritten, outgoing, sendText, watchOutgoing, writtenTo } from './outgoing.js';
 import { isMe } from './roles.js';
 import { withSecrets } from './secrets.js';
+import { composes } from './typing.js';
 import { Uploads } from './upload.js';
 import { stepWords } from './words.js';
 
@@ -43,14 +44,17 @@ export class Composer {
       on(button, 'click', () => this.press(button.dataset.key));
     }
     this.uploads = new Uploads(session);
-    this.text.value = draftOf(session);
+    this.unwatch = watchOutgoing(session, this);
+    this.text.value = writtenTo(session);
     this.grow();
+    this.drawOutgoing();
     this.lookElsewhere();
   }
 
   close() {
     this.closed = true;
     this.events.abort();
+    this.unwatch();
     this.uploads.close();
     this.text.value = '';
     this.list.replaceChildren();
@@ -63,8 +67,7 @@ export class Composer {
   }
 
   key(event) {
-    // While an input method composes, Enter belongs to it.
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey || composes(event)) return;
     event.preventDefault();
     this.send();
   }
@@ -76,7 +79,7 @@ export class Composer {
   }
 
   changed() {
-    keepDraft(this.session, this.text.value);
+    keepWritten(this.session, this.text.value);
     this.grow();
   }
 
@@ -85,46 +88,26 @@ export class Composer {
     this.text.style.height = `${Math.min(this.text.scrollHeight + 2, 180)}px`;
   }
 
-  // send sends what's written; what's written and to be sent while that isn't known to be stored comes afterwards.
-  async send() {
+  // send takes what's written out of the field and sends it.
+  send() {
     const text = this.text.value;
     if (text.trim() === '' && this.uploads.files.length === 0) return;
-    if (this.sending) {
-      this.again = true;
-      return;
-    }
     const paths = this.uploads.paths();
     if (!paths) return;
-    this.sending = true;
-    byId('send').disabled = true;
-    try {
-      const receipt = await sendInput(this.session, paths.length > 0 ? [text.trim(), ...paths].filter(Boolean).join(' ') : text);
-      this.uploads.clear(paths);
-      if (draftOf(this.session) === text) keepDraft(this.session, '');
-      if (this.closed) {
-        this.forgetShown(text);
-        return;
-      }
-      if (this.text.value === text) this.write('');
-      this.follow(receipt);
-    } catch (error) {
-      this.again = false;
-      toast(`Not sent: ${error.message}`);
-    } finally {
-      this.sending = false;
-      byId('send').disabled = false;
-    }
-    if (this.again && !this.closed) {
-      this.again = false;
-      this.send();
-    }
+    this.uploads.clear(paths);
+    this.text.value = '';
+    this.grow();
+    sendText(this.session, paths.length > 0 ? [text.trim(), ...paths].filter(Boolean).join(' ') : text);
   }
 
-  // forgetShown empties the field of the same session, opened anew meanwhile, if it shows what was sent.
-  forgetShown(text) {
-    if (location.hash.slice(1) !== this.session || this.text.value !== text) return;
-    this.text.value = '';
-    this.text.dispatchEvent(new Event('input'));
+  // drawOutgoing shows the texts that are on their way to the server.
+  drawOutgoing() {
+    for (const item of this.list.querySelectorAll('.outgoing')) item.remove();
+    for (const text of outgoing(this.session)) {
+      const item = element('li', 'outgoing');
+      item.append(element('span', 'progress', 'sending…'), element('span', 'receipt-text', text));
+      this.list.append(item);
+    }
   }
 
   // press presses keys one after the other: two requests at once may arrive in
@@ -163,7 +146,7 @@ export class Composer {
     const item = element('li', 'receipt');
     item.dataset.at = receipt.created_at;
     item.dataset.id = receipt.id;
-    const after = [...this.list.children].find((other) => other.dataset.at > receipt.created_at);
+    const after = [...this.list.children].find((other) => !other.dataset.at || other.dataset.at > receipt.created_at);
     this.list.insertBefore(item, after ?? null);
     let now = receipt;
     let submitted = 0; // since when it has been; 0: it isn't
@@ -189,7 +172,7 @@ export class Composer {
   number() {
     if (this.closed) return;
     const waiting = [...this.list.children].filter((item) => waits.has(item.dataset.state));
-    for (const item of this.list.children) {
+    for (const item of this.list.querySelectorAll('[data-id]')) {
       const place = item.querySelector('.receipt-place');
       place.textContent = waiting.length > 1 && waiting.includes(item) ? `${waiting.indexOf(item) + 1}.` : '';
     }
@@ -242,8 +225,8 @@ export class Composer {
   async takeBack(receipt) {
     try {
       await cancelReceipt(receipt.id);
-      if (this.closed || this.text.value !== '' || !isMe(receipt.author)) return;
-      this.write(receipt.text);
+      if (this.closed || !isMe(receipt.author)) return;
+      this.write([receipt.text, this.text.value].filter((text) => text !== '').join('\n'));
     } catch (error) {
       toast(error.message);
     }

@@ -1,7 +1,8 @@
 'use strict';
 
-import { byId, element, toast } from './dom.js';
-import { closeSession, createSession, forgetSession, listAgents, listConversations, restartSession, sendInput } from './api.js';
+import { byId, element } from './dom.js';
+import { closeSession, createSession, forgetSession, listAgents, listConversations, restartSession } from './api.js';
+import { sendText } from './outgoing.js';
 import { agoWords } from './words.js';
 
 // The two dialogs: a new session, and what's asked before one is closed, its program is started anew or, when it
@@ -27,7 +28,7 @@ export function newDialog(created) {
       byId('new-form').reset();
       dialog.close();
       created(session);
-      if (text.trim() !== '') await sendInput(session.id, text).catch((error) => toast(`Not sent: ${error.message}`));
+      if (text.trim() !== '') sendText(session.id, text);
     });
   });
 }

@@ -68,6 +68,7 @@ export class Inbox {
     if (!card) return null;
     if (!this.panels.has(card)) {
       this.panels.set(card, new PromptPanel(session, {
+        around: [byId('inbox-groups')],
         box: card.querySelector('.prompt'), digits: false, level: 'h3', below: 'Open the session to write to it.',
       }));
     }

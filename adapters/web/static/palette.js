@@ -2,6 +2,7 @@
 
 import { byId, element } from './dom.js';
 import { groupsOf } from './groups.js';
+import { composes } from './typing.js';
 import { stateWords } from './words.js';
 
 // The palette finds sessions and commands by words, and does what's chosen. Its field keeps the focus; the arrow keys
@@ -41,7 +42,7 @@ export class Palette {
     if (event.key in moves) {
       event.preventDefault();
       this.mark(moves[event.key], event.key.startsWith('Arrow'));
-    } else if (event.key === 'Enter' && !event.isComposing) {
+    } else if (event.key === 'Enter' && !composes(event)) {
       event.preventDefault();
       this.run(this.at);
     } else if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)) {

@@ -9,6 +9,7 @@ import { rebuild } from './screen.js';
 // and afterwards a line that says who answered what. A digit chooses as a click does.
 
 const armedAfter = 400; // milliseconds for which a new question takes no click: it was meant for what stood there
+const stillFor = 300; // milliseconds, so with one that has moved
 const lingers = 60000; // milliseconds for which the line stays
 const noteOfKeys = 'panebridge doesn’t know this dialog. Each button presses its key, while this very screen stands.';
 const noteOfFields = 'It asks for something that’s typed there only, a key or a code perhaps. Answer it in the session.';
@@ -21,13 +22,16 @@ const extent = (prompt) => `${Boolean(prompt.unseen)} ${Boolean(prompt.disputed)
 const final = (prompt) => prompt.state === 'answered' || prompt.state === 'closed';
 
 export class PromptPanel {
-  // It's shown in box, with a heading of that level. With digits, it takes those that are typed anywhere in the page. below says where a line
-  // can be written that its program reads.
-  constructor(session, { box = byId('prompt'), digits = true, level = 'h2', below = 'What you send below is typed there.' } = {}) {
+  // It's shown in box, with a heading of that level, and moves when a part of `around` has another size. With digits, it takes those that are
+  // typed anywhere in the page. below says where a line can be written that its program reads.
+  constructor(session, { box = byId('prompt'), around = [byId('foot')], digits = true, level = 'h2', below = 'What you send below is typed there.' } = {}) {
     Object.assign(this, { session, box, level, below });
     box.tabIndex = -1;
     this.events = new AbortController();
     if (digits) document.addEventListener('keydown', (event) => this.key(event), { signal: this.events.signal });
+    this.moves = new ResizeObserver(() => this.noteMove());
+    for (const part of [box, ...around]) this.moves.observe(part);
+    box.addEventListener('click', (event) => this.holdClick(event), { capture: true, signal: this.events.signal });
     this.hide();
   }
 
@@ -39,6 +43,7 @@ export class PromptPanel {
   close() {
     this.closed = true;
     this.events.abort();
+    this.moves.disconnect();
     this.hide();
   }
 
@@ -69,6 +74,21 @@ export class PromptPanel {
   // digits answer the next question, and a phone's keyboard stays away.
   holdFocus() {
     if (this.box.contains(document.activeElement)) this.box.focus({ preventScroll: true });
+  }
+
+  // noteMove takes in that it may stand elsewhere now.
+  noteMove() {
+    this.movedAt = performance.now();
+    this.box.dataset.moving = '';
+    clearTimeout(this.still);
+    this.still = setTimeout(() => { delete this.box.dataset.moving; }, stillFor);
+  }
+
+  // holdClick takes the click of a pointer for what has just come under it. Keys mean what they say.
+  holdClick(event) {
+    if (event.detail === 0 || performance.now() - this.movedAt >= stillFor) return;
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   // expect is told which question is open, as the list of sessions says, which may be

@@ -419,9 +419,15 @@ func (d *Daemon) Input(_ context.Context, id sessions.ID, r sessions.InputReques
 		return sessions.Receipt{}, err
 	}
 	d.mu.Lock()
+	for _, rcpt := range d.receipts {
+		if r.Key != "" && rcpt.Key == r.Key {
+			defer d.mu.Unlock()
+			return *rcpt, nil
+		}
+	}
 	d.inputs++
 	rcpt := &sessions.Receipt{
-		ID: fmt.Sprintf("in_%012x", d.inputs), Session: id, Text: r.Text, Submit: r.Submit, Author: r.Author, Name: r.Name,
+		ID: fmt.Sprintf("in_%012x", d.inputs), Session: id, Text: r.Text, Submit: r.Submit, Author: r.Author, Name: r.Name, Key: r.Key,
 		State: sessions.ReceiptStored, CreatedAt: time.Now(), UpdatedAt: time.Now(),
 	}
 	if d.receipts == nil {
