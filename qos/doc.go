@@ -128,7 +128,8 @@
 // pace until as many have gone as it cost them, half a window at most. The silence has left that many
 // slots, and the window guards. Most gaps are no longer then than those of a FIFO that doesn't slow down. In general
 // the worst gap of a run with one penalty is at most two calls at full pace and the second that's added to the platform's
-// time longer than it is without, or than 1.3 times the FIFO's (measured: TestAPenaltyCostsLittleWhateverIsPrinted).
+// time longer than the penalty and the gap without it together, or than 1.6 times the FIFO's (measured:
+// TestAPenaltyCostsLittleWhateverIsPrinted).
 //
 // Other failures back off per chat, 1 s to 30 s with full jitter (pace.go). Two of them in
 // ten seconds count for no pace and have no document rest: what failed once is made again as
