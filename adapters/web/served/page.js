@@ -807,7 +807,7 @@ function secretNode(text, name) {
 // typing.js
 var pause = 1e3;
 var ends = /* @__PURE__ */ new Set(["Enter", "Escape", "Tab"]);
-var isField = (node) => node instanceof Element && node.matches("input:not([type=checkbox]), textarea, select");
+var isField = (node) => node instanceof Element && node.matches("input:not([type=checkbox]), textarea, select") && node.checkVisibility();
 var composes = (event) => event.isComposing || event.keyCode === 229;
 var typedAt = -Infinity;
 function holdMistakenKeys() {

@@ -5,7 +5,8 @@
 
 const pause = 1000; // milliseconds without a key
 const ends = new Set(['Enter', 'Escape', 'Tab']); // the typing in a field
-const isField = (node) => node instanceof Element && node.matches('input:not([type=checkbox]), textarea, select');
+// isField says that keys for a node are text. The palette's field has the focus for a moment when it's gone.
+const isField = (node) => node instanceof Element && node.matches('input:not([type=checkbox]), textarea, select') && node.checkVisibility();
 
 // composes says that a key belongs to an input method. The Enter that ends its work says so in Safari by its code alone.
 export const composes = (event) => event.isComposing || event.keyCode === 229;
