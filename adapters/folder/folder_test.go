@@ -139,9 +139,11 @@ func TestWhatPeopleWriteIsInput(t *testing.T) {
 		go func() { ended <- r.Run(ctx) }()
 		time.Sleep(500 * time.Millisecond)
 		synctest.Wait()
+		mu.Lock()
 		if len(got) > 0 {
 			t.Errorf("%d were taken at once", len(got))
 		}
+		mu.Unlock()
 		time.Sleep(10 * time.Second)
 		end()
 		if err := <-ended; err != nil {
