@@ -1180,7 +1180,7 @@ var Composer = class {
     try {
       await cancelReceipt(receipt.id);
       if (this.closed || !isMe(receipt.author)) return;
-      this.write([receipt.text, this.text.value].filter((text) => text !== "").join("\n"));
+      this.write(joined([receipt.text, this.text.value]));
     } catch (error) {
       toast(error.message);
     }

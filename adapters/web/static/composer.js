@@ -2,7 +2,7 @@
 
 import { byId, element, toast } from './dom.js';
 import { cancelReceipt, getReceipt, openReceipts, pressKeys, sendAnyway } from './api.js';
-import { keepWritten, outgoing, sendText, watchOutgoing, writtenTo } from './outgoing.js';
+import { joined, keepWritten, outgoing, sendText, watchOutgoing, writtenTo } from './outgoing.js';
 import { isMe } from './roles.js';
 import { withSecrets } from './secrets.js';
 import { composes } from './typing.js';
@@ -226,7 +226,7 @@ export class Composer {
     try {
       await cancelReceipt(receipt.id);
       if (this.closed || !isMe(receipt.author)) return;
-      this.write([receipt.text, this.text.value].filter((text) => text !== '').join('\n'));
+      this.write(joined([receipt.text, this.text.value]));
     } catch (error) {
       toast(error.message);
     }

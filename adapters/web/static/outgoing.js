@@ -14,7 +14,8 @@ const queues = new Map(); // by session: the texts that are on their way, the ol
 const fields = new Map(); // by session: what stands in its field while some are
 const composers = new Map(); // by session: the one that's open
 
-const joined = (texts) => texts.filter((text) => text !== '').join('\n');
+// joined are texts as one, each on lines of its own.
+export const joined = (texts) => texts.filter((text) => text !== '').join('\n');
 
 // outgoing are the texts that are on their way to a session.
 export const outgoing = (session) => queues.get(session) ?? [];
