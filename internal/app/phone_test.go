@@ -219,6 +219,7 @@ func (s *site) outlastsNights(b *browser) {
 		b.Until("the newest line", fmt.Sprintf(`document.querySelector('#lines').lastElementChild?.textContent === 'line %d'`, first+59))
 		b.Away(from, time.Now())
 		b.Until("that nothing is said of the connection", `document.querySelector('#connection').hidden`)
+		b.Until("the mark of what's new", `document.querySelector('#lines .unread')`) // the newest lines are drawn before the others
 		marks := browsertest.Eval[[]string](b.Browser, `Array.from(document.querySelectorAll('#lines .unread'), (e) => e.nextElementSibling.textContent)`)
 		if want := []string{fmt.Sprintf("line %d", first)}; !slices.Equal(marks, want) {
 			s.Errorf("night %d: what's new begins at %q, want %q", night+1, marks, want)
