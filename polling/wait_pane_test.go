@@ -170,7 +170,7 @@ func TestWaitOverWrapsScrollAndResize(t *testing.T) {
 	p.want(p.wait(sessions.WaitRequest{Patterns: []string{"start " + long + "end"}}, func() {
 		p.typeLine("x=; for i in 1 2 3 4 5 6; do x=\"$x\"'word word word word word '; done; echo \"start ${x}end\"; seq 30")
 	}), sessions.WaitMatched, "start "+long+"end")
-	p.awaitScreen("30\n")
+	p.awaitScreen("\n30\nPROMPT>") // its own line has a 30, too
 	for _, size := range []string{"33", "71", "20", "100"} {
 		r := p.wait(sessions.WaitRequest{Patterns: []string{"word", "^[0-9]+$", "^new-" + size + "$"}, Regex: true}, func() {
 			p.tmux("resize-window", "-t", p.id, "-x", size)

@@ -31,6 +31,7 @@ type boxed struct {
 	lines    bool   // it's a shell, whose terminal makes lines
 	queue    bool   // what's submitted waits
 	guess    string // what the program itself writes into its empty box
+	cursor   int    // where it stands; 0: behind what's in the box
 	enters   int
 }
 
@@ -41,7 +42,7 @@ func (p *boxed) Snapshot(context.Context, string, sessions.RowWindow) (sessions.
 	if !p.hidden {
 		rows = append(rows, "> "+cmp.Or(p.box, p.guess))
 	}
-	snap := sessions.Snapshot{Server: run, Pane: "%1", Rows: rows, CursorX: len(p.box)}
+	snap := sessions.Snapshot{Server: run, Pane: "%1", Rows: rows, CursorX: cmp.Or(p.cursor, len(p.box))}
 	if p.lines {
 		snap.CursorX, snap.CursorY, snap.Front = len("> ")+len(p.box), len(rows)-1, "dash"
 	}
@@ -510,24 +511,82 @@ func TestAQuestionTakesTheBeginningOfAText(t *testing.T) {
 	})
 }
 
-// Where the text was taken away behind a dialog there's nothing left to submit.
+// insistent is a pane whose program asks something time after time once a text stands in its box, each time until
+// it was looked at often enough. As the last question goes, the text has gone with it.
+type insistent struct {
+	*boxed
+
+	times  int  // questions that are to come
+	apart  int  // looks between them
+	stays  int  // looks at each
+	quoted bool // its words stay on the screen
+	looks  int  // at what's there now
+	empty  bool // Enter was pressed on the empty box
+}
+
+const asks = "do you want to proceed"
+
+func (p *insistent) Snapshot(ctx context.Context, pane string, w sessions.RowWindow) (sessions.Snapshot, error) {
+	p.do(func() {
+		if p.looks++; p.times > 0 && p.box != "" && !p.hidden && p.looks > p.apart {
+			p.sent, p.hidden, p.looks = []string{asks}, true, 1
+		}
+	})
+	s, err := p.boxed.Snapshot(ctx, pane, w)
+	p.do(func() {
+		if !p.hidden || p.looks < p.stays {
+			return
+		}
+		p.hidden, p.looks = false, 0
+		if !p.quoted {
+			p.sent = nil
+		}
+		if p.times--; p.times == 0 {
+			p.box = ""
+		}
+	})
+	return s, err
+}
+
+func (p *insistent) Press(ctx context.Context, g sessions.PaneGuard, keys ...string) (sessions.GuardOutcome, error) {
+	var empty bool
+	p.do(func() { empty = p.box == "" })
+	out, err := p.boxed.Press(ctx, g, keys...)
+	if out == sessions.Done && slices.Contains(keys, "Enter") {
+		p.do(func() { p.empty = p.empty || empty })
+	}
+	return out, err
+}
+
+// Where the text was taken away behind a dialog there's nothing left to submit, whenever the dialog goes: between
+// a look and the Enter, too, on a screen that never stands still.
 func TestATextThatIsTakenAwayBehindADialog(t *testing.T) {
-	p := &boxed{pane: &pane{}}
-	withPane(t, p.pane, p, p.options, func(b *bed) {
-		r, err := b.input("look at README", "")
-		if err != nil {
-			b.Fatal(err)
+	drawtest.Check(t, func(rt *rapid.T) {
+		p := &insistent{
+			boxed:  &boxed{pane: &pane{}},
+			times:  rapid.IntRange(1, 80).Draw(rt, "questions"),
+			apart:  rapid.IntRange(0, 3).Draw(rt, "looks between them"),
+			stays:  rapid.SampledFrom([]int{1, 1, 2, 30}).Draw(rt, "looks at each"),
+			quoted: rapid.Bool().Draw(rt, "its words stay"),
 		}
-		b.pass(300 * time.Millisecond)
-		p.do(func() { p.sent, p.hidden = []string{"do you want to proceed"}, true })
-		b.pass(10 * time.Second)
-		p.do(func() { p.sent, p.box = nil, "" })
-		b.pass(halfDrawn)
-		p.do(func() { p.hidden = false })
-		b.pass(10 * time.Second)
-		got, err := b.manager.Receipt(b.Context(), r.ID)
-		if err != nil || got.State != sessions.ReceiptFailed || !strings.Contains(got.Reason, "no longer in the session's input box") || p.enters > 0 {
-			b.Errorf("%d Enters, %+v, %v", p.enters, got, err)
+		if rapid.Bool().Draw(rt, "the cursor stands still") {
+			p.cursor = 5
 		}
+		withPane(t, p.pane, p, p.options, func(b *bed) {
+			r, err := b.input("look at README", "")
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.pass(30 * time.Minute)
+			got, err := b.manager.Receipt(b.Context(), r.ID)
+			switch {
+			case err != nil:
+				rt.Error(err)
+			case p.empty:
+				rt.Errorf("Enter was pressed on an empty box; %+v", got)
+			case p.times == 0 && (got.State == sessions.ReceiptSubmitted) != (p.enters > 0):
+				rt.Errorf("after %d Enters: %+v", p.enters, got)
+			}
+		})
 	})
 }

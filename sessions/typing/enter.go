@@ -43,7 +43,7 @@ func (t *entering) nextStep(ctx context.Context) (paneStep, error) {
 	if t.began.IsZero() {
 		t.began = time.Now()
 	}
-	err := t.standsAlone(ctx)
+	covered, err := t.standsAlone(ctx)
 	if t.held && errors.Is(err, errTakenAway) {
 		err = t.explainEmptied(ctx)
 	}
@@ -62,6 +62,9 @@ func (t *entering) nextStep(ctx context.Context) (paneStep, error) {
 			return paneStep{}, err
 		}
 	}
+	if covered { // the dialog may go before a key comes, and the text may have gone behind it
+		return paneStep{}, nil
+	}
 	g := sessions.PaneGuard{Pane: t.pane, Server: t.before.Server, Phrases: t.opt.Phrases, Front: t.front}
 	if t.alone && t.stirred < movedTries {
 		g.Saw = &t.at // what somebody types beside the text moves the cursor
@@ -72,7 +75,10 @@ func (t *entering) nextStep(ctx context.Context) (paneStep, error) {
 	return paneStep{srv: t.srv, guard: g, keys: enterKey}, nil
 }
 
-func (t *entering) afterStep(ctx context.Context, _ paneStep, out sessions.GuardOutcome, err error) (done bool, failed error) {
+func (t *entering) afterStep(ctx context.Context, did paneStep, out sessions.GuardOutcome, err error) (done bool, failed error) {
+	if len(did.keys) == 0 {
+		out = sessions.Held
+	}
 	switch {
 	case t.narrow != nil:
 		t.answerNarrow(out, err)
@@ -124,6 +130,9 @@ func (t *entering) decideNarrow(ctx context.Context) sessions.GuardOutcome {
 		return sessions.Held // nothing was pressed; the next look tells
 	}
 	t.by, t.cleared = t.typist.by, t.typist.cleared
+	if b := t.lineOrBox(&t.at); (t.alone || t.isCoveredOrGone(&t.at, b)) && t.lacksText(&t.at, b) {
+		return sessions.Held // it may have been taken away; the next look tells
+	}
 	t.takeAhead()
 	g, out := t.enterGuard(&t.at)
 	failed := sessions.ErrOtherScreen
@@ -313,33 +322,33 @@ func (t *typist) takeInEffect(ctx context.Context, e *effect, s *sessions.Snapsh
 
 // standsAlone looks, and waits until Enter is for the text and nothing else, where that was seen to
 // stand in the input box: somebody at the pane may have typed something beside it, which
-// Enter would submit too, or have sent it, or the screen is half drawn. A dialog is waited
-// for elsewhere.
-func (t *typist) standsAlone(ctx context.Context) error {
+// Enter would submit too, or have sent it, or the screen is half drawn. It returns at once if
+// a dialog covers the box: nobody knows then what stands in it.
+func (t *typist) standsAlone(ctx context.Context) (covered bool, failed error) {
 	var away time.Time // since when the box isn't on the screen; zero: it is
 	for gone, torn, part := 0, 0, 0; ; {
 		var err error
 		if t.at, err = t.lookAtPane(ctx); err != nil {
-			return err
+			return false, err
 		}
 		if err := t.checkReach(ctx, &t.at); err != nil {
-			return err
+			return false, err
 		}
 		t.noteAlone(&t.at) // a dialog may have covered it until now
 		if t.isTorn(&t.at) {
 			if torn++; torn > tornLooks {
 				t.before = t.at
-				return t.wipeText(ctx, errTorn)
+				return false, t.wipeText(ctx, errTorn)
 			}
 			if err := t.wait(ctx, lookEvery); err != nil {
-				return err
+				return false, err
 			}
 			continue
 		}
-		if !t.alone && !t.strict {
-			return nil
-		}
 		pause, b := lookEvery, t.lineOrBox(&t.at)
+		if !t.alone && !t.strict && !t.isCoveredOrGone(&t.at, b) {
+			return false, nil
+		}
 		if b.Open {
 			away = time.Time{}
 		}
@@ -348,8 +357,10 @@ func (t *typist) standsAlone(ctx context.Context) error {
 			gone = 0
 		}
 		switch {
-		case !b.Known, !b.Open && t.opt.Dialog(t.at.Rows) != "":
-			return nil
+		case !b.Known:
+			return false, nil
+		case !b.Open && t.opt.Dialog(t.at.Rows) != "":
+			return true, nil
 		case !b.Open && away.IsZero():
 			away = time.Now()
 		case !b.Open && time.Since(away) >= awayFor:
@@ -361,10 +372,10 @@ func (t *typist) standsAlone(ctx context.Context) error {
 			gone = 0
 		case without: // a screen that's half drawn may show a box without it
 			if gone++; gone > 1 {
-				return errTakenAway
+				return false, errTakenAway
 			}
 		case t.strict && t.alone && !t.isIn(b): // something else has its place
-			return errTakenAway
+			return false, errTakenAway
 		case t.hasMoreBeside(b), t.beside && cutAround(t.receipt.Text, b.Text) == nil, !t.isIn(b) && t.strict:
 			t.beside = true
 			t.giveKeyboardBack()
@@ -374,19 +385,28 @@ func (t *typist) standsAlone(ctx context.Context) error {
 			if part++; t.size.isBroken() {
 				part = 0
 			} else if part > tornLooks {
-				return errTakenAway
+				return false, errTakenAway
 			}
 		case t.strict || t.keys != nil:
-			return nil
+			return false, nil
 		default:
 			if err := t.takeKeyboard(ctx); err != nil {
-				return err
+				return false, err
 			}
 		}
 		if err := t.wait(ctx, pause); err != nil {
-			return err
+			return false, err
 		}
 	}
+}
+
+// isCoveredOrGone reports of a text that was never seen to stand alone in its box whether a dialog
+// covers the box, or the box is there and empty.
+func (t *typist) isCoveredOrGone(s *sessions.Snapshot, b sessions.InputBox) bool {
+	if !t.boxed || b.Shell || strings.TrimSpace(lastLine(t.receipt.Text)) == "" {
+		return false
+	}
+	return b.Known && !b.Open && t.opt.Dialog(s.Rows) != "" || b.Open && b.Text == ""
 }
 
 // awayFor is how long a box must be away until it's more than half drawn.

@@ -131,7 +131,7 @@ func TestPreviewStands(t *testing.T) {
 					err = nil // it was
 				}
 				if err == nil {
-					err = p.standsAlone(ctx)
+					_, err = p.standsAlone(ctx)
 				}
 				if !errors.Is(err, c.want) || c.waits != "" && !strings.Contains(previewHeld[p.heldFor], c.waits) {
 					t.Errorf("%v, %q; want %v", err, previewHeld[p.heldFor], c.want)
