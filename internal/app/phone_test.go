@@ -52,13 +52,25 @@ func TestPageOnAPhone(t *testing.T) {
 }
 
 // nights lets a test have them pass: the page's clock goes on by `later` milliseconds, and its timer of thirty seconds is
-// over at once.
+// over at once. A list of sessions that's answered after `holdList` comes to the page with `givesList`.
 const nights = `(() => {
 	const { now } = Date;
 	window.later = 0;
 	Date.now = () => now() + later;
 	const wait = setTimeout;
 	window.setTimeout = (fn, ms, ...rest) => wait(fn, ms === 30000 ? 0 : ms, ...rest);
+	const { fetch } = window;
+	let held = null;
+	window.holdList = () => { held = new Promise((resolve) => { window.givesList = () => { held = null; resolve(); }; }); };
+	window.holdsList = false;
+	window.fetch = async (...asked) => {
+		const answer = await fetch(...asked);
+		if (held && new URL(answer.url).pathname === '/api/v1/sessions') {
+			window.holdsList = true;
+			await held;
+		}
+		return answer;
+	};
 })()`
 
 // sharesWithPhone shares the page in a terminal, as somebody does, and lets in what shows the same number.
@@ -191,6 +203,10 @@ func (s *site) outlastsNights(b *browser) {
 		looked := fmt.Sprintf(`JSON.parse(localStorage.getItem('panebridge.looked'))?.sessions[%q]?.line === %d`, made.ID, first-1)
 		b.Until("that all of it was looked at", looked)
 		n := browsertest.Eval[int](b.Browser, ended)
+		if night == 1 { // the list was asked for before the phone stops the page, and comes after it
+			browsertest.Eval[bool](b.Browser, `holdList(), true`)
+			b.Until("a list on its way", `holdsList`)
+		}
 		b.Hide(night == 1)
 		if night == 0 {
 			b.Until("it gives its connection back", fmt.Sprintf("%s === %d", ended, n+1))
@@ -208,6 +224,7 @@ func (s *site) outlastsNights(b *browser) {
 		}
 		if night == 1 { // somebody looks before the daemon is there, or the phone's radio
 			wake()
+			browsertest.Eval[bool](b.Browser, `givesList(), true`)
 			b.Until("word that nobody answers", `document.querySelector('#connection').textContent.includes('isn’t reachable')`)
 		}
 		s.start()
@@ -219,7 +236,7 @@ func (s *site) outlastsNights(b *browser) {
 		b.Until("the newest line", fmt.Sprintf(`document.querySelector('#lines').lastElementChild?.textContent === 'line %d'`, first+59))
 		b.Away(from, time.Now())
 		b.Until("that nothing is said of the connection", `document.querySelector('#connection').hidden`)
-		b.Until("the mark of what's new", `document.querySelector('#lines .unread')`) // the newest lines are drawn before the others
+		b.Until("the lines above", `!document.querySelector('#lines').hasAttribute('aria-busy')`)
 		marks := browsertest.Eval[[]string](b.Browser, `Array.from(document.querySelectorAll('#lines .unread'), (e) => e.nextElementSibling.textContent)`)
 		if want := []string{fmt.Sprintf("line %d", first)}; !slices.Equal(marks, want) {
 			s.Errorf("night %d: what's new begins at %q, want %q", night+1, marks, want)

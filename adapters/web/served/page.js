@@ -3837,6 +3837,8 @@ var state = {
   // when the last one did
   streaming: true,
   // the stream is connected
+  returns: 0,
+  // how often somebody came back to the page
   shut: null
   // why the browser isn't let in; '': it is; null: that isn't known yet
 };
@@ -3948,6 +3950,8 @@ async function passWaiting() {
   return how === "in";
 }
 async function poll() {
+  const { returns } = state;
+  const isOld = () => state.returns !== returns;
   if (state.shut === null) return;
   if (state.shut === "waiting") {
     if (!await passWaiting()) return;
@@ -3958,6 +3962,7 @@ async function poll() {
       listAdapters().catch(() => null),
       rolesKnown() || learnRoles()
     ]);
+    if (isOld()) return;
     state.sessions = sessions;
     state.ended = ended;
     if (adapters) drawChats(adapters);
@@ -3972,6 +3977,7 @@ async function poll() {
     if (back2) state.open?.screen.changed();
     if (!follow()) draw4();
   } catch (error) {
+    if (isOld()) return;
     if (error.status === 401) shut("refused");
     else state.problem = isAway(error) || error.name === "TimeoutError" ? "panebridge isn’t reachable. Is it running?" : `panebridge has a problem: ${error.message}`;
     drawConnection();
@@ -4121,6 +4127,7 @@ function visibility() {
     open.stream.close();
     open.away = true;
   }
+  state.returns++;
   look();
   poll();
 }

@@ -54,6 +54,7 @@ const state = {
   problem: '', // why the last poll didn't work
   seenAt: null, // when the last one did
   streaming: true, // the stream is connected
+  returns: 0, // how often somebody came back to the page
   shut: null, // why the browser isn't let in; '': it is; null: that isn't known yet
 };
 
@@ -188,6 +189,8 @@ async function passWaiting() {
 }
 
 async function poll() {
+  const { returns } = state;
+  const isOld = () => state.returns !== returns; // what's answered is from before somebody came back
   if (state.shut === null) return; // the gate may be changing the key
   if (state.shut === 'waiting') {
     if (!await passWaiting()) return;
@@ -197,6 +200,7 @@ async function poll() {
       listSessions(state.mostEnded, idInAddress() || (state.open?.id ?? '')), listAdapters().catch(() => null),
       rolesKnown() || learnRoles(),
     ]);
+    if (isOld()) return;
     state.sessions = sessions;
     state.ended = ended;
     if (adapters) drawChats(adapters);
@@ -211,6 +215,7 @@ async function poll() {
     if (back) state.open?.screen.changed();
     if (!follow()) draw();
   } catch (error) {
+    if (isOld()) return;
     if (error.status === 401) shut('refused');
     else state.problem = isAway(error) || error.name === 'TimeoutError' ? 'panebridge isn’t reachable. Is it running?' : `panebridge has a problem: ${error.message}`;
     drawConnection();
@@ -383,6 +388,7 @@ function visibility() {
     open.stream.close();
     open.away = true;
   }
+  state.returns++;
   look();
   poll();
 }
