@@ -59,6 +59,44 @@ func TestDraftsSurviveAReload(t *testing.T) {
 	}
 }
 
+// Where the browser keeps nothing, or something that isn't the page's, all works as long as the page is open.
+func TestThePageNeedsNoStore(t *testing.T) {
+	slow(t)
+	for name, stores := range map[string]string{
+		"forbidden": `for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get() { throw new DOMException('no', 'SecurityError'); } })`,
+		"full":      `Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }`,
+		"another's": `Storage.prototype.getItem = () => '7'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			one, two := s.daemon.Add("one", ""), s.daemon.Add("two", "")
+			b := browse(t, 1280, 800)
+			b.Do(before(stores), s.open())
+			at := func(id sessions.ID, name string) {
+				t.Helper()
+				browsertest.Eval[string](b, fmt.Sprintf(`location.hash = %q`, id))
+				b.Until(name, fmt.Sprintf(headSays, name)+` && !document.querySelector('#text').disabled`)
+			}
+			at(one, "one")
+			b.Do(chromedp.SendKeys("#text", "sent"), browsertest.Enter())
+			b.Until("it's sent", field+` === ''`)
+			browsertest.Eval[bool](b, `((e) => { e.value = 'x'.repeat(70000); e.dispatchEvent(new Event('input', { bubbles: true })); return true; })(document.querySelector('#text'))`)
+			at(two, "two")
+			at(one, "one")
+			b.Until("all of the draft", field+`.length === 70000`)
+			b.Ignore("status of 401")
+			if _, err := s.keeper.Rotate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			b.Until("the gate", `document.querySelector('#gate').dataset.why === 'refused'`)
+			b.Until("nothing left", field+` === '' && document.querySelectorAll('.session').length === 0`)
+			if got := s.daemon.Receipts(); len(got) != 1 || got[0].Text != "sent" {
+				t.Errorf("sent was %+v", got)
+			}
+		})
+	}
+}
+
 // Many and long drafts stay within a bound.
 func TestDraftsAreBounded(t *testing.T) {
 	s := newSite(t)

@@ -152,29 +152,36 @@ var getTool = (id, n, secrets) => json("GET", sessionPath(id, `/tools/${n}?secre
 var getScreen = async (id, secrets) => (await call("GET", sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
 var openEvents = (id, { from, last: last2 }, signal) => call("GET", `events${query({ session: id, from, last: last2 })}`, void 0, signal);
 
+// kept.js
+function loadKept(key5, store = "localStorage") {
+  try {
+    return JSON.parse(window[store].getItem(key5));
+  } catch {
+    return null;
+  }
+}
+function saveKept(key5, value, store = "localStorage") {
+  try {
+    if (value === null) window[store].removeItem(key5);
+    else window[store].setItem(key5, JSON.stringify(value));
+  } catch {
+  }
+}
+
 // drafts.js
 var key = "panebridge.drafts";
 var most = 50;
 var longest = 64 * 1024;
 function read() {
-  try {
-    const all = JSON.parse(localStorage.getItem(key));
-    return all && typeof all === "object" ? all : {};
-  } catch {
-    return {};
-  }
+  const all = loadKept(key);
+  return all && typeof all === "object" ? all : {};
 }
-function write(all) {
-  try {
-    if (Object.keys(all).length > 0) localStorage.setItem(key, JSON.stringify(all));
-    else localStorage.removeItem(key);
-  } catch {
-  }
-}
+var write = (all) => saveKept(key, Object.keys(all).length > 0 ? all : null);
 var here = /* @__PURE__ */ new Map();
 function draftOf(id) {
   const { text } = Object.hasOwn(read(), id) && read()[id] || {};
-  return typeof text === "string" ? text : here.get(id) ?? "";
+  const mine = here.get(id) ?? "";
+  return typeof text !== "string" || text === mine.slice(0, longest) ? mine : text;
 }
 function keepDraft(id, text) {
   if (text) here.set(id, text);
@@ -253,27 +260,21 @@ function forgetOutgoing() {
   for (const queue of queues.values()) queue.length = 0;
   queues.clear();
   fields.clear();
-  sessionStorage.removeItem(keysAt);
+  saveKept(keysAt, null, "sessionStorage");
 }
 function keyOf(session, text) {
   const before2 = keptKeys()[session];
   return before2?.text === text ? before2.key : crypto.randomUUID();
 }
 function keptKeys() {
-  try {
-    return JSON.parse(sessionStorage.getItem(keysAt)) ?? {};
-  } catch {
-    return {};
-  }
+  const all = loadKept(keysAt, "sessionStorage");
+  return all && typeof all === "object" ? all : {};
 }
 function keepKey(session, sent) {
   const all = keptKeys();
   if (sent) all[session] = sent;
   else delete all[session];
-  try {
-    sessionStorage.setItem(keysAt, JSON.stringify(all));
-  } catch {
-  }
+  saveKept(keysAt, all, "sessionStorage");
 }
 
 // words.js
@@ -626,20 +627,12 @@ var key2 = "panebridge.appearance";
 var sizes = ["small", "", "large", "largest"];
 var themes = ["", "light", "dark"];
 function read2() {
-  try {
-    const { theme = "", text = "" } = JSON.parse(localStorage.getItem(key2)) ?? {};
-    return { theme: themes.includes(theme) ? theme : "", text: sizes.includes(text) ? text : "" };
-  } catch {
-    return { theme: "", text: "" };
-  }
+  const { theme = "", text = "" } = loadKept(key2) ?? {};
+  return { theme: themes.includes(theme) ? theme : "", text: sizes.includes(text) ? text : "" };
 }
 function change2(to) {
   const now = { ...read2(), ...to };
-  try {
-    if (now.theme || now.text) localStorage.setItem(key2, JSON.stringify(now));
-    else localStorage.removeItem(key2);
-  } catch {
-  }
+  saveKept(key2, now.theme || now.text ? now : null);
   apply(now);
 }
 function apply({ theme, text }) {
@@ -659,21 +652,11 @@ var most2 = 500;
 var kept = null;
 function read3() {
   if (kept) return kept;
-  try {
-    const ids = JSON.parse(localStorage.getItem(key3));
-    kept = new Set(Array.isArray(ids) ? ids : []);
-  } catch {
-    kept = /* @__PURE__ */ new Set();
-  }
+  const ids = loadKept(key3);
+  kept = new Set(Array.isArray(ids) ? ids : []);
   return kept;
 }
-function write2() {
-  try {
-    if (kept.size > 0) localStorage.setItem(key3, JSON.stringify([...kept].slice(-most2)));
-    else localStorage.removeItem(key3);
-  } catch {
-  }
-}
+var write2 = () => saveKept(key3, kept.size > 0 ? [...kept].slice(-most2) : null);
 addEventListener("storage", (event) => {
   if (event.key === key3 || event.key === null) kept = null;
 });
@@ -2119,20 +2102,11 @@ var before = 24 * 3600 * 1e3;
 var kept3 = null;
 function read4() {
   if (kept3) return kept3;
-  try {
-    kept3 = JSON.parse(localStorage.getItem(key4));
-  } catch {
-    kept3 = null;
-  }
+  kept3 = loadKept(key4);
   if (typeof kept3?.since !== "number" || typeof kept3.sessions !== "object" || !kept3.sessions) kept3 = { since: Date.now() - before, sessions: {} };
   return kept3;
 }
-function write3() {
-  try {
-    localStorage.setItem(key4, JSON.stringify(kept3));
-  } catch {
-  }
-}
+var write3 = () => saveKept(key4, kept3);
 addEventListener("storage", (event) => {
   if (event.key === key4 || event.key === null) kept3 = null;
 });
@@ -2166,10 +2140,7 @@ function keepLooked(sessions) {
 }
 function forgetLooked() {
   kept3 = null;
-  try {
-    localStorage.removeItem(key4);
-  } catch {
-  }
+  saveKept(key4, null);
 }
 
 // receipts.js

@@ -1,5 +1,7 @@
 'use strict';
 
+import { loadKept, saveKept } from './kept.js';
+
 // How the page looks on this device: dark, light or as the system has it, and the size of its text.
 
 const key = 'panebridge.appearance';
@@ -7,22 +9,13 @@ const sizes = ['small', '', 'large', 'largest'];
 const themes = ['', 'light', 'dark'];
 
 function read() {
-  try {
-    const { theme = '', text = '' } = JSON.parse(localStorage.getItem(key)) ?? {};
-    return { theme: themes.includes(theme) ? theme : '', text: sizes.includes(text) ? text : '' };
-  } catch {
-    return { theme: '', text: '' };
-  }
+  const { theme = '', text = '' } = loadKept(key) ?? {};
+  return { theme: themes.includes(theme) ? theme : '', text: sizes.includes(text) ? text : '' };
 }
 
 function change(to) {
   const now = { ...read(), ...to };
-  try {
-    if (now.theme || now.text) localStorage.setItem(key, JSON.stringify(now));
-    else localStorage.removeItem(key);
-  } catch {
-    // there's no store: it's so until the page is loaded anew
-  }
+  saveKept(key, now.theme || now.text ? now : null);
   apply(now);
 }
 

@@ -1,5 +1,7 @@
 'use strict';
 
+import { loadKept, saveKept } from './kept.js';
+
 // What was written to sessions and not sent. It's kept by the browser, so that it's there after a reload, until it's
 // sent, the session is gone, or the browser isn't let in any more.
 
@@ -9,28 +11,18 @@ const longest = 64 * 1024; // characters that are kept of one
 
 // read reads them anew each time: another tab may have written.
 function read() {
-  try {
-    const all = JSON.parse(localStorage.getItem(key));
-    return all && typeof all === 'object' ? all : {};
-  } catch {
-    return {};
-  }
+  const all = loadKept(key);
+  return all && typeof all === 'object' ? all : {};
 }
 
-function write(all) {
-  try {
-    if (Object.keys(all).length > 0) localStorage.setItem(key, JSON.stringify(all));
-    else localStorage.removeItem(key);
-  } catch {
-    // it's full, or there's none: then a draft is there as long as the page is
-  }
-}
+const write = (all) => saveKept(key, Object.keys(all).length > 0 ? all : null);
 
 const here = new Map(); // by session: what this page keeps, also where the browser keeps nothing
 
 export function draftOf(id) {
   const { text } = (Object.hasOwn(read(), id) && read()[id]) || {};
-  return typeof text === 'string' ? text : here.get(id) ?? '';
+  const mine = here.get(id) ?? '';
+  return typeof text !== 'string' || text === mine.slice(0, longest) ? mine : text; // else another tab has written
 }
 
 // keepDraft keeps what's written to a session; '' forgets it.

@@ -1,5 +1,7 @@
 'use strict';
 
+import { loadKept, saveKept } from './kept.js';
+
 // What was looked at on this device: of each session how many turns, and how many lines, somebody has seen to
 // their end. It's kept by the browser alone.
 
@@ -11,22 +13,12 @@ let kept = null; // {since, sessions: {id: {turn, line, ended, at}}}
 
 function read() {
   if (kept) return kept;
-  try {
-    kept = JSON.parse(localStorage.getItem(key));
-  } catch {
-    kept = null; // somebody else's, or no store
-  }
+  kept = loadKept(key);
   if (typeof kept?.since !== 'number' || typeof kept.sessions !== 'object' || !kept.sessions) kept = { since: Date.now() - before, sessions: {} };
   return kept;
 }
 
-function write() {
-  try {
-    localStorage.setItem(key, JSON.stringify(kept));
-  } catch {
-    // it's full, or there's none: then it's kept as long as the page is open
-  }
-}
+const write = () => saveKept(key, kept);
 
 // Another tab has looked at something.
 addEventListener('storage', (event) => { if (event.key === key || event.key === null) kept = null; });
@@ -74,9 +66,5 @@ export function keepLooked(sessions) {
 // forgetLooked forgets all of it.
 export function forgetLooked() {
   kept = null;
-  try {
-    localStorage.removeItem(key);
-  } catch {
-    // there's no store
-  }
+  saveKept(key, null);
 }

@@ -1,6 +1,7 @@
 'use strict';
 
 import { byId } from './dom.js';
+import { loadKept, saveKept } from './kept.js';
 
 // Sessions that are muted on this device: they're in a group of their own, whatever they do, and count nowhere. It's kept
 // by the browser alone.
@@ -12,23 +13,12 @@ let kept = null; // a set of ids
 
 function read() {
   if (kept) return kept;
-  try {
-    const ids = JSON.parse(localStorage.getItem(key));
-    kept = new Set(Array.isArray(ids) ? ids : []);
-  } catch {
-    kept = new Set(); // somebody else's, or no store
-  }
+  const ids = loadKept(key);
+  kept = new Set(Array.isArray(ids) ? ids : []);
   return kept;
 }
 
-function write() {
-  try {
-    if (kept.size > 0) localStorage.setItem(key, JSON.stringify([...kept].slice(-most)));
-    else localStorage.removeItem(key);
-  } catch {
-    // it's full, or there's none: then it's kept as long as the page is open
-  }
-}
+const write = () => saveKept(key, kept.size > 0 ? [...kept].slice(-most) : null);
 
 // Another tab has muted something.
 addEventListener('storage', (event) => { if (event.key === key || event.key === null) kept = null; });

@@ -3,6 +3,7 @@
 import { sendInput } from './api.js';
 import { toast } from './dom.js';
 import { draftOf, keepDraft } from './drafts.js';
+import { loadKept, saveKept } from './kept.js';
 
 // Texts on their way to sessions: what was sent is out of the field at once, and goes to the server one after the other,
 // whatever is open meanwhile. What doesn't get there stands in the field again. Until it's there it's part of the draft,
@@ -78,7 +79,7 @@ export function forgetOutgoing() {
   for (const queue of queues.values()) queue.length = 0;
   queues.clear();
   fields.clear();
-  sessionStorage.removeItem(keysAt);
+  saveKept(keysAt, null, 'sessionStorage');
 }
 
 // keyOf is the key of a text: that of before, if nobody knows what came of it.
@@ -88,11 +89,8 @@ function keyOf(session, text) {
 }
 
 function keptKeys() {
-  try {
-    return JSON.parse(sessionStorage.getItem(keysAt)) ?? {};
-  } catch {
-    return {};
-  }
+  const all = loadKept(keysAt, 'sessionStorage');
+  return all && typeof all === 'object' ? all : {};
 }
 
 // keepKey keeps the text that's on its way to a session, and its key; null: there's none.
@@ -100,9 +98,5 @@ function keepKey(session, sent) {
   const all = keptKeys();
   if (sent) all[session] = sent;
   else delete all[session];
-  try {
-    sessionStorage.setItem(keysAt, JSON.stringify(all));
-  } catch {
-    // there's no room: what's sent again after a reload is another text then
-  }
+  saveKept(keysAt, all, 'sessionStorage'); // where it can't be kept, what's sent again after a reload is another text
 }

@@ -1,0 +1,23 @@
+'use strict';
+
+// What the browser keeps for the page, as JSON under a key. Its stores may be forbidden or full, and others may have
+// written to them: none of it stops the page.
+
+// loadKept returns what's kept under a key; null: nothing is, or nothing that can be read.
+export function loadKept(key, store = 'localStorage') {
+  try {
+    return JSON.parse(window[store].getItem(key));
+  } catch {
+    return null;
+  }
+}
+
+// saveKept keeps a value; null removes what's there. What can't be kept is there as long as the page is.
+export function saveKept(key, value, store = 'localStorage') {
+  try {
+    if (value === null) window[store].removeItem(key);
+    else window[store].setItem(key, JSON.stringify(value));
+  } catch {
+    // it's full, or there's none
+  }
+}
