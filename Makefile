@@ -9,7 +9,7 @@ BENCHTIME ?= 300ms
 RACEPACKAGES ?= ./...
 # More flags for `make test`, such as -p 1: one package at a time. Tests wait more than they
 # compute: more packages at once than there are processors.
-TESTFLAGS ?= -p 5
+TESTFLAGS ?= -p 3
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # The version comes from git here, so Go needn't ask git as well (and fail

@@ -76,7 +76,7 @@ const toolbar = "WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup"
 
 func chromium(t *testing.T) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
@@ -119,12 +119,13 @@ func Eval[T any](b *Browser, expression string) T {
 // a string, which a page's content security policy forbids.)
 func (b *Browser) Until(what, expression string) {
 	b.Helper()
-	for end := time.Now().Add(onePatience); !Eval[bool](b, "Boolean("+expression+")"); {
+	pause := 5 * time.Millisecond
+	for end := time.Now().Add(onePatience); !Eval[bool](b, "Boolean("+expression+")"); pause = min(pause*3/2, 100*time.Millisecond) {
 		if time.Now().After(end) {
 			b.Logf("the page shows: …%s", Eval[string](b, "document.body.innerText.slice(-3000)"))
 			b.Fatalf("waited %v in vain: %s", onePatience, what)
 		}
-		b.Do(chromedp.Sleep(20 * time.Millisecond))
+		b.Do(chromedp.Sleep(pause))
 	}
 }
 
