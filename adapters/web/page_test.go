@@ -49,6 +49,7 @@ type site struct {
 	files    api.TakeFilePart // nil: none is taken
 	give     api.ReadFile     // nil: none is given
 	mail     letterBox
+	listen   func(net.Listener) net.Listener // nil: as it is
 	broker   *api.Broker
 	known    *browserstest.Store // survives a start
 	keeper   *browsers.Doorkeeper
@@ -139,6 +140,9 @@ func (s *site) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.addr = l.Addr().String()
+	if s.listen != nil {
+		l = s.listen(l)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(ctx, nil, l) }()

@@ -118,7 +118,7 @@ var askingStart = null;
 var askStart = () => {
   askingStart ??= (async () => {
     try {
-      const answer = await fetch(startPath, bare);
+      const answer = await fetch(startPath, { ...bare, signal: AbortSignal.timeout(1e4) });
       if (answer.ok) learn(await answer.json().catch(() => {
         throw new TypeError("what answers isn’t panebridge");
       }));

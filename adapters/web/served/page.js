@@ -55,19 +55,22 @@ var APIError = class extends Error {
 };
 var base = "/api/v1/";
 var patience = 1e4;
+var longPatience = 6e4;
+var partPatience = 12e4;
+var filePatience = 6e5;
 var sessionPath = (id, rest = "") => `sessions/${encodeURIComponent(id)}${rest}`;
 function query(params) {
   const text = new URLSearchParams(Object.entries(params).filter(([, value]) => value !== void 0)).toString();
   return text && `?${text}`;
 }
-async function call(method, path, body, signal) {
+async function call(method, path, body, signal = AbortSignal.timeout(longPatience)) {
   const response = await signedFetch(base + path, { method, signal, body: body && JSON.stringify(body) }).catch((error) => {
     throw away(error);
   });
   if (!response.ok) throw await refusal(response);
   return response;
 }
-var away = (error) => error instanceof TypeError ? unreachable() : error;
+var away = (error) => error instanceof TypeError || error.name === "TimeoutError" ? unreachable() : error;
 var unreachable = () => new APIError(0, "away", "panebridge isn’t reachable. The page goes on by itself when it is.");
 var isAway = (error) => error.code === "away";
 async function refusal(response) {
@@ -98,16 +101,18 @@ async function getMarkdown(blocks) {
   if (!response.ok) throw await refusal(response);
   return response.json();
 }
-var getMe = () => json("GET", "page/me");
+var getMe = () => json("GET", "page/me", void 0, AbortSignal.timeout(patience));
 var getPage = () => json("GET", "page");
 var revokeBrowser = (id) => call("DELETE", `page/browsers/${encodeURIComponent(id)}`);
-var listAdapters = () => json("GET", "adapters");
+var listAdapters = () => json("GET", "adapters", void 0, AbortSignal.timeout(patience));
 var listAccess = () => json("GET", "access");
 var grantAccess = (person, role) => call("POST", "access", { person, role });
 var revokeAccess = (person, role) => json("DELETE", `access/${encodeURIComponent(person)}?role=${encodeURIComponent(role)}`);
 async function listSessions(most5, id) {
   const response = await call("GET", `sessions?ended=${most5}&with=${encodeURIComponent(id)}`, void 0, AbortSignal.timeout(patience));
-  return { sessions: await response.json(), ended: Number(response.headers.get("Panebridge-Ended")) };
+  return { sessions: await response.json().catch((error) => {
+    throw away(error);
+  }), ended: Number(response.headers.get("Panebridge-Ended")) };
 }
 var listAgents = () => json("GET", "agents");
 var listConversations = (agent, folder) => json("GET", `agents/${encodeURIComponent(agent)}/conversations?folder=${encodeURIComponent(folder)}`);
@@ -119,14 +124,14 @@ var renameSession = (id, name) => json("POST", sessionPath(id, "/name"), { name 
 var bindSession = (id, binding) => json("POST", sessionPath(id, "/bindings"), binding);
 var unbindSession = (id) => call("DELETE", `bindings/${encodeURIComponent(id)}`);
 async function sendFilePart(id, place, bytes, signal) {
-  const response = await signedFetch(`${base}${sessionPath(id, "/files")}?${new URLSearchParams(place)}`, { method: "POST", body: bytes, signal }).catch((error) => {
+  const response = await signedFetch(`${base}${sessionPath(id, "/files")}?${new URLSearchParams(place)}`, { method: "POST", body: bytes, signal: AbortSignal.any([signal, AbortSignal.timeout(partPatience)]) }).catch((error) => {
     throw away(error);
   });
   if (!response.ok) throw await refusal(response);
   return response.json();
 }
 async function getFile(id, path) {
-  const response = await call("GET", sessionPath(id, `/files?path=${encodeURIComponent(path)}`));
+  const response = await call("GET", sessionPath(id, `/files?path=${encodeURIComponent(path)}`), void 0, AbortSignal.timeout(filePatience));
   return response.blob().catch((error) => {
     throw away(error);
   });
@@ -150,7 +155,14 @@ var getProgress = (id, lines) => json("GET", sessionPath(id, `/progress?lines=${
 var getTurns = (id, { from, to, limit, order, notable }) => json("GET", sessionPath(id, `/turns${query({ from, to, limit, order, notable })}`));
 var getTool = (id, n, secrets) => json("GET", sessionPath(id, `/tools/${n}?secrets=${secrets}`));
 var getScreen = async (id, secrets) => (await call("GET", sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
-var openEvents = (id, { from, last: last2 }, signal) => call("GET", `events${query({ session: id, from, last: last2 })}`, void 0, signal);
+async function openEvents(id, { from, last: last2 }, abort) {
+  const timer = setTimeout(() => abort.abort(), patience);
+  try {
+    return await call("GET", `events${query({ session: id, from, last: last2 })}`, void 0, abort.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 // kept.js
 function loadKept(key5, store = "localStorage") {
@@ -3710,9 +3722,11 @@ var Stream = class {
     const connection = new AbortController();
     this.connection = connection;
     try {
-      const { body } = await openEvents(this.session, this.place, connection.signal);
+      const { body } = await openEvents(this.session, this.place, connection);
       if (this.connection === connection) this.connected();
-      for await (const event of eventsOf(body)) {
+      for await (const event of eventsOf(body, () => {
+        this.heard = Date.now();
+      })) {
         if (this.connection !== connection) return;
         this.receive(event);
       }
@@ -3724,6 +3738,7 @@ var Stream = class {
   }
   connected() {
     this.isOpen = true;
+    this.heard = Date.now();
     this.delay = firstDelay;
     this.onStatus(true);
   }
@@ -3743,6 +3758,14 @@ var Stream = class {
     this.delay = firstDelay;
     this.open();
   }
+  // silence is for how many milliseconds nothing came over a connection that's open, or seems to be.
+  silence() {
+    return this.isOpen ? Date.now() - this.heard : 0;
+  }
+  // renew opens a new connection behind what the one of now has brought.
+  renew() {
+    if (!this.closed) this.open();
+  }
   close() {
     this.closed = true;
     this.give();
@@ -3755,7 +3778,7 @@ var Stream = class {
     this.isOpen = false;
   }
 };
-async function* eventsOf(body) {
+async function* eventsOf(body, heard) {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let chunks = [];
@@ -3763,6 +3786,7 @@ async function* eventsOf(body) {
     for (; ; ) {
       const { done, value } = await reader.read();
       if (done) return;
+      heard();
       const text = decoder.decode(value, { stream: true });
       chunks.push(text);
       if (!text.includes("\n")) continue;
@@ -3790,6 +3814,8 @@ function eventOf(block) {
 var pollEvery2 = 2e3;
 var firstLines = 500;
 var endedAtOnce = 50;
+var shortSilence = 4e3;
+var mostSilence = 4e4;
 var hiddenGrace = 3e4;
 var state = {
   sessions: [],
@@ -3945,16 +3971,21 @@ async function poll() {
     shut("");
     if (state.open?.away) comeBack(state.open);
     if (!state.streaming) state.open?.stream?.now();
+    if (state.open?.stream) renewSilent(state.open);
     if (back2) state.open?.screen.changed();
     if (!follow()) draw4();
   } catch (error) {
     if (isOld()) return;
     if (error.status === 401) shut("refused");
-    else state.problem = isAway(error) || error.name === "TimeoutError" ? "panebridge isn’t reachable. Is it running?" : `panebridge has a problem: ${error.message}`;
+    else state.problem = isAway(error) ? "panebridge isn’t reachable. Is it running?" : `panebridge has a problem: ${error.message}`;
     drawConnection();
   } finally {
     takeEarly("");
   }
+}
+function renewSilent({ stream, conversation }) {
+  const isBehind = conversation.newest < (current()?.lines ?? 0);
+  if (stream.silence() > (isBehind ? shortSilence : mostSilence)) stream.renew();
 }
 function shut(why) {
   if (state.shut === why) return;

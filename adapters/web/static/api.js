@@ -15,7 +15,10 @@ export class APIError extends Error {
 }
 
 const base = '/api/v1/';
-const patience = 10000; // milliseconds for which a list of sessions is waited for
+const patience = 10000; // milliseconds for which what the page asks by itself is waited for
+const longPatience = 60000; // the same of what somebody asks: a chat or a program may have a part in it
+const partPatience = 120000; // of a part of a file that's sent
+const filePatience = 600000; // of a file that's got
 const sessionPath = (id, rest = '') => `sessions/${encodeURIComponent(id)}${rest}`;
 
 // query writes parameters with their question mark; what's undefined is left out. One without
@@ -25,15 +28,16 @@ function query(params) {
   return text && `?${text}`;
 }
 
-async function call(method, path, body, signal) {
+// call makes a call. A connection can die without a word, when a phone changes its network for one: nothing is waited for without end.
+async function call(method, path, body, signal = AbortSignal.timeout(longPatience)) {
   const response = await signedFetch(base + path, { method, signal, body: body && JSON.stringify(body) }).catch((error) => { throw away(error); });
   if (!response.ok) throw await refusal(response);
   return response;
 }
 
 // away is what's thrown for an error of fetch, which says "Failed to fetch" when nobody
-// answers, or breaks off.
-const away = (error) => (error instanceof TypeError ? unreachable() : error);
+// answers, or breaks off, or that it was waited for in vain.
+const away = (error) => (error instanceof TypeError || error.name === 'TimeoutError' ? unreachable() : error);
 
 const unreachable = () => new APIError(0, 'away', 'panebridge isn’t reachable. The page goes on by itself when it is.');
 
@@ -73,10 +77,10 @@ export async function getMarkdown(blocks) {
   return response.json();
 }
 
-export const getMe = () => json('GET', 'page/me');
+export const getMe = () => json('GET', 'page/me', undefined, AbortSignal.timeout(patience));
 export const getPage = () => json('GET', 'page');
 export const revokeBrowser = (id) => call('DELETE', `page/browsers/${encodeURIComponent(id)}`);
-export const listAdapters = () => json('GET', 'adapters');
+export const listAdapters = () => json('GET', 'adapters', undefined, AbortSignal.timeout(patience));
 export const listAccess = () => json('GET', 'access');
 export const grantAccess = (person, role) => call('POST', 'access', { person, role });
 export const revokeAccess = (person, role) => json('DELETE', `access/${encodeURIComponent(person)}?role=${encodeURIComponent(role)}`);
@@ -84,7 +88,7 @@ export const revokeAccess = (person, role) => json('DELETE', `access/${encodeURI
 // that id; ended is how many have.
 export async function listSessions(most, id) {
   const response = await call('GET', `sessions?ended=${most}&with=${encodeURIComponent(id)}`, undefined, AbortSignal.timeout(patience));
-  return { sessions: await response.json(), ended: Number(response.headers.get('Panebridge-Ended')) };
+  return { sessions: await response.json().catch((error) => { throw away(error); }), ended: Number(response.headers.get('Panebridge-Ended')) };
 }
 export const listAgents = () => json('GET', 'agents');
 export const listConversations = (agent, folder) => json('GET', `agents/${encodeURIComponent(agent)}/conversations?folder=${encodeURIComponent(folder)}`);
@@ -97,13 +101,13 @@ export const bindSession = (id, binding) => json('POST', sessionPath(id, '/bindi
 export const unbindSession = (id) => call('DELETE', `bindings/${encodeURIComponent(id)}`);
 // sendFilePart sends bytes of a file; place has its name, size, offset and upload.
 export async function sendFilePart(id, place, bytes, signal) {
-  const response = await signedFetch(`${base}${sessionPath(id, '/files')}?${new URLSearchParams(place)}`, { method: 'POST', body: bytes, signal }).catch((error) => { throw away(error); });
+  const response = await signedFetch(`${base}${sessionPath(id, '/files')}?${new URLSearchParams(place)}`, { method: 'POST', body: bytes, signal: AbortSignal.any([signal, AbortSignal.timeout(partPatience)]) }).catch((error) => { throw away(error); });
   if (!response.ok) throw await refusal(response);
   return response.json();
 }
 // getFile is a file of a session's folder, as a blob.
 export async function getFile(id, path) {
-  const response = await call('GET', sessionPath(id, `/files?path=${encodeURIComponent(path)}`));
+  const response = await call('GET', sessionPath(id, `/files?path=${encodeURIComponent(path)}`), undefined, AbortSignal.timeout(filePatience));
   return response.blob().catch((error) => { throw away(error); });
 }
 // sendInput has a text typed. The same text with the same key is typed once, however often it's sent.
@@ -131,5 +135,13 @@ export const getTurns = (id, { from, to, limit, order, notable }) => json('GET',
 // getTool is what a tool was called with, returned and changed, by the first line of either's block; secrets: mask or show.
 export const getTool = (id, n, secrets) => json('GET', sessionPath(id, `/tools/${n}?secrets=${secrets}`));
 export const getScreen = async (id, secrets) => (await call('GET', sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
-// openEvents follows a session from an event's id on, or from so many lines before the end.
-export const openEvents = (id, { from, last }, signal) => call('GET', `events${query({ session: id, from, last })}`, undefined, signal);
+// openEvents follows a session from an event's id on, or from so many lines before the end. abort ends it; that the answer
+// begins isn't waited for longer than patience.
+export async function openEvents(id, { from, last }, abort) {
+  const timer = setTimeout(() => abort.abort(), patience);
+  try {
+    return await call('GET', `events${query({ session: id, from, last })}`, undefined, abort.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}

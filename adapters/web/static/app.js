@@ -42,6 +42,8 @@ import { machineWords, needsYou, outcome, stateWords } from './words.js';
 const pollEvery = 2000; // milliseconds
 const firstLines = 500; // of a session that's opened
 const endedAtOnce = 50; // sessions that have ended and are shown, and so many more when asked for
+const shortSilence = 4000; // milliseconds
+const mostSilence = 40000; // the daemon writes something every 15 s
 const hiddenGrace = 30000; // milliseconds after which a hidden page gives its connection back
 
 const state = {
@@ -212,16 +214,24 @@ async function poll() {
     shut('');
     if (state.open?.away) comeBack(state.open);
     if (!state.streaming) state.open?.stream?.now();
+    if (state.open?.stream) renewSilent(state.open);
     if (back) state.open?.screen.changed();
     if (!follow()) draw();
   } catch (error) {
     if (isOld()) return;
     if (error.status === 401) shut('refused');
-    else state.problem = isAway(error) || error.name === 'TimeoutError' ? 'panebridge isn’t reachable. Is it running?' : `panebridge has a problem: ${error.message}`;
+    else state.problem = isAway(error) ? 'panebridge isn’t reachable. Is it running?' : `panebridge has a problem: ${error.message}`;
     drawConnection();
   } finally {
     takeEarly(''); // nobody has taken it
   }
+}
+
+// renewSilent opens a session's stream anew if nothing came over it for long: its connection may have died without a word.
+// It's soon that it does so where the list has lines that didn't come.
+function renewSilent({ stream, conversation }) {
+  const isBehind = conversation.newest < (current()?.lines ?? 0);
+  if (stream.silence() > (isBehind ? shortSilence : mostSilence)) stream.renew();
 }
 
 // shut closes the page for a browser that isn't let in, or opens it again: another tab may

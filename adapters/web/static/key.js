@@ -152,7 +152,7 @@ let askingStart = null;
 const askStart = () => {
   askingStart ??= (async () => {
     try {
-      const answer = await fetch(startPath, bare);
+      const answer = await fetch(startPath, { ...bare, signal: AbortSignal.timeout(10000) });
       if (answer.ok) learn(await answer.json().catch(() => { throw new TypeError('what answers isn’t panebridge'); }));
       return answer;
     } finally {

@@ -36,9 +36,9 @@ export class Stream {
     const connection = new AbortController();
     this.connection = connection;
     try {
-      const { body } = await openEvents(this.session, this.place, connection.signal);
+      const { body } = await openEvents(this.session, this.place, connection);
       if (this.connection === connection) this.connected();
-      for await (const event of eventsOf(body)) {
+      for await (const event of eventsOf(body, () => { this.heard = Date.now(); })) {
         if (this.connection !== connection) return; // it was given up
         this.receive(event);
       }
@@ -52,6 +52,7 @@ export class Stream {
 
   connected() {
     this.isOpen = true;
+    this.heard = Date.now();
     this.delay = firstDelay;
     this.onStatus(true);
   }
@@ -75,6 +76,14 @@ export class Stream {
     this.open();
   }
 
+  // silence is for how many milliseconds nothing came over a connection that's open, or seems to be.
+  silence() { return this.isOpen ? Date.now() - this.heard : 0; }
+
+  // renew opens a new connection behind what the one of now has brought.
+  renew() {
+    if (!this.closed) this.open();
+  }
+
   close() {
     this.closed = true;
     this.give();
@@ -90,8 +99,8 @@ export class Stream {
 }
 
 // eventsOf yields the events in a body, as far as the API writes them: one line of data
-// each. A chunk without a line break can't end one, so what's long is put together once.
-async function* eventsOf(body) {
+// each. A chunk without a line break can't end one, so what's long is put together once. heard is called for each chunk.
+async function* eventsOf(body, heard) {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let chunks = [];
@@ -99,6 +108,7 @@ async function* eventsOf(body) {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
+      heard();
       const text = decoder.decode(value, { stream: true });
       chunks.push(text);
       if (!text.includes('\n')) continue;
