@@ -5,6 +5,8 @@ var startPath = "/api/v1/page/start";
 var keysPath = "/api/v1/page/keys";
 var mePath = "/api/v1/page/me";
 var changeEvery = 7 * 24 * 3600 * 1e3;
+var patience = 6e4;
+var startPatience = 1e4;
 var tries = 3;
 var algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 var browser = null;
@@ -96,7 +98,7 @@ async function signedFetch(path, options) {
     else if (path === keysPath || !await loadKey() || !browser) return response;
   }
 }
-async function send(path, { method = "GET", body = "", signal, as = browser }) {
+async function send(path, { method = "GET", body = "", signal = AbortSignal.timeout(patience), as = browser }) {
   try {
     if (!start) {
       const answer = await askStart();
@@ -118,7 +120,7 @@ var askingStart = null;
 var askStart = () => {
   askingStart ??= (async () => {
     try {
-      const answer = await fetch(startPath, { ...bare, signal: AbortSignal.timeout(1e4) });
+      const answer = await fetch(startPath, { ...bare, signal: AbortSignal.timeout(startPatience) });
       if (answer.ok) learn(await answer.json().catch(() => {
         throw new TypeError("what answers isn’t panebridge");
       }));

@@ -55,7 +55,6 @@ var APIError = class extends Error {
 };
 var base = "/api/v1/";
 var patience = 1e4;
-var longPatience = 6e4;
 var partPatience = 12e4;
 var filePatience = 6e5;
 var sessionPath = (id, rest = "") => `sessions/${encodeURIComponent(id)}${rest}`;
@@ -63,7 +62,7 @@ function query(params) {
   const text = new URLSearchParams(Object.entries(params).filter(([, value]) => value !== void 0)).toString();
   return text && `?${text}`;
 }
-async function call(method, path, body, signal = AbortSignal.timeout(longPatience)) {
+async function call(method, path, body, signal) {
   const response = await signedFetch(base + path, { method, signal, body: body && JSON.stringify(body) }).catch((error) => {
     throw away(error);
   });

@@ -16,7 +16,6 @@ export class APIError extends Error {
 
 const base = '/api/v1/';
 const patience = 10000; // milliseconds for which what the page asks by itself is waited for
-const longPatience = 60000; // the same of what somebody asks: a chat or a program may have a part in it
 const partPatience = 120000; // of a part of a file that's sent
 const filePatience = 600000; // of a file that's got
 const sessionPath = (id, rest = '') => `sessions/${encodeURIComponent(id)}${rest}`;
@@ -28,8 +27,7 @@ function query(params) {
   return text && `?${text}`;
 }
 
-// call makes a call. A connection can die without a word, when a phone changes its network for one: nothing is waited for without end.
-async function call(method, path, body, signal = AbortSignal.timeout(longPatience)) {
+async function call(method, path, body, signal) {
   const response = await signedFetch(base + path, { method, signal, body: body && JSON.stringify(body) }).catch((error) => { throw away(error); });
   if (!response.ok) throw await refusal(response);
   return response;

@@ -10,6 +10,8 @@ const startPath = '/api/v1/page/start';
 const keysPath = '/api/v1/page/keys';
 const mePath = '/api/v1/page/me';
 const changeEvery = 7 * 24 * 3600 * 1000; // milliseconds
+const patience = 60000; // milliseconds for which an answer is waited for: a chat or a program may have a part in it
+const startPatience = 10000; // the same of the daemon's start
 const tries = 3; // of a request that's signed for another start, or with a key that was changed meanwhile
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
@@ -127,7 +129,9 @@ export async function signedFetch(path, options) {
   }
 }
 
-async function send(path, { method = 'GET', body = '', signal, as = browser }) {
+// send waits for an answer no longer than patience, unless signal says else: a connection can die without a word, as when a
+// phone changes its network.
+async function send(path, { method = 'GET', body = '', signal = AbortSignal.timeout(patience), as = browser }) {
   try {
     if (!start) {
       const answer = await askStart();
@@ -152,7 +156,7 @@ let askingStart = null;
 const askStart = () => {
   askingStart ??= (async () => {
     try {
-      const answer = await fetch(startPath, { ...bare, signal: AbortSignal.timeout(10000) });
+      const answer = await fetch(startPath, { ...bare, signal: AbortSignal.timeout(startPatience) });
       if (answer.ok) learn(await answer.json().catch(() => { throw new TypeError('what answers isn’t panebridge'); }));
       return answer;
     } finally {
