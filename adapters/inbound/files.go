@@ -106,10 +106,13 @@ func shownFileName(f intake.Attachment) string {
 	return strings.ToValidUTF8(f.Name, "?")
 }
 
-// quotedPath is a path as it's typed: without white space agents and shells read it as
-// it is.
+// quotedPath is a path as it's typed: agents and shells read it as it is, and a shell runs nothing that a folder's
+// name has. Double quotes are what agents know of paths with spaces.
 func quotedPath(path string) string {
-	if strings.ContainsFunc(path, unicode.IsSpace) {
+	switch {
+	case strings.ContainsAny(path, "$`\"'\\!*?[]{}()<>|&;#^=~"):
+		return "'" + strings.NewReplacer("'", `'\''`, `\`, `'\\'`).Replace(path) + "'" // fish reads backslashes between quotes
+	case strings.ContainsFunc(path, unicode.IsSpace):
 		return `"` + path + `"`
 	}
 	return path

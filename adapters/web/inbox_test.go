@@ -131,6 +131,48 @@ func TestQuestionsAreAnsweredInTheInbox(t *testing.T) {
 	}
 }
 
+// A digit answers nothing but what's seen: no question of another card than the one with the focus, of none that's muted,
+// and of none that isn't in view.
+func TestADigitAnswersWhatIsSeenAlone(t *testing.T) {
+	slow(t)
+	s := newSite(t)
+	first, second := s.daemon.Add("first", "claude"), s.daemon.Add("second", "claude")
+	for n := range 30 {
+		s.daemon.SetState(s.daemon.Add(fmt.Sprint("quiet-", n), "claude"), sessions.StateIdle, "")
+	}
+	b := browse(t, 1280, 844)
+	b.Do(s.enter())
+	armedIn := func(name string) string {
+		return card(name) + `?.querySelector('.prompt:not([hidden]) button:enabled') && !` + card(name) + `.querySelector('.prompt').matches('[data-moving]')`
+	}
+	presses := func(why, id string, want sessions.PromptState) {
+		t.Helper()
+		b.Do(chromedp.Sleep(400*time.Millisecond), chromedp.KeyEvent("1"), chromedp.Sleep(300*time.Millisecond))
+		if p, err := s.daemon.Prompt(t.Context(), id); err != nil || p.State != want {
+			t.Errorf("%s: it's %+v, %v", why, p, err)
+		}
+	}
+	asked, other := s.daemon.Ask(first, permission()), s.daemon.Ask(second, permission())
+	b.Until("both", armedIn("first")+` && `+armedIn("second"))
+	browsertest.Eval[bool](b, `(`+card("first")+`.querySelector('.prompt-option').focus(), true)`)
+	s.daemon.SetPrompt(asked, sessions.PromptAnswered, "", &sessions.Answer{Options: []int{0}, Author: "cli"})
+	b.Until("the first is answered", `/answered: Yes$/.test(`+card("first")+`.querySelector('.prompt').textContent)`)
+	presses("the focus is in another card", other, sessions.PromptOpen)
+
+	browsertest.Eval[bool](b, `(document.activeElement.blur(), true)`)
+	browsertest.Eval[bool](b, `(document.querySelector('#inbox').scrollTop = 3000, true)`)
+	presses("it isn't in view", other, sessions.PromptOpen)
+	browsertest.Eval[bool](b, `(document.querySelector('#inbox').scrollTop = 0, true)`)
+	presses("it's the only one", other, sessions.PromptAnswered)
+
+	browsertest.Eval[bool](b, `(localStorage.setItem('panebridge.muted', JSON.stringify(['`+string(second)+`'])), true)`)
+	b.Do(chromedp.Reload())
+	muted := s.daemon.Ask(second, permission())
+	b.Until("a question of a muted one", armedIn("second"))
+	browsertest.Eval[bool](b, `(`+card("second")+`.scrollIntoView({ block: 'center' }), true)`)
+	presses("it's muted", muted, sessions.PromptOpen)
+}
+
 // What's done is news until somebody has looked at it to its end, on this device: also after a reload.
 func TestWhatIsDoneIsNewsUntilItIsLookedAt(t *testing.T) {
 	s := newSite(t)

@@ -60,7 +60,7 @@ func (a *api) table() map[string]methods {
 		"/api/v1/access":                      {"GET": {a.listAccess, asksWho, access.Admin, "list who may do what"}, "POST": {a.grantAccess, asksWho, access.Admin, "give a person access"}},
 		"/api/v1/access/{person}":             {"DELETE": {a.revokeAccess, asksWho, access.Admin, "take back a person's access"}},
 		"/api/v1/receipts/{id}":               {"GET": {a.receipt, asked, access.Viewer, "say what became of a text"}, "DELETE": {a.cancelReceipt, asked, access.Operator, "take back a text"}},
-		"/api/v1/receipts/{id}/anyway":        {"POST": {a.sendAnyway, asked, access.Operator, "type a text that's held"}},
+		"/api/v1/receipts/{id}/anyway":        {"POST": {a.sendAnyway, asked, access.Approver, "type a text that's held"}},
 		"/api/v1/prompts":                     {"GET": {a.prompts, asked, access.Viewer, "list open questions"}},
 		"/api/v1/prompts/{id}":                {"GET": {a.prompt, asked, access.Viewer, "show a question"}},
 		"/api/v1/prompts/{id}/answer":         {"POST": {a.answerPrompt, asked, access.Approver, "answer a question"}},

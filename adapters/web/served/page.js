@@ -1847,6 +1847,15 @@ var PromptPanel = class {
   isOpen() {
     return Boolean(this.prompt) && !final2(this.prompt);
   }
+  // isInView says that all choices are seen, and the question's first words as well unless the focus is on it.
+  isInView() {
+    const seen = (node) => {
+      const { left: left2, top, width, height } = node.getBoundingClientRect();
+      return this.box.contains(document.elementFromPoint(left2 + width / 2, top + height / 2));
+    };
+    const hasFocus = this.box.contains(document.activeElement);
+    return [...this.box.querySelectorAll("[data-digit]")].every(seen) && (hasFocus || seen(this.box.firstElementChild));
+  }
   close() {
     this.closed = true;
     this.events.abort();
@@ -3213,11 +3222,12 @@ var Inbox = class {
     this.panels.get(card)?.close();
     this.panels.delete(card);
   }
-  // panelOfKeys is whose question digits answer: the one in whose card the focus is, or the only one.
+  // panelOfKeys is whose question digits answer: the one in whose card the focus is, or else the only one, unless it's
+  // muted. It's none that isn't in view.
   panelOfKeys() {
-    const asking = [...this.panels].filter(([, panel2]) => panel2.isOpen());
-    const [, panel] = asking.find(([card]) => card.contains(document.activeElement)) ?? (asking.length === 1 ? asking[0] : []);
-    return panel;
+    const focused = document.activeElement?.closest(".card");
+    const asking = [...this.panels].filter(([card, panel]) => panel.isOpen() && (focused ? card === focused : card.dataset.muted !== "true"));
+    return asking.length === 1 && asking[0][1].isInView() ? asking[0][1] : void 0;
   }
   drawCard(card, session, group) {
     card.dataset.state = session.state;

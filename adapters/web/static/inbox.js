@@ -80,11 +80,12 @@ export class Inbox {
     this.panels.delete(card);
   }
 
-  // panelOfKeys is whose question digits answer: the one in whose card the focus is, or the only one.
+  // panelOfKeys is whose question digits answer: the one in whose card the focus is, or else the only one, unless it's
+  // muted. It's none that isn't in view.
   panelOfKeys() {
-    const asking = [...this.panels].filter(([, panel]) => panel.isOpen());
-    const [, panel] = asking.find(([card]) => card.contains(document.activeElement)) ?? (asking.length === 1 ? asking[0] : []);
-    return panel;
+    const focused = document.activeElement?.closest('.card');
+    const asking = [...this.panels].filter(([card, panel]) => panel.isOpen() && (focused ? card === focused : card.dataset.muted !== 'true'));
+    return asking.length === 1 && asking[0][1].isInView() ? asking[0][1] : undefined;
   }
 
   drawCard(card, session, group) {

@@ -40,6 +40,16 @@ export class PromptPanel {
     return Boolean(this.prompt) && !final(this.prompt);
   }
 
+  // isInView says that all choices are seen, and the question's first words as well unless the focus is on it.
+  isInView() {
+    const seen = (node) => {
+      const { left, top, width, height } = node.getBoundingClientRect();
+      return this.box.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+    };
+    const hasFocus = this.box.contains(document.activeElement);
+    return [...this.box.querySelectorAll('[data-digit]')].every(seen) && (hasFocus || seen(this.box.firstElementChild));
+  }
+
   close() {
     this.closed = true;
     this.events.abort();
