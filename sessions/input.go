@@ -28,6 +28,10 @@ func (m *Manager) Input(ctx context.Context, id ID, req InputRequest) (Receipt, 
 	if err != nil {
 		return Receipt{}, err
 	}
+	if run, ok := s.Addressee.run(); ok && m.opt.HasEnded != nil && m.opt.HasEnded(run) {
+		s.Addressee = "" // a text let through to it was the last that could be for it
+		m.setAddressee(ctx, s.ID, "")
+	}
 	now := time.Now()
 	r := &Receipt{
 		ID: randomID("in_"), Session: s.ID, Text: req.Text, Submit: req.Submit, Author: req.Author,

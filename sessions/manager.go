@@ -49,6 +49,8 @@ type Options struct {
 	// Integrate changes the command of a shell, and adds to its environment, so that it
 	// tells of its commands. Nil: nothing is changed.
 	Integrate func(command []string) (changed, env []string)
+	// HasEnded reports whether a run of a program has ended: see Program.Run. Nil: that isn't known.
+	HasEnded func(run string) bool
 	// Hides reports whether what people see of a text hides something that could do more than be
 	// secret. Nil: it hides nothing.
 	Hides func(text string) bool

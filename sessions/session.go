@@ -331,6 +331,9 @@ func (a Addressee) yieldsTo(to Addressee) bool {
 	return a == "" || to.Agent() != "" && (a == "own" || a.IsShell())
 }
 
+// run is the run of a program that's none of those which people write to by themselves.
+func (a Addressee) run() (string, bool) { return strings.CutPrefix(string(a), "run:") }
+
 // IsShell reports whether it's a shell.
 func (a Addressee) IsShell() bool { return strings.HasPrefix(string(a), "shell:") }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/panebridge/panebridge/internal/api/apitest"
 	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/browsertest"
+	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -185,4 +186,61 @@ func TestWhoWroteATextThatWaits(t *testing.T) {
 	}
 	takeBack(2)
 	b.Until("mine to be changed", field+` === 'mine'`)
+}
+
+// What's taken back is as it was written: also on a device that sees secrets masked, and where another session is open by
+// then. What's masked isn't written back.
+func TestWhatIsTakenBackIsAsItWasWritten(t *testing.T) {
+	slow(t)
+	masker, err := redact.New(redact.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t)
+	s.stop()
+	s.masker = masker
+	s.start(t)
+	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}
+	one, two := s.daemon.Add("one", "claude"), s.daemon.Add("two", "claude")
+	b := browse(t, 390, 844)
+	b.Ignore("status of 401")
+	url, _ := s.keeper.NewShare(time.Now(), "http://"+s.addr, browsers.Share{Name: "a phone", Roles: access.Roles{access.Operator: true}})
+	b.Do(chromedp.Navigate(url))
+	b.Until("it waits", gateShows+` === 'waiting'`)
+	if _, err := s.keeper.Confirm(t.Context(), time.Now(), s.keeper.Waiting(time.Now())[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	b.Until("the page", pageShows)
+	at := func(id sessions.ID, name string) {
+		t.Helper()
+		browsertest.Eval[string](b, fmt.Sprintf(`location.hash = %q`, id))
+		b.Until(name, fmt.Sprintf(headSays, name)+` && !document.querySelector('#text').disabled`)
+	}
+	const takeBack = `[...document.querySelectorAll('.receipt:not([data-state=cancelled]) button')].find((e) => e.textContent === 'Take back')`
+	const secret = "echo password=hunter2secret"
+	write := func() {
+		t.Helper()
+		b.Do(chromedp.Focus("#text"), browsertest.InsertText(secret), browsertest.Enter())
+		b.Until("it waits, masked", `document.querySelector('.receipt:not([data-state=cancelled]) .receipt-text')?.textContent.includes('[masked: ') && `+takeBack)
+	}
+	at(one, "one")
+	write()
+	browsertest.Eval[bool](b, `(`+takeBack+`.click(), location.hash = '`+string(two)+`', true)`)
+	b.Until("the other", fmt.Sprintf(headSays, "two"))
+	at(one, "one")
+	b.Until("it as it was written", field+` === '`+secret+`'`)
+	b.Do(chromedp.Focus("#text"), browsertest.Enter())
+	b.Until("it waits again", takeBack)
+	b.Do(chromedp.Reload())
+	b.Until("it's there after a reload", takeBack)
+	browsertest.Eval[bool](b, `(`+takeBack+`.click(), true)`)
+	b.Until("word of it", `/taken back.*secret/.test(document.querySelector('#toast').textContent)`)
+	if text := browsertest.Eval[string](b, field); text != "" {
+		t.Errorf("the field has %q", text)
+	}
+	for _, r := range s.daemon.Receipts() {
+		if r.Text != secret || r.State != sessions.ReceiptCancelled {
+			t.Errorf("there's %+v", r)
+		}
+	}
 }

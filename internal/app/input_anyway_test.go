@@ -106,3 +106,47 @@ func TestInputIsSentThoughADialogIsQuoted(t *testing.T) {
 		})
 	}
 }
+
+// A text that's let through to what a shell runs, and those behind it, are that program's for as long as it runs: what's
+// written afterwards is for the shell again.
+func TestWhatIsLetThroughIsForOneRun(t *testing.T) {
+	slow(t)
+	d := newDaemon(t)
+	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "shell", Command: []string{"bash", "--norc"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := func(text string) sessions.Receipt {
+		t.Helper()
+		r, err := d.api.Input(d.ctx(), "shell", text, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := d.final(input("sh -c 'read -r x; echo got $x; read -r x; echo then $x'")); !r.Submitted() {
+		t.Fatalf("%s: %s", r.State, r.Reason)
+	}
+	first := input("one")
+	d.await("offer to type it all the same", func() bool {
+		first, err = d.api.Receipt(d.ctx(), first.ID)
+		return err == nil && first.Quoted != "" && first.Front == "sh"
+	})
+	if _, err := d.api.SendAnyway(d.ctx(), first.ID, first.Quoted); err != nil {
+		t.Fatal(err)
+	}
+	d.await("it's read", func() bool { return slices.Contains(d.lines(s.ID), "got one") })
+	if r := d.final(input("two")); !r.Submitted() {
+		t.Fatalf("another for it is %s: %s", r.State, r.Reason)
+	}
+	d.await("it's read", func() bool { return slices.Contains(d.lines(s.ID), "then two") })
+	for _, text := range []string{"echo three-$((1+2))", "echo four-$((2+2))"} {
+		if r := d.final(input(text)); !r.Submitted() {
+			t.Fatalf("%q, for the shell, is %s: %s", text, r.State, r.Reason)
+		}
+	}
+	d.await("the shell ran them", func() bool {
+		all := d.lines(s.ID)
+		return slices.Contains(all, "three-3") && slices.Contains(all, "four-4")
+	})
+}

@@ -51,7 +51,7 @@ func (w *Watchers) Front(s *sessions.Snapshot) sessions.Program {
 	leader := found[0]
 	out := sessions.Program{
 		Kind: sessions.ProgramOther, Name: leader.title(),
-		Run: strconv.Itoa(leader.PID) + "-" + strconv.FormatInt(leader.Started.UnixMilli(), 10), Started: time.Now().Add(-leader.Age), Own: leader.PID == s.PID,
+		Run: leader.run(), Started: time.Now().Add(-leader.Age), Own: leader.PID == s.PID,
 	}
 	for _, process := range found {
 		if p := w.opt.Profiles.Match(process); p != nil && !p.Shell() {
@@ -69,6 +69,23 @@ func (w *Watchers) Front(s *sessions.Snapshot) sessions.Program {
 		}
 	}
 	return out
+}
+
+// run stands for one run of a program: see sessions.Program.
+func (p Process) run() string {
+	return strconv.Itoa(p.PID) + "-" + strconv.FormatInt(p.Started.UnixMilli(), 10)
+}
+
+// HasEnded reports whether a run of a program, as sessions.Program names it, has ended. It's
+// false where processes can't be looked at.
+func (p *Processes) HasEnded(run string) bool {
+	id, _, _ := strings.Cut(run, "-")
+	pid, err := strconv.Atoi(id)
+	if err != nil || !p.ok {
+		return false
+	}
+	process, ok := p.Get(pid)
+	return !ok || process.run() != run
 }
 
 // title is what people call a process: the name by which it was started.

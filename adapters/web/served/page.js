@@ -220,6 +220,8 @@ var keysAt = "panebridge.sent";
 var queues = /* @__PURE__ */ new Map();
 var fields = /* @__PURE__ */ new Map();
 var composers = /* @__PURE__ */ new Map();
+var sentTexts = /* @__PURE__ */ new Map();
+var mostSent = 200;
 var joined = (texts3) => texts3.filter((text) => text !== "").join("\n");
 var outgoing = (session) => queues.get(session) ?? [];
 function keepWritten(session, text) {
@@ -256,21 +258,28 @@ async function sendNext(session, queue) {
     const receipt = await sendInput(session, sent.text, sent.key);
     if (queue.length === 0) return;
     queue.shift();
+    sentTexts.set(receipt.id, sent.text);
+    if (sentTexts.size > mostSent) sentTexts.delete(sentTexts.keys().next().value);
     keepKey(session, null);
     keepWritten(session, writtenTo(session));
     composers.get(session)?.follow(receipt);
   } catch (error) {
     toast(`Not sent: ${error.message}`);
     if (error.status >= 400 && error.status < 500) keepKey(session, null);
-    const back2 = joined([...queue.splice(0), writtenTo(session)]);
-    if (composers.has(session)) composers.get(session).write(back2);
-    else keepWritten(session, back2);
+    writeBack(session, joined(queue.splice(0)));
   }
+}
+var textSent = (receipt) => sentTexts.get(receipt);
+function writeBack(session, text) {
+  const all = joined([text, writtenTo(session)]);
+  if (composers.has(session)) composers.get(session).write(all);
+  else keepWritten(session, all);
 }
 function forgetOutgoing() {
   for (const queue of queues.values()) queue.length = 0;
   queues.clear();
   fields.clear();
+  sentTexts.clear();
   saveKept(keysAt, null, "sessionStorage");
 }
 function keyOf(session, text) {
@@ -1144,19 +1153,19 @@ var Composer = class {
     const by = receipt.by || (names[receipt.author] ?? receipt.author);
     if (by && !isMe(receipt.author)) item.append(element("span", "receipt-author", `by ${by}`));
     for (const way of receipt.revivals ?? []) {
-      item.append(this.button(revivals[way] ?? way, () => this.sendAnyway(receipt, way)));
+      item.append(this.button(revivals[way] ?? way, () => this.sendAnyway(receipt, way), "needs-approver"));
     }
     if (receipt.quoted) {
       const label2 = receipt.front ? `Type it into ${receipt.front} all the same` : "Send anyway";
-      item.append(this.button(label2, () => this.sendAnyway(receipt)));
+      item.append(this.button(label2, () => this.sendAnyway(receipt), "needs-approver"));
     }
     if (takeable.has(receipt.state)) item.append(this.button("Take back", () => this.takeBack(receipt)));
     if (receipt.state === "failed") item.append(this.button("Dismiss", () => item.remove()));
     if (receipt.reason) item.append(element("span", "receipt-reason", receipt.reason));
     this.number();
   }
-  button(text, fn) {
-    const button3 = element("button", "button small", text);
+  button(text, fn, role = "") {
+    const button3 = element("button", `button small ${role}`.trim(), text);
     button3.type = "button";
     button3.addEventListener("click", fn);
     return button3;
@@ -1170,14 +1179,19 @@ var Composer = class {
       toast(error.message);
     }
   }
+  // takeBack has a text of this device's stand in the field again, whatever is open by then: as it was written, which the
+  // receipt has only if nothing of it is masked.
   async takeBack(receipt) {
     try {
       await cancelReceipt(receipt.id);
-      if (this.closed || !isMe(receipt.author)) return;
-      this.write(joined([receipt.text, this.text.value]));
     } catch (error) {
       toast(error.message);
+      return;
     }
+    if (!isMe(receipt.author)) return;
+    const own = textSent(receipt.id);
+    if (own === void 0 && hasMask(receipt.text)) toast("It’s taken back. It had something secret, which isn’t kept here: write it anew.");
+    else writeBack(this.session, own ?? receipt.text);
   }
 };
 function progress({ state: state2 }, agent) {
@@ -1196,6 +1210,7 @@ function progress({ state: state2 }, agent) {
   });
   return box;
 }
+var hasMask = (text) => /\[masked: [^\]]*\]/.test(text);
 var sleep = (ms) => new Promise((resolve) => {
   setTimeout(resolve, ms);
 });

@@ -2,7 +2,7 @@
 
 import { byId, element, toast } from './dom.js';
 import { cancelReceipt, getReceipt, openReceipts, pressKeys, sendAnyway } from './api.js';
-import { joined, keepWritten, outgoing, sendText, watchOutgoing, writtenTo } from './outgoing.js';
+import { keepWritten, outgoing, sendText, textSent, watchOutgoing, writeBack, writtenTo } from './outgoing.js';
 import { isMe } from './roles.js';
 import { withSecrets } from './secrets.js';
 import { composes } from './typing.js';
@@ -193,11 +193,11 @@ export class Composer {
     const by = receipt.by || (names[receipt.author] ?? receipt.author);
     if (by && !isMe(receipt.author)) item.append(element('span', 'receipt-author', `by ${by}`));
     for (const way of receipt.revivals ?? []) {
-      item.append(this.button(revivals[way] ?? way, () => this.sendAnyway(receipt, way)));
+      item.append(this.button(revivals[way] ?? way, () => this.sendAnyway(receipt, way), 'needs-approver'));
     }
     if (receipt.quoted) {
       const label = receipt.front ? `Type it into ${receipt.front} all the same` : 'Send anyway';
-      item.append(this.button(label, () => this.sendAnyway(receipt)));
+      item.append(this.button(label, () => this.sendAnyway(receipt), 'needs-approver'));
     }
     if (takeable.has(receipt.state)) item.append(this.button('Take back', () => this.takeBack(receipt)));
     if (receipt.state === 'failed') item.append(this.button('Dismiss', () => item.remove()));
@@ -205,8 +205,8 @@ export class Composer {
     this.number();
   }
 
-  button(text, fn) {
-    const button = element('button', 'button small', text);
+  button(text, fn, role = '') {
+    const button = element('button', `button small ${role}`.trim(), text);
     button.type = 'button';
     button.addEventListener('click', fn);
     return button;
@@ -222,14 +222,19 @@ export class Composer {
     }
   }
 
+  // takeBack has a text of this device's stand in the field again, whatever is open by then: as it was written, which the
+  // receipt has only if nothing of it is masked.
   async takeBack(receipt) {
     try {
       await cancelReceipt(receipt.id);
-      if (this.closed || !isMe(receipt.author)) return;
-      this.write(joined([receipt.text, this.text.value]));
     } catch (error) {
       toast(error.message);
+      return;
     }
+    if (!isMe(receipt.author)) return;
+    const own = textSent(receipt.id);
+    if (own === undefined && hasMask(receipt.text)) toast('It’s taken back. It had something secret, which isn’t kept here: write it anew.');
+    else writeBack(this.session, own ?? receipt.text);
   }
 }
 
@@ -250,5 +255,8 @@ function progress({ state }, agent) {
   });
   return box;
 }
+
+// hasMask says whether a receipt's text has something masked.
+const hasMask = (text) => /\[masked: [^\]]*\]/.test(text);
 
 const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });

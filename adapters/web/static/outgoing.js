@@ -14,9 +14,11 @@ const keysAt = 'panebridge.sent'; // the key outlasts a reload, as the draft doe
 const queues = new Map(); // by session: the texts that are on their way, the oldest first
 const fields = new Map(); // by session: what stands in its field while some are
 const composers = new Map(); // by session: the one that's open
+const sentTexts = new Map(); // by receipt: what was sent by this page
+const mostSent = 200;
 
 // joined are texts as one, each on lines of its own.
-export const joined = (texts) => texts.filter((text) => text !== '').join('\n');
+const joined = (texts) => texts.filter((text) => text !== '').join('\n');
 
 // outgoing are the texts that are on their way to a session.
 export const outgoing = (session) => queues.get(session) ?? [];
@@ -62,16 +64,26 @@ async function sendNext(session, queue) {
     const receipt = await sendInput(session, sent.text, sent.key);
     if (queue.length === 0) return; // all was forgotten
     queue.shift();
+    sentTexts.set(receipt.id, sent.text);
+    if (sentTexts.size > mostSent) sentTexts.delete(sentTexts.keys().next().value);
     keepKey(session, null);
     keepWritten(session, writtenTo(session));
     composers.get(session)?.follow(receipt);
   } catch (error) {
     toast(`Not sent: ${error.message}`);
     if (error.status >= 400 && error.status < 500) keepKey(session, null); // it was refused; else nobody knows
-    const back = joined([...queue.splice(0), writtenTo(session)]);
-    if (composers.has(session)) composers.get(session).write(back);
-    else keepWritten(session, back);
+    writeBack(session, joined(queue.splice(0)));
   }
+}
+
+// textSent is a text as it was sent by this page; undefined: it wasn't.
+export const textSent = (receipt) => sentTexts.get(receipt);
+
+// writeBack has a text stand in a session's field again, before what stands there.
+export function writeBack(session, text) {
+  const all = joined([text, writtenTo(session)]);
+  if (composers.has(session)) composers.get(session).write(all);
+  else keepWritten(session, all);
 }
 
 // forgetOutgoing forgets all texts.
@@ -79,6 +91,7 @@ export function forgetOutgoing() {
   for (const queue of queues.values()) queue.length = 0;
   queues.clear();
   fields.clear();
+  sentTexts.clear();
   saveKept(keysAt, null, 'sessionStorage');
 }
 
