@@ -186,6 +186,8 @@ func TestWhoWroteATextThatWaits(t *testing.T) {
 	}
 	takeBack(2)
 	b.Until("mine to be changed", field+` === 'mine'`)
+	s.daemon.SetPrompt(s.daemon.Ask(id, permission()), sessions.PromptAnswered, "", &sessions.Answer{Options: []int{0}, Author: "web"})
+	b.Until("who answered", `/The owner’s browser answered: Yes$/.test(`+promptText+`)`)
 }
 
 // What's taken back is as it was written: also on a device that sees secrets masked, and where another session is open by

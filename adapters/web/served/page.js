@@ -1082,7 +1082,7 @@ var Composer = class {
       try {
         await pressKeys(this.session, [key5]);
       } catch (error) {
-        toast(`Key not pressed: ${error.message}`);
+        toast(`${isAway(error) ? "Nobody knows whether the key was pressed" : "Key not pressed"}: ${error.message}`);
       }
     });
   }
@@ -1841,7 +1841,7 @@ var noteOfKeys = "panebridge doesn’t know this dialog. Each button presses its
 var noteOfFields = "It asks for something that’s typed there only, a key or a code perhaps. Answer it in the session.";
 var noteOfLines = "Its program reads a line.";
 var noteOfHidden = "It doesn’t show it: a password, perhaps.";
-var names2 = { web: "This page", cli: "The command line" };
+var names2 = { web: "The owner’s browser", cli: "The command line" };
 var offered = (prompt) => prompt.options.filter((option) => option.offered);
 var extent = (prompt) => `${Boolean(prompt.unseen)} ${Boolean(prompt.disputed)} ${prompt.body}`;
 var final2 = (prompt) => prompt.state === "answered" || prompt.state === "closed";
@@ -2071,7 +2071,7 @@ function sendButton(text) {
   button3.type = "submit";
   return button3;
 }
-var answerer = (answer) => answer?.name || names2[answer?.author] || answer?.author || "Somebody";
+var answerer = (answer) => (isMe(answer?.author) ? "This page" : answer?.name) || names2[answer?.author] || answer?.author || "Somebody";
 var who = ({ answer }) => answerer(answer);
 
 // answered.js

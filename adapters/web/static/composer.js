@@ -1,7 +1,7 @@
 'use strict';
 
 import { byId, element, toast } from './dom.js';
-import { cancelReceipt, getReceipt, openReceipts, pressKeys, sendAnyway } from './api.js';
+import { cancelReceipt, getReceipt, isAway, openReceipts, pressKeys, sendAnyway } from './api.js';
 import { keepWritten, outgoing, sendText, textSent, watchOutgoing, writeBack, writtenTo } from './outgoing.js';
 import { isMe } from './roles.js';
 import { withSecrets } from './secrets.js';
@@ -117,7 +117,7 @@ export class Composer {
       try {
         await pressKeys(this.session, [key]);
       } catch (error) {
-        toast(`Key not pressed: ${error.message}`);
+        toast(`${isAway(error) ? 'Nobody knows whether the key was pressed' : 'Key not pressed'}: ${error.message}`);
       }
     });
   }
