@@ -186,7 +186,9 @@ func TestWhoWroteATextThatWaits(t *testing.T) {
 	}
 	takeBack(2)
 	b.Until("mine to be changed", field+` === 'mine'`)
-	s.daemon.SetPrompt(s.daemon.Ask(id, permission()), sessions.PromptAnswered, "", &sessions.Answer{Options: []int{0}, Author: "web"})
+	asked := s.daemon.Ask(id, permission())
+	b.Do(chromedp.WaitVisible("#prompt"))
+	s.daemon.SetPrompt(asked, sessions.PromptAnswered, "", &sessions.Answer{Options: []int{0}, Author: "web"})
 	b.Until("who answered", `/The owner’s browser answered: Yes$/.test(`+promptText+`)`)
 }
 
