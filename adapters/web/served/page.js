@@ -2071,7 +2071,7 @@ function sendButton(text) {
   button3.type = "submit";
   return button3;
 }
-var answerer = (answer) => (isMe(answer?.author) ? "This page" : answer?.name) || names2[answer?.author] || answer?.author || "Somebody";
+var answerer = (answer) => answer?.name || (isMe(answer?.author) ? "This page" : names2[answer?.author]) || answer?.author || "Somebody";
 var who = ({ answer }) => answerer(answer);
 
 // answered.js

@@ -274,6 +274,6 @@ function sendButton(text) {
 }
 
 // answerer is who answered, as people are called.
-export const answerer = (answer) => (isMe(answer?.author) ? 'This page' : answer?.name) || names[answer?.author] || answer?.author || 'Somebody';
+export const answerer = (answer) => answer?.name || (isMe(answer?.author) ? 'This page' : names[answer?.author]) || answer?.author || 'Somebody';
 
 const who = ({ answer }) => answerer(answer);
