@@ -7,8 +7,8 @@ FUZZTIME ?= 10s
 BENCHTIME ?= 300ms
 # What `make race` looks at. All takes more than half an hour on two cores.
 RACEPACKAGES ?= ./...
-# More flags for `make test`, such as -p 1: one package at a time. Tests wait more than they
-# compute: more packages at once than there are processors.
+# More flags for `make test`, such as -p 1: one package at a time. Tests wait, too: one package
+# more at once than two processors.
 TESTFLAGS ?= -p 3
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 

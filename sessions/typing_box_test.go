@@ -511,6 +511,28 @@ func TestAQuestionTakesTheBeginningOfAText(t *testing.T) {
 	})
 }
 
+// Where the text was taken away behind a dialog there's nothing left to submit.
+func TestATextThatIsTakenAwayBehindADialog(t *testing.T) {
+	p := &boxed{pane: &pane{}}
+	withPane(t, p.pane, p, p.options, func(b *bed) {
+		r, err := b.input("look at README", "")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.pass(300 * time.Millisecond)
+		p.do(func() { p.sent, p.hidden = []string{"do you want to proceed"}, true })
+		b.pass(10 * time.Second)
+		p.do(func() { p.sent, p.box = nil, "" })
+		b.pass(halfDrawn)
+		p.do(func() { p.hidden = false })
+		b.pass(10 * time.Second)
+		got, err := b.manager.Receipt(b.Context(), r.ID)
+		if err != nil || got.State != sessions.ReceiptFailed || !strings.Contains(got.Reason, "no longer in the session's input box") || p.enters > 0 {
+			b.Errorf("%d Enters, %+v, %v", p.enters, got, err)
+		}
+	})
+}
+
 // insistent is a pane whose program asks something time after time once a text stands in its box, each time until
 // it was looked at often enough. As the last question goes, the text has gone with it.
 type insistent struct {
@@ -558,9 +580,8 @@ func (p *insistent) Press(ctx context.Context, g sessions.PaneGuard, keys ...str
 	return out, err
 }
 
-// Where the text was taken away behind a dialog there's nothing left to submit, whenever the dialog goes: between
-// a look and the Enter, too, on a screen that never stands still.
-func TestATextThatIsTakenAwayBehindADialog(t *testing.T) {
+// Nor is there whenever the dialog goes: between a look and the Enter, too, on a screen that never stands still.
+func TestADialogGoesBetweenALookAndEnter(t *testing.T) {
 	drawtest.Check(t, func(rt *rapid.T) {
 		p := &insistent{
 			boxed:  &boxed{pane: &pane{}},

@@ -794,14 +794,16 @@ function withSecrets(text, secrets) {
   nodes.push(text.slice(at));
   return nodes;
 }
+var maskOf = (name) => `[masked: ${name}]`;
+var hasMask = (text) => /\[masked: [^\]]*\]/.test(text);
 function secretNode(text, name) {
-  const node = element("button", "secret", `[masked: ${name}]`);
+  const node = element("button", "secret", maskOf(name));
   node.type = "button";
   node.title = "Show it here";
   let shown3 = false;
   node.addEventListener("click", () => {
     shown3 = !shown3;
-    node.textContent = shown3 ? text : `[masked: ${name}]`;
+    node.textContent = shown3 ? text : maskOf(name);
     node.title = shown3 ? "Hide it again" : "Show it here";
   });
   return node;
@@ -1210,7 +1212,6 @@ function progress({ state: state2 }, agent) {
   });
   return box;
 }
-var hasMask = (text) => /\[masked: [^\]]*\]/.test(text);
 var sleep = (ms) => new Promise((resolve) => {
   setTimeout(resolve, ms);
 });

@@ -4,7 +4,7 @@ import { byId, element, toast } from './dom.js';
 import { cancelReceipt, getReceipt, isAway, openReceipts, pressKeys, sendAnyway } from './api.js';
 import { keepWritten, outgoing, sendText, textSent, watchOutgoing, writeBack, writtenTo } from './outgoing.js';
 import { isMe } from './roles.js';
-import { withSecrets } from './secrets.js';
+import { hasMask, withSecrets } from './secrets.js';
 import { composes } from './typing.js';
 import { Uploads } from './upload.js';
 import { stepWords } from './words.js';
@@ -255,8 +255,5 @@ function progress({ state }, agent) {
   });
   return box;
 }
-
-// hasMask says whether a receipt's text has something masked.
-const hasMask = (text) => /\[masked: [^\]]*\]/.test(text);
 
 const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });

@@ -16,15 +16,20 @@ export function withSecrets(text, secrets) {
   return nodes;
 }
 
+const maskOf = (name) => `[masked: ${name}]`;
+
+// hasMask says whether something in a text is masked.
+export const hasMask = (text) => /\[masked: [^\]]*\]/.test(text);
+
 // secretNode hides a secret until it's clicked.
 function secretNode(text, name) {
-  const node = element('button', 'secret', `[masked: ${name}]`);
+  const node = element('button', 'secret', maskOf(name));
   node.type = 'button';
   node.title = 'Show it here';
   let shown = false;
   node.addEventListener('click', () => {
     shown = !shown;
-    node.textContent = shown ? text : `[masked: ${name}]`;
+    node.textContent = shown ? text : maskOf(name);
     node.title = shown ? 'Hide it again' : 'Show it here';
   });
   return node;
