@@ -20,6 +20,18 @@ import (
 
 const devicesSay = `document.querySelector('#devices-dialog').innerText`
 
+// letsIn has a browser open an address that's shared with it, and lets it in.
+func (s *site) letsIn(t *testing.T, b *browsertest.Browser, name string, role access.Role) {
+	t.Helper()
+	url, _ := s.keeper.NewShare(time.Now(), "http://"+s.addr, browsers.Share{Name: name, Roles: access.Roles{role: true}})
+	b.Do(chromedp.Navigate(url))
+	b.Until("it waits", gateShows+` === 'waiting'`)
+	if _, err := s.keeper.Confirm(t.Context(), time.Now(), s.keeper.Waiting(time.Now())[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	b.Until("the page", pageShows)
+}
+
 // opensShared has a device open a shared address: it waits to be let in.
 func (s *site) opensShared(t *testing.T, name string, role access.Role) browsers.Waiting {
 	t.Helper()

@@ -3,15 +3,12 @@ package web_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/internal/api/apitest"
-	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/browsertest"
-	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -159,13 +156,7 @@ func TestWhoWroteATextThatWaits(t *testing.T) {
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}
 	id := s.daemon.Add("one", "claude")
 	b := browse(t, 390, 844)
-	url, _ := s.keeper.NewShare(time.Now(), "http://"+s.addr, browsers.Share{Name: "a phone", Roles: access.Roles{access.Operator: true}})
-	b.Do(chromedp.Navigate(url))
-	b.Until("it waits", gateShows+` === 'waiting'`)
-	if _, err := s.keeper.Confirm(t.Context(), time.Now(), s.keeper.Waiting(time.Now())[0].ID); err != nil {
-		t.Fatal(err)
-	}
-	b.Until("the page", pageShows)
+	s.letsIn(t, b, "a phone", access.Operator)
 	browsertest.Eval[string](b, fmt.Sprintf(`location.hash = %q`, id))
 	b.Do(chromedp.WaitVisible("#foot"))
 	for _, by := range []struct{ author, name string }{{"web:another", "the tablet"}, {"web", ""}} {
@@ -196,25 +187,12 @@ func TestWhoWroteATextThatWaits(t *testing.T) {
 // then. What's masked isn't written back.
 func TestWhatIsTakenBackIsAsItWasWritten(t *testing.T) {
 	slow(t)
-	masker, err := redact.New(redact.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newSite(t)
-	s.stop()
-	s.masker = masker
-	s.start(t)
+	s := newMaskedSite(t)
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}
 	one, two := s.daemon.Add("one", "claude"), s.daemon.Add("two", "claude")
 	b := browse(t, 390, 844)
 	b.Ignore("status of 401")
-	url, _ := s.keeper.NewShare(time.Now(), "http://"+s.addr, browsers.Share{Name: "a phone", Roles: access.Roles{access.Operator: true}})
-	b.Do(chromedp.Navigate(url))
-	b.Until("it waits", gateShows+` === 'waiting'`)
-	if _, err := s.keeper.Confirm(t.Context(), time.Now(), s.keeper.Waiting(time.Now())[0].ID); err != nil {
-		t.Fatal(err)
-	}
-	b.Until("the page", pageShows)
+	s.letsIn(t, b, "a phone", access.Operator)
 	at := func(id sessions.ID, name string) {
 		t.Helper()
 		browsertest.Eval[string](b, fmt.Sprintf(`location.hash = %q`, id))

@@ -114,6 +114,20 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
+// newMaskedSite is a site whose secrets are masked.
+func newMaskedSite(t *testing.T) *site {
+	t.Helper()
+	s := newSite(t)
+	masker, err := redact.New(redact.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stop()
+	s.masker = masker
+	s.start(t)
+	return s
+}
+
 func (s *site) start(t *testing.T) {
 	t.Helper()
 	s.keeper = browsers.New(time.Now(), s.known)

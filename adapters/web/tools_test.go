@@ -9,7 +9,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/panebridge/panebridge/internal/browsertest"
-	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -160,14 +159,7 @@ func TestEditsAreDiffs(t *testing.T) {
 func TestSecretsOfToolsAreMasked(t *testing.T) {
 	slow(t)
 	const secret = "ghp_x7Kq2mVb9TzR4wLcE8sYpD1nHfJ6uA3gQ0iZ"
-	s := newSite(t)
-	masker, err := redact.New(redact.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.stop()
-	s.masker = masker
-	s.start(t)
+	s := newMaskedSite(t)
 	id := s.daemon.Add("one", "claude")
 	s.daemon.Tool(id, "⚙ Bash: curl -H 'token "+secret+"'", toolCall("a", "Bash", map[string]any{"command": "curl -H 'token " + secret + "'"}))
 	s.daemon.Tool(id, "  "+secret, toolResult("a", "Bash", "one\n"+secret+"\nthree", "", false))
