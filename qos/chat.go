@@ -263,6 +263,9 @@ type flow struct {
 	index   int // in fair.heap; -1: nothing waits
 	members int // open documents and requests; a flow lives while it has some, or its finish tag matters
 
+	// ended is when its last ends of turns were told by calls that went first, oldest first.
+	ended [finalBurst]time.Time
+
 	printed time.Time       // when its session printed last
 	emitter fifoNode[*flow] // in chat.emitters.recent, while it's active
 }

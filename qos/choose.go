@@ -67,7 +67,10 @@ func (e *SlotEngine) considerClass(now time.Time, c *chat, l *lane, class Class,
 		if w = e.firstFinal(now, c, l); w == nil {
 			return
 		}
-		at = l.openAt(0)
+		if spare = e.finalSpare(now, c, w); spare > 0 {
+			c.lookBy(w.flow.ended[0].Add(e.mainWindow(c).Per))
+		}
+		at = l.openAt(spare)
 		if c.behind < finalsCap { // others had their turns meanwhile, so it's slow enough
 			at = later(at, e.slowUntil(now, c))
 		}

@@ -90,14 +90,16 @@
 //
 // How late an end can be told: of sessions that end turns without end, within three fair intervals ((window + latency) *
 // sessions/(N - commands a window)) and a window with its latency. Each is B + 1 calls ahead at most, and so are the others.
-// And finals keep to no pace, so few sessions may use up a window and wait for it. Of one such session beside others that
-// only print it's two fair intervals, or a window if that's longer. (Measured, not proved: TestAnEndIsToldWithinAFewTurns.)
+// And finals keep to no pace, so few sessions may use up a window, but for a command's slot, and wait for it. Of one such
+// session beside others that only print it's two fair intervals, or a window if that's longer. (Measured, not proved: TestAnEndIsToldWithinAFewTurns.)
 //
 // # Reserve and pace (pace.go)
 //
 // Streams leave one slot of the chat's first window free, so a command never waits for a window
-// that streams have filled. They could use the others at once, and be silent for the rest of a window. So
-// they're paced: (window + latency)/(N - u - s) apart, rounded up to rounding_ms. u is the usual number of
+// that streams have filled. So do finals of a session that had two (finalBurst) within the window. (If all
+// finals did, those of a quiet chat would come later: p99 15.7 s, that of the original 8.9 s.)
+//
+// Streams could use the other slots at once, and be silent for the rest of a window. So they're paced: (window + latency)/(N - u - s) apart, rounded up to rounding_ms. u is the usual number of
 // commands and finals a window, a moving average, at most reserve_mpm; s is slack, 5/8 of that
 // average and N/8 at most. While anything interactive or final is about, it's at least
 // window/(N * output_budget_ratio). All calls together are held to 0.95 of the window on average, of

@@ -344,6 +344,7 @@ func (e *SlotEngine) holdsOf(now time.Time, c *chat, w *slotWork, asked bool) []
 	spare := 0
 	switch w.class {
 	case Final:
+		spare = e.finalSpare(now, c, w)
 		if due := e.finalDue(w.doc); w.doc != nil && due.Equal(w.doc.asleep) {
 			until(HoldAsleep, due)
 		} else {

@@ -333,6 +333,10 @@ func (e *SlotEngine) chargeGrant(now time.Time, c *chat, ch slotChoice, s *Start
 	if f := ch.work.flow; ch.class == Final && f.session != "" {
 		s.undo.paid = 1 / e.flowWeight(now, f)
 		ch.lane.streams.charge(f, s.undo.paid)
+		if ch.work.doc != nil {
+			copy(f.ended[:], f.ended[1:])
+			f.ended[finalBurst-1] = now
+		}
 	}
 	if ch.class == Stream {
 		c.sinceStream = 0

@@ -195,6 +195,19 @@ func (e *SlotEngine) spareSlots(now time.Time, c *chat, l *lane) int {
 	return max(1, e.keptSlots(now, c, window)-c.reserve.usedWithin(now, window.Per))
 }
 
+// finalSpare is how many slots an end of a turn must leave free: the one that a command finds, if its
+// session had finalBurst others within the window. An end that has let others go first for long enough
+// may take it, and so may what's said while panebridge or the document closes.
+func (e *SlotEngine) finalSpare(now time.Time, c *chat, w *slotWork) int {
+	switch {
+	case w.doc == nil, w.doc.flushing, e.draining, c.behind >= finalsCap:
+		return 0
+	case now.Sub(w.flow.ended[0]) >= e.mainWindow(c).Per:
+		return 0
+	}
+	return min(1, e.spareSlots(now, c, w.lane))
+}
+
 // keptSlots is how many slots of a window streams may not count on.
 func (e *SlotEngine) keptSlots(now time.Time, c *chat, window Window) int {
 	if !e.opt.HardReserve {

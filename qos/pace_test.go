@@ -160,6 +160,56 @@ func TestCommandGoesAtOnce(t *testing.T) {
 	})
 }
 
+// TestACommandFindsASlotBesideEndsOfTurns: sessions that end turns without end leave a slot as streams do, so a command
+// goes within a second and the call in flight, at any moment.
+func TestACommandFindsASlotBesideEndsOfTurns(t *testing.T) {
+	check(t, func(t *testing.T, rt *rapid.T) []string {
+		t.Helper()
+		seed := rapid.Uint64().Draw(rt, "seed")
+		latency := rapid.SampledFrom([]time.Duration{0, time.Second, 10 * time.Second}).Draw(rt, "latency")
+		mpm := rapid.SampledFrom([]int{10, 20, 60}).Draw(rt, "mpm")
+		sessions := rapid.IntRange(1, min(4, mpm/5)).Draw(rt, "sessions") // so each has more than a burst in a window
+		every := rapid.SampledFrom([]time.Duration{500 * time.Millisecond, 3 * time.Second}).Draw(rt, "every")
+		var bad []string
+		inArena(t, qos.Options{GroupMPM: mpm}, nil, func(a *arena) {
+			random := newDice(seed)
+			a.latency = func() time.Duration { return random.duration(latency) }
+			for i := range sessions {
+				a.open(docID(i), group)
+			}
+			line := int64(0)
+			endTurns := func(span time.Duration) {
+				for end := a.now() + span; a.now() < end; a.pass(every) {
+					line++
+					for i := range sessions {
+						a.want(docID(i), line, true)
+					}
+				}
+			}
+			endTurns(random.duration(5 * time.Minute))
+			a.pass(random.duration(every))
+			posted := a.now()
+			a.post(group, "command", qos.Interactive)
+			endTurns(2 * time.Minute)
+			var inFlight time.Duration
+			for _, g := range a.made(nil) {
+				if g.at <= posted && g.end > posted {
+					inFlight = g.end - posted
+				}
+			}
+			commands := a.made(func(g grant) bool { return g.Class == qos.Interactive })
+			if len(commands) != 1 {
+				bad = append(bad, fmt.Sprintf("%d calls for a command", len(commands)))
+				return
+			}
+			if waited := commands[0].at - posted; waited > inFlight+time.Second {
+				bad = append(bad, fmt.Sprintf("the command waited %v, a call in flight took %v of it", waited, inFlight))
+			}
+		})
+		return bad
+	})
+}
+
 // TestNoIdleTick is P8: a command goes at the first instant at which the call
 // before has ended, a second has passed since it began, and the window has a free
 // slot; not a moment later, whatever the arrivals.
