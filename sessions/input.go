@@ -140,6 +140,42 @@ func (m *Manager) Cancel(ctx context.Context, id string) (Receipt, error) {
 	return out, nil
 }
 
+// Withdraw takes back the input that was sent, or is still on its way, with the key of a request, and returns what became
+// of it. One that isn't typed is cancelled. One that hasn't come yet is cancelled before it does: it's never typed. One
+// that's typed stays as it is.
+func (m *Manager) Withdraw(ctx context.Context, id ID, req InputRequest) (Receipt, error) {
+	r, err := m.opt.Store.ReceiptByKey(ctx, req.Key)
+	if errors.Is(err, ErrUnknown) {
+		if r, err = m.cancelAhead(ctx, id, req); errors.Is(err, ErrConflict) { // it came meanwhile
+			r, err = m.opt.Store.ReceiptByKey(ctx, req.Key)
+		}
+	}
+	if err != nil {
+		return Receipt{}, fmt.Errorf("take an input back: %w", err)
+	}
+	now, err := m.Cancel(ctx, r.ID)
+	if errors.Is(err, ErrConflict) { // it's typed, or was taken back before
+		return now, nil
+	}
+	return now, err
+}
+
+// cancelAhead keeps a cancelled receipt with the key of a request that hasn't come.
+func (m *Manager) cancelAhead(ctx context.Context, id ID, req InputRequest) (Receipt, error) {
+	s, err := m.Get(string(id))
+	if err != nil {
+		return Receipt{}, err
+	}
+	now := time.Now()
+	r := Receipt{
+		ID: randomID("in_"), Session: s.ID, Submit: req.Submit, Author: req.Author, Name: req.Name, Key: req.Key,
+		State: ReceiptCancelled, CreatedAt: now, UpdatedAt: now,
+	}
+	m.writing.Lock()
+	defer m.writing.Unlock()
+	return r, m.opt.Store.PutReceipt(context.WithoutCancel(ctx), r)
+}
+
 // setReceipt changes a waiting receipt, if change says so, and stores it. What says
 // that something was done stays so if it can't be stored. What says that something
 // is about to be done, or never will be, is taken back with an error: after a crash

@@ -36,20 +36,65 @@ func (a *api) input(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	author, name := a.authorOf(r)
-	req := sessions.InputRequest{Text: body.Text, Submit: body.Submit == nil || *body.Submit, Author: author, Name: name}
-	if body.Key != "" {
-		if len(body.Key) > maxKeyBytes {
-			return badRequest(fmt.Sprintf(`"key" has at most %d bytes`, maxKeyBytes))
-		}
-		digest := sha256.Sum256([]byte(body.Text))
-		req.Key = fmt.Sprintf("api %s %s %s %s %x", author, browserOf(r.Context()).ID, s.ID, body.Key, digest[:8])
+	req, err := a.inputRequest(r, s.ID, body)
+	if err != nil {
+		return err
 	}
 	rcpt, err := a.opts.Sessions.Input(r.Context(), s.ID, req)
 	if err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusAccepted, a.receiptFor(r, rcpt))
+	return nil
+}
+
+// withdraw serves POST /api/v1/sessions/{id}/input/withdraw, which has the text and the key of one that was sent.
+func (a *api) withdraw(w http.ResponseWriter, r *http.Request) error {
+	var body Input
+	if err := readJSON(w, r, maxInputBodyBytes, &body); err != nil {
+		return err
+	}
+	if body.Key == "" {
+		return badRequest(`"key" says which text is taken back: the one that it was sent with`)
+	}
+	s, err := a.session(r)
+	if err != nil {
+		return err
+	}
+	req, err := a.inputRequest(r, s.ID, body)
+	if err != nil {
+		return err
+	}
+	rcpt, err := a.opts.Sessions.Withdraw(r.Context(), s.ID, req)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, a.receiptFor(r, rcpt))
+	return nil
+}
+
+// inputRequest is what's asked of a session by a body. Its key is of this sender and this text.
+func (a *api) inputRequest(r *http.Request, id sessions.ID, body Input) (sessions.InputRequest, error) {
+	author, name := a.authorOf(r)
+	req := sessions.InputRequest{Text: body.Text, Submit: body.Submit == nil || *body.Submit, Author: author, Name: name}
+	if body.Key == "" {
+		return req, nil
+	}
+	digest := sha256.Sum256([]byte(body.Text))
+	req.Key = fmt.Sprintf("api %s %s %s %x", a.senderOf(r), id, body.Key, digest[:8])
+	return req, checkKey(body.Key)
+}
+
+// senderOf names who sends a request among all who may use a key.
+func (a *api) senderOf(r *http.Request) string {
+	author, _ := a.authorOf(r)
+	return author + " " + browserOf(r.Context()).ID
+}
+
+func checkKey(key string) error {
+	if len(key) > maxKeyBytes {
+		return badRequest(fmt.Sprintf(`"key" has at most %d bytes`, maxKeyBytes))
+	}
 	return nil
 }
 

@@ -124,9 +124,18 @@ func (a *api) createSession(w http.ResponseWriter, r *http.Request) error {
 	if body.Tmux != "" {
 		return a.adopt(w, r, body)
 	}
-	s, err := a.opts.Sessions.New(r.Context(), sessions.NewRequest{
-		Name: body.Name, Agent: body.Agent, Cwd: body.Cwd, Command: body.Command, Server: body.Server, Resume: body.Resume,
-	})
+	if err := checkKey(body.Key); err != nil {
+		return err
+	}
+	key := ""
+	if body.Key != "" {
+		key = a.senderOf(r) + " " + body.Key
+	}
+	s, err := a.begun.begin(key, func() (sessions.Session, error) {
+		return a.opts.Sessions.New(r.Context(), sessions.NewRequest{
+			Name: body.Name, Agent: body.Agent, Cwd: body.Cwd, Command: body.Command, Server: body.Server, Resume: body.Resume,
+		})
+	}, func(id sessions.ID) (sessions.Session, error) { return a.opts.Sessions.Get(string(id)) })
 	if err != nil {
 		return err
 	}
@@ -135,8 +144,8 @@ func (a *api) createSession(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) adopt(w http.ResponseWriter, r *http.Request, body Create) error {
-	if body.Agent != "" || body.Cwd != "" || len(body.Command) > 0 || body.Resume != "" {
-		return badRequest(`"tmux" adopts a pane that exists; "agent", "cwd", "command" and "resume" don't go with it`)
+	if body.Agent != "" || body.Cwd != "" || len(body.Command) > 0 || body.Resume != "" || body.Key != "" {
+		return badRequest(`"tmux" adopts a pane that exists; "agent", "cwd", "command", "resume" and "key" don't go with it`)
 	}
 	adopted, err := a.opts.Sessions.Adopt(r.Context(), sessions.AdoptRequest{
 		Tmux: body.Tmux, Server: body.Server, Name: body.Name,

@@ -85,6 +85,8 @@ type Create struct {
 	Server  string   `json:"server,omitempty"`
 	Resume  string   `json:"resume,omitempty"` // PastConversation.ID
 	Tmux    string   `json:"tmux,omitempty"`
+	// Key is the sender's name for the request, at most 64 bytes, as an input has one: the same key begins one session.
+	Key string `json:"key,omitempty"`
 }
 
 // Rename is the body of POST /api/v1/sessions/{id}/name.
@@ -237,6 +239,9 @@ type Sessions interface {
 	Receipt(ctx context.Context, id string) (sessions.Receipt, error)
 	// Cancel takes back an input that isn't typed yet; ErrConflict when it is.
 	Cancel(ctx context.Context, receiptID string) (sessions.Receipt, error)
+	// Withdraw takes back the input that was, or will be, sent with r.Key. One that's typed stays as it is: the receipt
+	// says so.
+	Withdraw(ctx context.Context, id sessions.ID, r sessions.InputRequest) (sessions.Receipt, error)
 	// Waiting returns a session's inputs that aren't done, in their order. It does no I/O.
 	Waiting(id sessions.ID) []sessions.Receipt
 	// SendAnyway sends a text that only a dialog's phrase holds, on the screen that quoted

@@ -425,16 +425,7 @@ func (d *Daemon) Input(_ context.Context, id sessions.ID, r sessions.InputReques
 			return *rcpt, nil
 		}
 	}
-	d.inputs++
-	rcpt := &sessions.Receipt{
-		ID: fmt.Sprintf("in_%012x", d.inputs), Session: id, Text: r.Text, Submit: r.Submit, Author: r.Author, Name: r.Name, Key: r.Key,
-		State: sessions.ReceiptStored, CreatedAt: time.Now(), UpdatedAt: time.Now(),
-	}
-	if d.receipts == nil {
-		d.receipts = map[string]*sessions.Receipt{}
-	}
-	d.receipts[rcpt.ID] = rcpt
-	stored := *rcpt
+	stored := *d.keep(sessions.Receipt{Session: id, Text: r.Text, Submit: r.Submit, Author: r.Author, Name: r.Name, Key: r.Key, State: sessions.ReceiptStored})
 	d.mu.Unlock()
 	if d.Type == nil {
 		d.SetReceipt(stored.ID, sessions.ReceiptSubmitted, "")
@@ -442,6 +433,17 @@ func (d *Daemon) Input(_ context.Context, id sessions.ID, r sessions.InputReques
 		d.Type(d, &stored)
 	}
 	return stored, nil
+}
+
+// keep keeps a new receipt. d.mu is held.
+func (d *Daemon) keep(r sessions.Receipt) *sessions.Receipt {
+	d.inputs++
+	r.ID, r.CreatedAt, r.UpdatedAt = fmt.Sprintf("in_%012x", d.inputs), time.Now(), time.Now()
+	if d.receipts == nil {
+		d.receipts = map[string]*sessions.Receipt{}
+	}
+	d.receipts[r.ID] = &r
+	return &r
 }
 
 // Receipt implements api.Sessions.

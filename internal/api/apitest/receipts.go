@@ -83,6 +83,26 @@ func (d *Daemon) Cancel(ctx context.Context, id string) (sessions.Receipt, error
 	return d.Receipt(ctx, id)
 }
 
+// Withdraw implements api.Sessions.
+func (d *Daemon) Withdraw(ctx context.Context, id sessions.ID, req sessions.InputRequest) (sessions.Receipt, error) {
+	if err := d.failing(); err != nil {
+		return sessions.Receipt{}, err
+	}
+	d.mu.Lock()
+	for _, r := range d.receipts {
+		if r.Key == req.Key {
+			found := *r
+			d.mu.Unlock()
+			if now, err := d.Cancel(ctx, found.ID); err == nil {
+				return now, nil
+			}
+			return found, nil
+		}
+	}
+	defer d.mu.Unlock()
+	return *d.keep(sessions.Receipt{Session: id, Author: req.Author, Name: req.Name, Key: req.Key, State: sessions.ReceiptCancelled}), nil
+}
+
 // Write appends an input's text as what a person wrote, as a typist does right before Enter.
 func (d *Daemon) Write(id sessions.ID, receipt, author string) {
 	d.event(id, func(s *session, ev *sessions.OutputEvent) {
