@@ -140,10 +140,9 @@ func (m *Manager) Cancel(ctx context.Context, id string) (Receipt, error) {
 	return out, nil
 }
 
-// Withdraw takes back the input that was sent, or is still on its way, with the key of a request, and returns what became
-// of it. One that isn't typed is cancelled. One that hasn't come yet is cancelled before it does: it's never typed. One
-// that's typed stays as it is.
-func (m *Manager) Withdraw(ctx context.Context, id ID, req InputRequest) (Receipt, error) {
+// Forestall has the input that's still on its way with the key of a request be cancelled before it comes: it's never typed.
+// It returns what became of it. One that has come stays as it is.
+func (m *Manager) Forestall(ctx context.Context, id ID, req InputRequest) (Receipt, error) {
 	r, err := m.opt.Store.ReceiptByKey(ctx, req.Key)
 	if errors.Is(err, ErrUnknown) {
 		if r, err = m.cancelAhead(ctx, id, req); errors.Is(err, ErrConflict) { // it came meanwhile
@@ -152,6 +151,15 @@ func (m *Manager) Withdraw(ctx context.Context, id ID, req InputRequest) (Receip
 	}
 	if err != nil {
 		return Receipt{}, fmt.Errorf("take an input back: %w", err)
+	}
+	return m.Receipt(ctx, r.ID)
+}
+
+// Withdraw does the same, and cancels one that has come and isn't typed.
+func (m *Manager) Withdraw(ctx context.Context, id ID, req InputRequest) (Receipt, error) {
+	r, err := m.Forestall(ctx, id, req)
+	if err != nil || r.State == ReceiptCancelled {
+		return r, err
 	}
 	now, err := m.Cancel(ctx, r.ID)
 	if errors.Is(err, ErrConflict) { // it's typed, or was taken back before

@@ -43,7 +43,11 @@ func TestATextIsTakenBackByItsKey(t *testing.T) {
 						at(soon(), func() (sessions.Receipt, error) { return b.manager.Input(b.Context(), b.id, req) })
 					}
 					for range random.IntN(3) {
-						at(soon(), func() (sessions.Receipt, error) { return b.manager.Withdraw(b.Context(), b.id, req) })
+						takeBack := b.manager.Withdraw
+						if random.IntN(2) == 0 {
+							takeBack = b.manager.Forestall
+						}
+						at(soon(), func() (sessions.Receipt, error) { return takeBack(b.Context(), b.id, req) })
 					}
 				}
 				all.Wait()
@@ -84,6 +88,9 @@ func TestWhatCanBeTakenBackByAKey(t *testing.T) {
 			b.Fatal(err)
 		}
 		b.pass(time.Second)
+		if r, err := b.manager.Forestall(b.Context(), b.id, req); err != nil || r.ID != sent.ID || r.Final() {
+			b.Errorf("one that has come: %+v, %v", r, err)
+		}
 		for range 2 {
 			if r, err := b.manager.Withdraw(b.Context(), b.id, req); err != nil || r.ID != sent.ID || r.State != sessions.ReceiptCancelled {
 				b.Errorf("%+v, %v", r, err)

@@ -1,27 +1,31 @@
 package web_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/internal/api/apitest"
 	"github.com/panebridge/panebridge/internal/browsertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
+	"github.com/panebridge/panebridge/sessions"
 )
 
-// inputs lets a test hold back what's sent to sessions, until release() is called, and lose what's answered.
+// inputs lets a test hold back what's sent to sessions, until release() is called.
 const inputs = `(() => {
 	const real = fetch;
 	let held = null;
 	window.hold = () => { held = new Promise((resolve) => { window.release = () => { held = null; resolve(); }; }); };
-	window.lose = 0;
 	window.fetch = async (url, options) => {
-		if (!url.endsWith('/input')) return real(url, options);
-		await held;
-		const answer = await real(url, options);
-		if (window.lose === 0) return answer;
-		window.lose -= 1;
-		throw new TypeError('the connection broke');
+		if (url.endsWith('/input')) await held;
+		return real(url, options);
 	};
 })()`
 
@@ -60,31 +64,244 @@ func TestTextsAreSentAsTheyWere(t *testing.T) {
 	}
 }
 
-// A text whose sending wasn't answered stands in the field again. Sent once more, also after a reload, it's the same one.
-func TestATextThatWasNotAnsweredIsTypedOnce(t *testing.T) {
+// badLine has what's sent to sessions meet a fate each that's drawn: it comes there and is answered, its answer is lost, it
+// never comes, or it comes later than it was given up. window.good ends that. The page waits a tenth of its time.
+const badLine = `(() => {
+	const real = fetch, later = setTimeout, now = Date.now;
+	let seed = %d;
+	const draw = (n) => { seed = (seed * 1103515245 + 12345) %% 2147483648; return Math.floor(seed / 65536) %% n; };
+	window.ahead = 0;
+	Date.now = () => now() + window.ahead;
+	window.setTimeout = (fn, ms, ...more) => later(fn, ms / 10, ...more);
+	window.fate = '';
+	window.good = false;
+	window.fetch = async (url, options) => {
+		if (!/\/input(\/withdraw)?$/.test(url) || window.good) return real(url, options);
+		switch (window.fate || ['answered', 'lost', 'gone', 'late'][draw(4)]) {
+		case 'answered': return real(url, options);
+		case 'lost': await real(url, options); break;
+		case 'late': later(() => real(url, options).catch(() => {}), draw(400)); break;
+		}
+		throw new TypeError('the connection broke');
+	};
+})()`
+
+const (
+	atRest   = `!document.querySelector('.outgoing')`
+	unsure   = `/no answer yet/.test(document.querySelector('.outgoing')?.textContent)`
+	takeBack = `[...document.querySelectorAll('#receipts button')].filter((e) => e.textContent === 'Take back')`
+)
+
+// Over a bad line each text is typed once, or stands in the field again, and never both: whether it's taken back, written to
+// another session meanwhile, or the page is loaded anew.
+func TestTextsOverABadLine(t *testing.T) {
+	slow(t)
+	for seed := range drawtest.Seeds(t, drawtest.Times(100, 4, 2)) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			s := newSite(t)
+			var mu sync.Mutex
+			s.daemon.Type = func(d *apitest.Daemon, r *sessions.Receipt) {
+				mu.Lock()
+				defer mu.Unlock()
+				if random.IntN(2) == 0 {
+					d.SetReceipt(r.ID, sessions.ReceiptSubmitted, "")
+				}
+			}
+			draw := func(n int) int {
+				mu.Lock()
+				defer mu.Unlock()
+				return random.IntN(n)
+			}
+			one, two := s.daemon.Add("one", ""), s.daemon.Add("two", "")
+			b := browse(t, 1280, 800)
+			b.AwayAtTimes()
+			b.Do(before(fmt.Sprintf(badLine, seed%1000)), s.open(), chromedp.WaitVisible("#foot"))
+			at := func(id sessions.ID, name string) {
+				browsertest.Eval[bool](b, fmt.Sprintf(`(location.hash = '%s', true)`, id))
+				b.Until(name, fmt.Sprintf(headSays, name)+` && !document.querySelector('#text').disabled`)
+			}
+			at(one, "one")
+			written := 0
+			var steps []string
+			for range 12 {
+				step := draw(6)
+				steps = append(steps, fmt.Sprint(step))
+				switch step {
+				case 0, 1:
+					b.Do(chromedp.Focus("#text"), browsertest.InsertText(fmt.Sprintf("text %d.", written)), browsertest.Enter())
+					written++
+				case 2:
+					browsertest.Eval[bool](b, fmt.Sprintf(`(() => { const all = %s; all[%d %% all.length]?.click(); return true; })()`, takeBack, draw(10)))
+				case 3:
+					b.Do(chromedp.Reload())
+					b.Until("the page", fmt.Sprintf(headSays, "one")+` && !document.querySelector('#text').disabled`)
+				case 4:
+					at(two, "two")
+					at(one, "one")
+				default:
+					time.Sleep(time.Duration(draw(300)) * time.Millisecond)
+				}
+			}
+			browsertest.Eval[bool](b, `(good = true)`)
+			steps = append(steps, browsertest.Eval[string](b, `localStorage.getItem('panebridge.outgoing') ?? ''`))
+			b.Until("to know of each text", atRest+` && !JSON.parse(localStorage.getItem('panebridge.outgoing') ?? '[]').some((t) => !t.receipt || t.back)`)
+			time.Sleep(500 * time.Millisecond) // what comes late is there
+			stands := browsertest.Eval[string](b, field)
+			typed := map[string]int{}
+			for _, r := range s.daemon.Receipts() {
+				if r.State != sessions.ReceiptCancelled {
+					typed[r.Text]++
+				}
+			}
+			for i := range written {
+				text := fmt.Sprintf("text %d.", i)
+				n := strings.Count(stands, text)
+				for all, times := range typed {
+					n += times * strings.Count(all, text)
+				}
+				if n != 1 {
+					t.Errorf("%q was typed, or stands in the field, %d times; typed was %v, the field has %q after the steps %v", text, n, typed, stands, steps)
+				}
+			}
+		})
+	}
+}
+
+// A text that nobody answered for two minutes isn't sent when somebody does: its time may be over. It stands in the field
+// again, unless it had come.
+func TestATextThatIsTooOld(t *testing.T) {
+	slow(t)
+	for _, fate := range []string{"gone", "lost"} {
+		t.Run(fate, func(t *testing.T) {
+			s := newSite(t)
+			s.daemon.Add("one", "")
+			b := browse(t, 390, 844)
+			b.Do(before(fmt.Sprintf(badLine, 1)), s.open(), chromedp.WaitVisible("#foot"))
+			browsertest.Eval[bool](b, `(fate = '`+fate+`', true)`)
+			b.Do(chromedp.SendKeys("#text", "first"), browsertest.Enter())
+			b.Until("it isn't answered", unsure)
+			b.Do(chromedp.SendKeys("#text", "second"), browsertest.Enter(), chromedp.SendKeys("#text", "third"))
+			b.Shot("no-answer")
+			browsertest.Eval[bool](b, `(ahead = 130000, good = true)`)
+			var want []string
+			if fate == "gone" {
+				b.Until("both to stand there again", atRest+` && `+field+` === 'first\nsecond\nthird' && /in time/.test(document.querySelector('#toast').textContent)`)
+			} else {
+				want = []string{"first"}
+				b.Until("what hadn't come to stand there again", atRest+` && `+field+` === 'second\nthird'`)
+			}
+			if typed := s.typed(); !slices.Equal(typed, want) {
+				t.Errorf("typed were %q", typed)
+			}
+		})
+	}
+}
+
+// typed are the texts that were sent and not taken back.
+func (s *site) typed() (texts []string) {
+	for _, r := range s.daemon.Receipts() {
+		if r.State != sessions.ReceiptCancelled {
+			texts = append(texts, r.Text)
+		}
+	}
+	return texts
+}
+
+// What became of a text is there after a reload if it isn't well: it can be written again, as it was, until somebody has
+// dismissed it.
+func TestATextThatFailedIsThereAfterAReload(t *testing.T) {
+	slow(t)
+	s := newMaskedSite(t)
+	s.daemon.Type = func(d *apitest.Daemon, r *sessions.Receipt) {
+		d.SetReceipt(r.ID, sessions.ReceiptFailed, "the session has ended")
+	}
+	id := s.daemon.Add("one", "claude")
+	b := browse(t, 390, 844)
+	b.Ignore("status of 401")
+	s.letsIn(t, b, "a phone", access.Operator)
+	browsertest.Eval[bool](b, `(location.hash = '`+string(id)+`', true)`)
+	const text = "echo password=hunter2secret"
+	press := func(name string) string {
+		return `[...document.querySelectorAll('.receipt button')].find((e) => e.textContent === '` + name + `')`
+	}
+	b.Do(chromedp.WaitVisible("#foot"), chromedp.Focus("#text"), browsertest.InsertText(text), browsertest.Enter())
+	b.Until("it failed", press("Write again"))
+	b.Do(chromedp.Reload())
+	b.Until("it's there after a reload", press("Write again"))
+	b.Shot("failed")
+	browsertest.Eval[bool](b, `(`+press("Write again")+`.click(), true)`)
+	b.Until("it's in the field", field+` === '`+text+`' && !document.querySelector('.receipt')`)
+	b.Do(chromedp.Focus("#text"), browsertest.Enter())
+	b.Until("it failed again", press("Dismiss"))
+	browsertest.Eval[bool](b, `(`+press("Dismiss")+`.click(), true)`)
+	b.Do(chromedp.Reload())
+	b.Until("the page", `document.querySelector('#text') && !document.querySelector('#text').disabled`)
+	time.Sleep(time.Second)
+	if n := browsertest.Eval[int](b, `document.querySelectorAll('.receipt').length`); n != 0 {
+		t.Errorf("%d receipts are there", n)
+	}
+}
+
+// Two tabs have the same draft: what the one has sent or changed doesn't stand in the other's field any more, also if that
+// slept meanwhile.
+func TestTwoTabsHaveOneDraft(t *testing.T) {
 	slow(t)
 	s := newSite(t)
 	s.daemon.Add("one", "")
 	b := browse(t, 1280, 800)
-	b.Do(before(inputs), s.open(), chromedp.WaitVisible("#foot"))
-	for _, text := range []string{"first", "second"} {
-		browsertest.Eval[bool](b, `(lose = 1, true)`)
-		b.Do(chromedp.SendKeys("#text", text), browsertest.Enter())
-		b.Until("it to stand there again", `document.querySelector('#text').value === '`+text+`' && document.querySelector('#toast').textContent.startsWith('Not sent')`)
-		if text == "second" {
-			b.Do(chromedp.Reload())
-			b.Until("the draft", `document.querySelector('#text').value === 'second' && !document.querySelector('#text').disabled`)
-		}
-		b.Do(chromedp.Focus("#text"), browsertest.Enter())
-		b.Until("it to be sent", `document.querySelector('#text').value === '' && !document.querySelector('.outgoing')`)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"), chromedp.SendKeys("#text", "hello"))
+	other := b.OpenTab(1280, 800)
+	other.Do(chromedp.Navigate(browsertest.Eval[string](b, `location.href`)))
+	other.Until("the draft", field+` === 'hello' && !document.querySelector('#text').disabled`)
+	other.Do(chromedp.Focus("#text"), browsertest.Enter())
+	other.Until("it's sent", field+` === '' && `+atRest)
+	b.Until("it's out of the other field, too", field+` === ''`)
+	b.Do(chromedp.Focus("#text"), browsertest.Enter(), browsertest.InsertText("more"))
+	other.Until("what's written in the other", field+` === 'more'`)
+	// A page that sleeps hears nothing: it looks when it's sent.
+	browsertest.Eval[bool](b, `(window.addEventListener('storage', (e) => e.stopImmediatePropagation(), true), true)`)
+	other.Do(chromedp.Focus("#text"), browsertest.Enter())
+	other.Until("it's sent", field+` === '' && `+atRest)
+	b.Do(chromedp.Focus("#text"), browsertest.Enter())
+	b.Until("it's seen to be sent", field+` === ''`)
+	if typed := s.typed(); !slices.Equal(typed, []string{"hello", "more"}) {
+		t.Errorf("typed were %q", typed)
 	}
-	b.Do(chromedp.SendKeys("#text", "second"), browsertest.Enter()) // somebody wants it twice
-	b.Until("it to be sent", `document.querySelector('#text').value === '' && !document.querySelector('.outgoing')`)
-	var texts []string
-	for _, r := range s.daemon.Receipts() {
-		texts = append(texts, r.Text)
-	}
-	if !slices.Equal(texts, []string{"first", "second", "second"}) {
-		t.Errorf("typed were %q", texts)
+}
+
+// What stands in the field when a session ends stands in that of the one that's begun in its place.
+func TestADraftGoesOnWithItsSession(t *testing.T) {
+	slow(t)
+	s := newSite(t)
+	id := s.daemon.Add("one", "")
+	b := browse(t, 1280, 800)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"), chromedp.SendKeys("#text", "hello"))
+	s.daemon.SetState(id, sessions.StateEnded, "closed")
+	b.Do(chromedp.Click("#more"), chromedp.WaitVisible("#restart"), chromedp.Click("#restart"), chromedp.WaitVisible("#close-confirm"), chromedp.Click("#close-confirm"))
+	b.Until("the draft at the new session", field+` === 'hello' && !location.hash.includes('`+string(id)+`') && !document.querySelector('#text').disabled`)
+}
+
+// Who got no answer to Create, and presses it again, has one session.
+func TestASessionIsCreatedOnce(t *testing.T) {
+	slow(t)
+	s := newSite(t)
+	b := browse(t, 1280, 800)
+	b.Do(before(`(() => {
+		const real = fetch;
+		window.lose = 1;
+		window.fetch = async (url, options) => {
+			const answer = await real(url, options);
+			if (!url.endsWith('/sessions') || options?.method !== 'POST' || window.lose === 0) return answer;
+			window.lose -= 1;
+			throw new TypeError('the connection broke');
+		};
+	})()`), s.open(), chromedp.WaitVisible("#no-sessions"))
+	b.Do(chromedp.Click("#begin"), chromedp.WaitVisible("#new-create"), chromedp.Click("#new-create"))
+	b.Until("that nobody answered", `document.querySelector('#new-error').textContent !== ''`)
+	b.Do(chromedp.Click("#new-create"))
+	b.Until("the session", `!document.querySelector('#new-dialog').open && !document.querySelector('#text').disabled`)
+	if n := len(s.daemon.Requests()); n != 1 {
+		t.Errorf("%d sessions were begun", n)
 	}
 }

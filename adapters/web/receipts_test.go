@@ -96,7 +96,7 @@ func TestBubblesSayHowFarTheirTextsGot(t *testing.T) {
 	b.Until("it waits", `document.querySelector('#receipts').textContent.includes('lost')`)
 	s.daemon.Write(id, lost, "Ann")
 	s.daemon.SetReceipt(lost, sessions.ReceiptFailed, "the connection to tmux was lost")
-	b.Until("why it isn't sent", says+` === ' · answered| · answered| · not sent: the connection to tmux was lost'`)
-	b.Until("the same above", above+`.endsWith('not sent')`)
+	b.Until("why it isn't sent", says+` === ' · answered| · answered| · failed: the connection to tmux was lost'`)
+	b.Until("the same above", above+`.endsWith('failed')`)
 	b.Shot("bubbles-receipts-failed")
 }

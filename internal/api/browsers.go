@@ -418,6 +418,7 @@ func (a *api) receiptFor(req *http.Request, r sessions.Receipt) any {
 		return r
 	}
 	out := Receipt{Receipt: r, By: a.shownText(r.Name)}
+	out.Key = a.ownKey(req, r)
 	if a.opts.Masker == nil {
 		return out
 	}

@@ -48,9 +48,9 @@ func (a *api) input(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// withdraw serves POST /api/v1/sessions/{id}/input/withdraw, which has the text and the key of one that was sent.
+// withdraw serves POST /api/v1/sessions/{id}/input/withdraw.
 func (a *api) withdraw(w http.ResponseWriter, r *http.Request) error {
-	var body Input
+	var body Withdrawal
 	if err := readJSON(w, r, maxInputBodyBytes, &body); err != nil {
 		return err
 	}
@@ -61,11 +61,15 @@ func (a *api) withdraw(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	req, err := a.inputRequest(r, s.ID, body)
+	req, err := a.inputRequest(r, s.ID, body.Input)
 	if err != nil {
 		return err
 	}
-	rcpt, err := a.opts.Sessions.Withdraw(r.Context(), s.ID, req)
+	takeBack := a.opts.Sessions.Withdraw
+	if body.OnlyLate {
+		takeBack = a.opts.Sessions.Forestall
+	}
+	rcpt, err := takeBack(r.Context(), s.ID, req)
 	if err != nil {
 		return err
 	}
@@ -81,8 +85,23 @@ func (a *api) inputRequest(r *http.Request, id sessions.ID, body Input) (session
 		return req, nil
 	}
 	digest := sha256.Sum256([]byte(body.Text))
-	req.Key = fmt.Sprintf("api %s %s %s %x", a.senderOf(r), id, body.Key, digest[:8])
+	req.Key = a.keyBegin(r, id) + body.Key + fmt.Sprintf(" %x", digest[:8])
 	return req, checkKey(body.Key)
+}
+
+// keyBegin is what the keys of a sender's texts to a session begin with.
+func (a *api) keyBegin(r *http.Request, id sessions.ID) string {
+	return fmt.Sprintf("api %s %s ", a.senderOf(r), id)
+}
+
+// ownKey is the key that who asks has sent a text with; "": none, or it's another's text.
+func (a *api) ownKey(r *http.Request, rcpt sessions.Receipt) string {
+	key, isOwn := strings.CutPrefix(rcpt.Key, a.keyBegin(r, rcpt.Session))
+	end := strings.LastIndexByte(key, ' ')
+	if !isOwn || end < 0 {
+		return ""
+	}
+	return key[:end]
 }
 
 // senderOf names who sends a request among all who may use a key.

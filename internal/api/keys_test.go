@@ -69,12 +69,23 @@ func TestATextIsTakenBackByItsKey(t *testing.T) {
 	}{
 		{"/withdraw", text, http.StatusOK, `"state":"cancelled"`},
 		{"", text, http.StatusAccepted, `"state":"cancelled"`},
+		{"", text, http.StatusAccepted, `"key":"k"`},
 		{"", `{"text":"another","key":"k"}`, http.StatusAccepted, `"state":"stored"`},
 		{"/withdraw", `{"text":"another","key":"k"}`, http.StatusOK, `"state":"submitted"`},
+		{"/withdraw", `{"text":"late","key":"k","only_late":true}`, http.StatusOK, `"state":"cancelled"`},
+		{"/withdraw", `{"text":"another","key":"k","only_late":true}`, http.StatusOK, `"state":"submitted"`},
 		{"/withdraw", `{"text":"hello"}`, http.StatusBadRequest, "says which text"},
 	} {
 		if got, answer := b.send(t, http.MethodPost, path+one.path, one.body, signed); got.status != one.status || !strings.Contains(answer, one.holds) {
 			t.Errorf("%s%s: %d %s", one.path, one.body, got.status, answer)
 		}
+	}
+	// Another device gets no key: it has a digest of the text.
+	path = "/api/v1/receipts/in_000000000002"
+	if got, answer := b.send(t, http.MethodGet, path, "", b.letIn(t, "127.0.0.1:"+b.port).Sign); got.status != http.StatusOK || strings.Contains(answer, `"key"`) {
+		t.Errorf("another device is told %d %s", got.status, answer)
+	}
+	if got, answer := b.send(t, http.MethodGet, path, "", b.sign); got.status != http.StatusOK || !strings.Contains(answer, `"key":"k"`) {
+		t.Errorf("the device itself is told %d %s", got.status, answer)
 	}
 }

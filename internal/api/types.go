@@ -104,6 +104,14 @@ type Input struct {
 	Key string `json:"key,omitempty"`
 }
 
+// Withdrawal is the body of POST /api/v1/sessions/{id}/input/withdraw: that of the input, with its key.
+type Withdrawal struct {
+	Input
+
+	// OnlyLate takes it back only if it hasn't come.
+	OnlyLate bool `json:"only_late,omitempty"`
+}
+
 // Anyway is the body of POST /api/v1/receipts/{id}/anyway: the receipt's field of the
 // same name, as it was when somebody looked at the screen.
 type Anyway struct {
@@ -239,8 +247,9 @@ type Sessions interface {
 	Receipt(ctx context.Context, id string) (sessions.Receipt, error)
 	// Cancel takes back an input that isn't typed yet; ErrConflict when it is.
 	Cancel(ctx context.Context, receiptID string) (sessions.Receipt, error)
-	// Withdraw takes back the input that was, or will be, sent with r.Key. One that's typed stays as it is: the receipt
-	// says so.
+	// Forestall cancels the input that's still on its way with r.Key. One that has come stays as it is: the receipt says so.
+	Forestall(ctx context.Context, id sessions.ID, r sessions.InputRequest) (sessions.Receipt, error)
+	// Withdraw does the same, and cancels one that has come and isn't typed.
 	Withdraw(ctx context.Context, id sessions.ID, r sessions.InputRequest) (sessions.Receipt, error)
 	// Waiting returns a session's inputs that aren't done, in their order. It does no I/O.
 	Waiting(id sessions.ID) []sessions.Receipt

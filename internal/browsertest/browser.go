@@ -91,6 +91,14 @@ func (b *Browser) In(t *testing.T) *Browser {
 	return &Browser{T: t, tab: b.tab, said: b.said}
 }
 
+// OpenTab opens another tab of the browser, which keeps what this one keeps. It ends with the test.
+func (b *Browser) OpenTab(width, height int) *Browser {
+	b.Helper()
+	ctx, cancel := chromedp.NewContext(b.tab)
+	b.Cleanup(cancel)
+	return in(b.T, ctx, width, height)
+}
+
 // Do does something in the browser. What isn't done in time fails the test, and says what
 // the page shows.
 func (b *Browser) Do(steps ...chromedp.Action[chromedp.Void]) {

@@ -107,8 +107,8 @@ var listAdapters = () => json("GET", "adapters", void 0, AbortSignal.timeout(pat
 var listAccess = () => json("GET", "access");
 var grantAccess = (person, role) => call("POST", "access", { person, role });
 var revokeAccess = (person, role) => json("DELETE", `access/${encodeURIComponent(person)}?role=${encodeURIComponent(role)}`);
-async function listSessions(most5, id) {
-  const response = await call("GET", `sessions?ended=${most5}&with=${encodeURIComponent(id)}`, void 0, AbortSignal.timeout(patience));
+async function listSessions(most6, id) {
+  const response = await call("GET", `sessions?ended=${most6}&with=${encodeURIComponent(id)}`, void 0, AbortSignal.timeout(patience));
   return { sessions: await response.json().catch((error) => {
     throw away(error);
   }), ended: Number(response.headers.get("Panebridge-Ended")) };
@@ -136,6 +136,7 @@ async function getFile(id, path) {
   });
 }
 var sendInput = (id, text, key5) => json("POST", sessionPath(id, "/input"), { text, submit: true, key: key5 });
+var withdrawInput = (id, text, key5, onlyLate) => json("POST", sessionPath(id, "/input/withdraw"), { text, submit: true, key: key5, only_late: onlyLate });
 var pressKeys = (id, keys) => call("POST", sessionPath(id, "/keys"), { keys });
 var getReceipt = (id) => json("GET", `receipts/${encodeURIComponent(id)}`);
 var cancelReceipt = (id) => json("DELETE", `receipts/${encodeURIComponent(id)}`);
@@ -173,129 +174,271 @@ function loadKept(key5, store = "localStorage") {
 }
 function saveKept(key5, value, store = "localStorage") {
   try {
-    if (value === null) window[store].removeItem(key5);
-    else window[store].setItem(key5, JSON.stringify(value));
+    if (value === null) {
+      window[store].removeItem(key5);
+      return window[store].getItem(key5) === null;
+    }
+    const text = JSON.stringify(value);
+    window[store].setItem(key5, text);
+    return window[store].getItem(key5) === text;
   } catch {
+    return false;
   }
 }
 
 // drafts.js
 var key = "panebridge.drafts";
 var most = 50;
-var longest = 64 * 1024;
+var mostCharacters = 2 * 1024 * 1024;
 function read() {
-  const all = loadKept(key);
-  return all && typeof all === "object" ? all : {};
+  const all2 = loadKept(key);
+  return all2 && typeof all2 === "object" ? all2 : {};
 }
-var write = (all) => saveKept(key, Object.keys(all).length > 0 ? all : null);
+var write = (all2) => saveKept(key, Object.keys(all2).length > 0 ? all2 : null);
 var here = /* @__PURE__ */ new Map();
 function draftOf(id) {
+  if (here.has(id)) return here.get(id);
   const { text } = Object.hasOwn(read(), id) && read()[id] || {};
-  const mine = here.get(id) ?? "";
-  return typeof text !== "string" || text === mine.slice(0, longest) ? mine : text;
+  return typeof text === "string" ? text : "";
 }
+var isForgotten = (id) => !here.has(id) && !Object.hasOwn(read(), id);
 function keepDraft(id, text) {
-  if (text) here.set(id, text);
-  else here.delete(id);
-  const all = read();
-  if (text) all[id] = { text: text.slice(0, longest), at: Date.now() };
-  else if (Object.hasOwn(all, id)) delete all[id];
-  else return;
-  const ids = Object.keys(all).sort((a, b) => all[b].at - all[a].at);
-  for (const old of ids.slice(most)) delete all[old];
-  write(all);
+  const all2 = read();
+  if (!text && !here.has(id) && !Object.hasOwn(all2, id)) return;
+  all2[id] = { text, at: Date.now() };
+  const ids = Object.keys(all2).sort((a, b) => all2[b].at - all2[a].at);
+  let characters = 0;
+  for (const [i, one] of ids.entries()) {
+    characters += String(all2[one].text).length;
+    if (one !== id && (i >= most || characters > mostCharacters)) delete all2[one];
+  }
+  if (write(all2)) here.delete(id);
+  else here.set(id, text);
 }
-function forgetDrafts(sessions = []) {
-  const living = new Set(sessions.filter((s) => s.state !== "ended").map((s) => s.id));
-  for (const id of here.keys()) if (!living.has(id)) here.delete(id);
-  const all = read();
-  const gone = Object.keys(all).filter((id) => !living.has(id));
+function moveDraft(from, to) {
+  const text = draftOf(from);
+  if (text === "") return;
+  keepDraft(to, text);
+  keepDraft(from, "");
+}
+function forgetDrafts(isGone = () => true) {
+  for (const id of here.keys()) if (isGone(id)) here.delete(id);
+  const all2 = read();
+  const gone = Object.keys(all2).filter(isGone);
   if (gone.length === 0) return;
-  for (const id of gone) delete all[id];
-  write(all);
+  for (const id of gone) delete all2[id];
+  write(all2);
+}
+function onDrafts(fn, signal) {
+  window.addEventListener("storage", (event) => {
+    if (event.key === key || event.key === null) fn();
+  }, { signal });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) fn();
+  }, { signal });
 }
 
 // outgoing.js
-var keysAt = "panebridge.sent";
-var queues = /* @__PURE__ */ new Map();
-var fields = /* @__PURE__ */ new Map();
+var keptAt = "panebridge.outgoing";
+var tabAt = "panebridge.tab";
+var patience2 = 12e4;
+var firstPause = 1e3;
+var mostPause = 1e4;
+var staleAfter = 3e4;
+var most2 = 200;
+var tab = loadKept(tabAt, "sessionStorage") ?? crypto.randomUUID();
+var written = /* @__PURE__ */ new Set();
+var here2 = null;
 var composers = /* @__PURE__ */ new Map();
-var sentTexts = /* @__PURE__ */ new Map();
-var mostSent = 200;
-var joined = (texts3) => texts3.filter((text) => text !== "").join("\n");
-var outgoing = (session) => queues.get(session) ?? [];
-function keepWritten(session, text) {
-  if (queues.has(session)) fields.set(session, text);
-  keepDraft(session, joined([...outgoing(session), text]));
+var pausing = /* @__PURE__ */ new Map();
+var senders = /* @__PURE__ */ new Set();
+function all() {
+  const kept4 = here2 ?? loadKept(keptAt);
+  return Array.isArray(kept4) ? kept4 : [];
 }
-var writtenTo = (session) => queues.has(session) ? fields.get(session) ?? "" : draftOf(session);
+function save(texts3) {
+  const bounded = texts3.filter((t, i) => !t.receipt || i >= texts3.length - most2);
+  here2 = saveKept(keptAt, bounded.length > 0 ? bounded : null) ? null : bounded;
+}
+var find = (key5) => all().find((t) => t.key === key5);
+function change(key5, values) {
+  const texts3 = all();
+  const one = texts3.find((t) => t.key === key5);
+  if (one) save(Object.assign(texts3, { [texts3.indexOf(one)]: { ...one, ...values } }));
+  return Boolean(one);
+}
+function drop(key5) {
+  const texts3 = all();
+  const one = texts3.find((t) => t.key === key5);
+  if (one) save(texts3.filter((t) => t !== one));
+  return one;
+}
+var isMine = (t) => t.tab === tab;
+var outgoing = (session) => all().filter((t) => t.session === session && !t.receipt && isMine(t));
+var receiptsOf = (session) => all().filter((t) => t.session === session && t.receipt).map((t) => t.receipt);
+function noteReceipt(receipt) {
+  const one = receipt.key && find(receipt.key);
+  if (one && !one.receipt) take(one.key, receipt);
+}
+var byReceipt = (id) => all().find((t) => t.receipt === id);
+var textSent = (receipt) => byReceipt(receipt)?.text;
+function settle(receipt) {
+  const one = byReceipt(receipt);
+  if (one && !one.back) drop(one.key);
+}
 function watchOutgoing(session, composer) {
   composers.set(session, composer);
   return () => {
     if (composers.get(session) === composer) composers.delete(session);
   };
 }
-async function sendText(session, text) {
-  const queue = outgoing(session);
-  queue.push(text);
-  queues.set(session, queue);
-  fields.set(session, "");
+function sendText(session, text) {
+  const key5 = crypto.randomUUID();
+  written.add(key5);
+  saveKept(tabAt, tab, "sessionStorage");
+  save([...all(), { session, text, key: key5, at: Date.now(), tab }]);
   composers.get(session)?.drawOutgoing();
-  keepWritten(session, writtenTo(session));
-  if (queue.length > 1) return;
-  while (queue.length > 0) {
-    await sendNext(session, queue);
+  sendAll(session);
+}
+function resumeOutgoing() {
+  const isLeft = (t) => !isMine(t) && (!t.receipt || t.back) && Date.now() - (t.tried ?? t.at) > staleAfter;
+  const texts3 = all();
+  if (texts3.some(isLeft)) save(texts3.map((t) => isLeft(t) ? { ...t, tab } : t));
+  for (const t of texts3) {
+    if (t.receipt && t.back && (isMine(t) || isLeft(t))) withdraw(t.key);
+    else if (!t.receipt) sendAll(t.session);
+  }
+}
+function retryOutgoing() {
+  for (const end of [...pausing.values()]) end();
+}
+function takeBack(key5) {
+  const one = find(key5);
+  if (!one) return;
+  if (!one.tried && written.has(key5)) {
+    drop(key5);
+    writeBack(one.session, one.text);
+  } else {
+    change(key5, { back: true });
+    if (one.receipt) withdraw(key5);
+    else pausing.get(key5)?.();
+  }
+  composers.get(one.session)?.drawOutgoing();
+}
+var keyOf = (receipt) => byReceipt(receipt)?.key;
+async function sendAll(session) {
+  if (senders.has(session)) return;
+  senders.add(session);
+  for (let [next] = outgoing(session); next; [next] = outgoing(session)) {
+    await sendNext(next.key);
     composers.get(session)?.drawOutgoing();
   }
-  if (queues.get(session) !== queue) return;
-  queues.delete(session);
-  fields.delete(session);
+  senders.delete(session);
 }
-async function sendNext(session, queue) {
-  const sent = { text: queue[0], key: keyOf(session, queue[0]) };
-  keepKey(session, sent);
-  try {
-    const receipt = await sendInput(session, sent.text, sent.key);
-    if (queue.length === 0) return;
-    queue.shift();
-    sentTexts.set(receipt.id, sent.text);
-    if (sentTexts.size > mostSent) sentTexts.delete(sentTexts.keys().next().value);
-    keepKey(session, null);
-    keepWritten(session, writtenTo(session));
-    composers.get(session)?.follow(receipt);
-  } catch (error) {
-    toast(`Not sent: ${error.message}`);
-    if (error.status >= 400 && error.status < 500) keepKey(session, null);
-    writeBack(session, joined(queue.splice(0)));
+async function sendNext(key5) {
+  for (let wait = firstPause; ; wait = Math.min(2 * wait, mostPause)) {
+    const one = find(key5);
+    if (!one || one.receipt || !isMine(one)) return;
+    if (one.back || !written.has(key5) || Date.now() - one.at > patience2) {
+      await withdraw(key5);
+      return;
+    }
+    change(key5, { tried: Date.now() });
+    try {
+      take(key5, checkReceipt(await sendInput(one.session, one.text, key5)));
+      return;
+    } catch (error) {
+      if (isRefused(error)) {
+        giveBack(one.session, key5, error.message);
+        return;
+      }
+      await unsure(key5, wait);
+    }
   }
 }
-var textSent = (receipt) => sentTexts.get(receipt);
+var withdrawing = /* @__PURE__ */ new Map();
+function withdraw(key5) {
+  if (!withdrawing.has(key5)) withdrawing.set(key5, tryWithdraw(key5).finally(() => withdrawing.delete(key5)));
+  return withdrawing.get(key5);
+}
+async function tryWithdraw(key5) {
+  for (let wait = firstPause; ; wait = Math.min(2 * wait, mostPause)) {
+    const one = find(key5);
+    if (!one || !isMine(one)) return;
+    change(key5, { tried: Date.now() });
+    try {
+      const receipt = checkReceipt(await withdrawInput(one.session, one.text, key5, !one.back));
+      if (receipt.state === "cancelled") {
+        if (!one.back) giveBack(one.session, key5, "nobody answered in time. It stands in the field again.");
+        else if (drop(key5)) writeBack(one.session, one.text);
+      } else {
+        if (one.back) toast("It’s typed already.");
+        take(key5, receipt);
+      }
+      return;
+    } catch (error) {
+      if (isRefused(error)) {
+        if (one.receipt) {
+          change(key5, { back: void 0 });
+          toast(error.message);
+        } else giveBack(one.session, key5, error.message);
+        return;
+      }
+      await unsure(key5, wait);
+    }
+  }
+}
+function checkReceipt(answer) {
+  if (typeof answer?.id !== "string") throw new TypeError("what answers isn’t panebridge");
+  return answer;
+}
+var isRefused = ({ status }) => status >= 400 && status < 500 && ![408, 425, 429].includes(status);
+function take(key5, receipt) {
+  const one = find(key5);
+  if (!one) return;
+  if (receipt.state === "cancelled") {
+    drop(key5);
+    return;
+  }
+  change(key5, { receipt: receipt.id, unsure: void 0, back: receipt.state === "stored" || receipt.state === "held" ? one.back : void 0 });
+  composers.get(one.session)?.drawOutgoing();
+  composers.get(one.session)?.follow(receipt);
+  if (find(key5).back) withdraw(key5);
+}
+function giveBack(session, key5, why) {
+  const first = find(key5);
+  if (!first) return;
+  const behind = outgoing(session).filter((t) => t.key !== key5 && !t.tried && t.at >= first.at);
+  const texts3 = [first, ...behind].filter((t) => drop(t.key));
+  toast(`Not sent: ${why}`);
+  writeBack(session, joined(texts3.map((t) => t.text)));
+}
+async function unsure(key5, wait) {
+  const one = find(key5);
+  if (!one) return;
+  change(key5, { unsure: true });
+  composers.get(one.session)?.drawOutgoing();
+  await new Promise((resolve) => {
+    pausing.set(key5, resolve);
+    setTimeout(resolve, wait);
+  });
+  pausing.delete(key5);
+}
 function writeBack(session, text) {
-  const all = joined([text, writtenTo(session)]);
-  if (composers.has(session)) composers.get(session).write(all);
-  else keepWritten(session, all);
+  const whole = joined([text, draftOf(session)]);
+  keepDraft(session, whole);
+  composers.get(session)?.write(whole);
 }
-function forgetOutgoing() {
-  for (const queue of queues.values()) queue.length = 0;
-  queues.clear();
-  fields.clear();
-  sentTexts.clear();
-  saveKept(keysAt, null, "sessionStorage");
+var joined = (texts3) => texts3.filter((text) => text !== "").join("\n");
+function forgetOutgoing(isGone) {
+  const texts3 = all();
+  const left2 = isGone ? texts3.filter((t) => !t.receipt || !isGone(t.session)) : [];
+  if (left2.length < texts3.length) save(left2);
+  if (isGone) return;
+  saveKept(tabAt, null, "sessionStorage");
+  retryOutgoing();
 }
-function keyOf(session, text) {
-  const before2 = keptKeys()[session];
-  return before2?.text === text ? before2.key : crypto.randomUUID();
-}
-function keptKeys() {
-  const all = loadKept(keysAt, "sessionStorage");
-  return all && typeof all === "object" ? all : {};
-}
-function keepKey(session, sent) {
-  const all = keptKeys();
-  if (sent) all[session] = sent;
-  else delete all[session];
-  saveKept(keysAt, all, "sessionStorage");
-}
+window.addEventListener("online", retryOutgoing);
 
 // words.js
 var units = [[86400, "day"], [3600, "hour"], [60, "minute"]];
@@ -364,7 +507,7 @@ function outcome(s) {
 }
 var well = (s) => !s.turn?.failed && !(s.turn?.status > 0) && s.state !== "error" && !(s.exit && (s.exit.status > 0 || s.exit.signal));
 var machineWords = (s) => [s.state, s.reason].filter(Boolean).join(": ");
-var stepsOf = (agent) => ({ stored: "waiting", held: "held", typing: "being typed", typed: "typed", submitted: `${agent ? "the agent" : "the program"} has it`, answered: agent ? "answered" : "done", failed: "not sent", cancelled: "taken back" });
+var stepsOf = (agent) => ({ stored: "waiting", held: "held", typing: "being typed", typed: "typed", submitted: `${agent ? "the agent" : "the program"} has it`, answered: agent ? "answered" : "done", failed: "failed", cancelled: "taken back" });
 var causes = { queued: "it keeps it until it has time", passed: "whether it was taken up can’t be seen", unverified: "nobody saw it taken" };
 var stepWords = (step2, agent) => stepsOf(agent)[step2] ?? step2;
 function receiptWords({ state: state2, cause, reason, submit }, agent) {
@@ -391,7 +534,8 @@ function newDialog(created) {
   byId("new-form").addEventListener("submit", async (event) => {
     event.preventDefault();
     await attempt("new-create", "new-error", async () => {
-      const session = await createSession(wanted());
+      const session = await createSession(keyed(wanted()));
+      begun = null;
       const text = byId("new-text").value;
       byId("new-form").reset();
       dialog.close();
@@ -423,15 +567,21 @@ async function offerConversations() {
   list2.value = "";
   byId("new-resume-row").hidden = true;
   if (!agent) return;
-  const all = await listConversations(agent, folder).catch(() => []);
+  const all2 = await listConversations(agent, folder).catch(() => []);
   if (byId("new-agent").value !== agent || byId("new-cwd").value.trim() !== folder) return;
-  list2.replaceChildren(list2.options[0], ...all.map(({ id, title, changed_at: at, session }) => {
+  list2.replaceChildren(list2.options[0], ...all2.map(({ id, title, changed_at: at, session }) => {
     const option = element("option", "", [title || "(without words)", agoWords(at), session && `it’s ${session}`].filter(Boolean).join(" · "));
     option.value = id;
     option.disabled = Boolean(session);
     return option;
   }));
-  byId("new-resume-row").hidden = all.length === 0;
+  byId("new-resume-row").hidden = all2.length === 0;
+}
+var begun = null;
+function keyed(request) {
+  const text = JSON.stringify(request);
+  if (begun?.text !== text) begun = { text, key: crypto.randomUUID() };
+  return { ...request, key: begun.key };
 }
 function wanted() {
   const value = (id) => byId(id).value.trim();
@@ -508,7 +658,7 @@ function accessDialog() {
     event.preventDefault();
     const person = byId("access-person").value.trim();
     const role = byId("access-role").value;
-    change("access-grant", async () => {
+    change2("access-grant", async () => {
       await grantAccess(person, role);
       byId("access-person").value = "";
       return `${person} is ${role} now.`;
@@ -518,7 +668,7 @@ function accessDialog() {
 function showAccess(chats) {
   byId("access-foot").hidden = !chats;
 }
-function change(button3, fn) {
+function change2(button3, fn) {
   byId("access-said").textContent = "";
   return attempt(button3, "access-error", async () => {
     byId("access-said").textContent = await fn();
@@ -557,7 +707,7 @@ function revokeButton({ person, role, name }) {
   button3.type = "button";
   button3.id = `revoke-${person}-${role}`;
   button3.setAttribute("aria-label", `Take back ${role} from ${name || person}`);
-  button3.addEventListener("click", () => change(button3.id, async () => (await revokeAccess(person, role)).message));
+  button3.addEventListener("click", () => change2(button3.id, async () => (await revokeAccess(person, role)).message));
   return button3;
 }
 
@@ -650,7 +800,7 @@ function read2() {
   const { theme = "", text = "" } = loadKept(key2) ?? {};
   return { theme: themes.includes(theme) ? theme : "", text: sizes.includes(text) ? text : "" };
 }
-function change2(to) {
+function change3(to) {
   const now = { ...read2(), ...to };
   saveKept(key2, now.theme || now.text ? now : null);
   apply(now);
@@ -658,9 +808,9 @@ function change2(to) {
 function apply({ theme, text }) {
   Object.assign(document.documentElement.dataset, { theme, text });
 }
-var setTheme = (theme) => change2({ theme });
-var stepText = (by) => change2({ text: sizes[Math.min(Math.max(sizes.indexOf(read2().text) + by, 0), sizes.length - 1)] });
-var plainText = () => change2({ text: "" });
+var setTheme = (theme) => change3({ theme });
+var stepText = (by) => change3({ text: sizes[Math.min(Math.max(sizes.indexOf(read2().text) + by, 0), sizes.length - 1)] });
+var plainText = () => change3({ text: "" });
 addEventListener("storage", (event) => {
   if (event.key === key2) apply(read2());
 });
@@ -668,7 +818,7 @@ apply(read2());
 
 // mute.js
 var key3 = "panebridge.muted";
-var most2 = 500;
+var most3 = 500;
 var kept = null;
 function read3() {
   if (kept) return kept;
@@ -676,7 +826,7 @@ function read3() {
   kept = new Set(Array.isArray(ids) ? ids : []);
   return kept;
 }
-var write2 = () => saveKept(key3, kept.size > 0 ? [...kept].slice(-most2) : null);
+var write2 = () => saveKept(key3, kept.size > 0 ? [...kept].slice(-most3) : null);
 addEventListener("storage", (event) => {
   if (event.key === key3 || event.key === null) kept = null;
 });
@@ -838,7 +988,7 @@ function holdMistakenKeys() {
 
 // upload.js
 var partSize = 1 << 20;
-var most3 = 10;
+var most4 = 10;
 var tries = 3;
 var uploads = /* @__PURE__ */ new Map();
 var shown2 = /* @__PURE__ */ new Map();
@@ -888,8 +1038,8 @@ var Uploads = class {
   }
   add(files) {
     for (const file of files) {
-      if (this.files.length >= most3) {
-        toast(`At most ${most3} files are sent at a time.`);
+      if (this.files.length >= most4) {
+        toast(`At most ${most4} files are sent at a time.`);
         break;
       }
       const one = { file, name: file.name || "file", done: 0, path: "", error: "", gone: new AbortController() };
@@ -1008,6 +1158,7 @@ var Composer = class {
     this.list = byId("receipts");
     this.list.replaceChildren();
     this.shown = /* @__PURE__ */ new Set();
+    this.takenBack = /* @__PURE__ */ new Set();
     this.events = new AbortController();
     const on = (target, name, fn) => target.addEventListener(name, fn, { signal: this.events.signal });
     on(byId("composer"), "submit", (event) => {
@@ -1021,7 +1172,8 @@ var Composer = class {
     }
     this.uploads = new Uploads(session);
     this.unwatch = watchOutgoing(session, this);
-    this.text.value = writtenTo(session);
+    onDrafts(() => this.takeDraft(), this.events.signal);
+    this.text.value = draftOf(session);
     this.grow();
     this.drawOutgoing();
     this.lookElsewhere();
@@ -1050,8 +1202,16 @@ var Composer = class {
     this.changed();
   }
   changed() {
-    keepWritten(this.session, this.text.value);
+    keepDraft(this.session, this.text.value);
     this.grow();
+  }
+  // takeDraft shows what another tab has written, or that it has sent it. It says whether there's something new.
+  takeDraft() {
+    const draft = draftOf(this.session);
+    if (draft === this.text.value || isForgotten(this.session)) return false;
+    this.text.value = draft;
+    this.grow();
+    return true;
   }
   grow() {
     this.text.style.height = "auto";
@@ -1059,21 +1219,25 @@ var Composer = class {
   }
   // send takes what's written out of the field and sends it.
   send() {
+    if (this.takeDraft()) return;
     const text = this.text.value;
     if (text.trim() === "" && this.uploads.files.length === 0) return;
     const paths = this.uploads.paths();
     if (!paths) return;
     this.uploads.clear(paths);
     this.text.value = "";
-    this.grow();
+    this.changed();
     sendText(this.session, paths.length > 0 ? [text.trim(), ...paths].filter(Boolean).join(" ") : text);
   }
   // drawOutgoing shows the texts that are on their way to the server.
   drawOutgoing() {
     for (const item of this.list.querySelectorAll(".outgoing")) item.remove();
-    for (const text of outgoing(this.session)) {
+    const texts3 = outgoing(this.session);
+    const waits3 = texts3.some(({ unsure: unsure2 }) => unsure2);
+    for (const { key: key5, text, unsure: unsure2, back: back2 } of texts3) {
       const item = element("li", "outgoing");
-      item.append(element("span", "progress", "sending…"), element("span", "receipt-text", text));
+      item.append(element("span", "progress", outgoingWords(unsure2, back2)), element("span", "receipt-text", text));
+      if (waits3 && !back2) item.append(this.button("Take back", () => takeBack(key5)));
       this.list.append(item);
     }
   }
@@ -1095,11 +1259,28 @@ var Composer = class {
         try {
           const open = await openReceipts(this.session);
           if (this.closed) return;
-          for (const receipt of open) this.follow(receipt);
+          for (const receipt of open) {
+            noteReceipt(receipt);
+            this.follow(receipt);
+          }
+          for (const id of receiptsOf(this.session)) await this.followAgain(id);
         } catch {
         }
       }
       await sleep(listEvery);
+    }
+  }
+  // followAgain shows what became of a text that was sent from here before the session was opened, if it isn't well.
+  async followAgain(id) {
+    if (this.shown.has(id)) return;
+    try {
+      const receipt = await getReceipt(id);
+      if (this.closed) return;
+      if (receipt.state === "failed" || !isDone(receipt)) this.follow(receipt);
+      else settle(id);
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      settle(id);
     }
   }
   // follow shows a receipt until its text is answered, or won't be.
@@ -1126,7 +1307,8 @@ var Composer = class {
         else await sleep(1e3);
       }
     }
-    if (now.state === "failed") return;
+    if (this.closed || now.state === "failed") return;
+    settle(receipt.id);
     await sleep(lingers);
     item.remove();
     this.number();
@@ -1162,9 +1344,24 @@ var Composer = class {
       item.append(this.button(label2, () => this.sendAnyway(receipt), "needs-approver"));
     }
     if (takeable.has(receipt.state)) item.append(this.button("Take back", () => this.takeBack(receipt)));
-    if (receipt.state === "failed") item.append(this.button("Dismiss", () => item.remove()));
+    if (receipt.state === "failed") this.offerAgain(item, receipt);
     if (receipt.reason) item.append(element("span", "receipt-reason", receipt.reason));
     this.number();
+  }
+  // offerAgain offers what can be done about a text that wasn't typed, or of which nobody knows.
+  offerAgain(item, receipt) {
+    const dismiss = () => {
+      settle(receipt.id);
+      item.remove();
+    };
+    const own = textSent(receipt.id);
+    if (own !== void 0) {
+      item.append(this.button("Write again", () => {
+        dismiss();
+        writeBack(this.session, own);
+      }));
+    }
+    item.append(this.button("Dismiss", dismiss));
   }
   button(text, fn, role = "") {
     const button3 = element("button", `button small ${role}`.trim(), text);
@@ -1184,18 +1381,30 @@ var Composer = class {
   // takeBack has a text of this device's stand in the field again, whatever is open by then: as it was written, which the
   // receipt has only if nothing of it is masked.
   async takeBack(receipt) {
+    if (this.takenBack.has(receipt.id)) return;
+    this.takenBack.add(receipt.id);
+    const key5 = keyOf(receipt.id);
+    if (key5) {
+      takeBack(key5);
+      return;
+    }
     try {
       await cancelReceipt(receipt.id);
     } catch (error) {
+      this.takenBack.delete(receipt.id);
       toast(error.message);
       return;
     }
     if (!isMe(receipt.author)) return;
-    const own = textSent(receipt.id);
-    if (own === void 0 && hasMask(receipt.text)) toast("It’s taken back. It had something secret, which isn’t kept here: write it anew.");
-    else writeBack(this.session, own ?? receipt.text);
+    if (hasMask(receipt.text)) toast("It’s taken back. It had something secret, which isn’t kept here: write it anew.");
+    else writeBack(this.session, receipt.text);
   }
 };
+var isDone = ({ state: state2, submit }) => final.has(state2) || state2 === "submitted" || state2 === "typed" && !submit;
+function outgoingWords(unsure2, back2) {
+  if (back2) return "being taken back…";
+  return unsure2 ? "no answer yet; it’s sent again…" : "sending…";
+}
 function progress({ state: state2 }, agent) {
   const box = element("span", "progress");
   const reached = state2 === "typing" ? 0 : steps.indexOf(state2);
@@ -1341,7 +1550,7 @@ function blocksOf(list2) {
   }
   return found;
 }
-async function drawAnswers(list2, change3) {
+async function drawAnswers(list2, change4) {
   for (let blocks = blocksOf(list2); blocks.length > 0; blocks = blocksOf(list2)) {
     const some = [];
     let size = 0;
@@ -1364,7 +1573,7 @@ async function drawAnswers(list2, change3) {
       for (const block of some) refused.set(block.lines[0], block.drawn);
       continue;
     }
-    if (change3(() => some.forEach((block, i) => draw(block, trees[i]))) === false) return;
+    if (change4(() => some.forEach((block, i) => draw(block, trees[i]))) === false) return;
   }
 }
 function draw({ lines, drawn }, tree) {
@@ -2133,7 +2342,7 @@ function showLive(live) {
 
 // looked.js
 var key4 = "panebridge.looked";
-var most4 = 500;
+var most5 = 500;
 var before = 24 * 3600 * 1e3;
 var kept3 = null;
 function read4() {
@@ -2166,12 +2375,12 @@ function isNews(s) {
   return turnsDone(s) > seen.turn || turnsDone(s) === 0 && s.lines > seen.line;
 }
 function keepLooked(sessions) {
-  const { sessions: all } = read4();
-  const ids = Object.keys(all);
-  if (ids.length <= most4) return;
+  const { sessions: all2 } = read4();
+  const ids = Object.keys(all2);
+  if (ids.length <= most5) return;
   const listed2 = new Set(sessions.map((s) => s.id));
-  ids.sort((a, b) => listed2.has(a) - listed2.has(b) || all[a].at - all[b].at);
-  for (const id of ids.slice(0, ids.length - most4)) delete all[id];
+  ids.sort((a, b) => listed2.has(a) - listed2.has(b) || all2[a].at - all2[b].at);
+  for (const id of ids.slice(0, ids.length - most5)) delete all2[id];
   write3();
 }
 function forgetLooked() {
@@ -2182,15 +2391,15 @@ function forgetLooked() {
 // receipts.js
 var askEvery = 1e3;
 var askLater = 5e3;
-var patience2 = 6e4;
+var patience3 = 6e4;
 var atOnce2 = 100;
 var followed = 10;
 var last = /* @__PURE__ */ new Set(["answered", "failed", "cancelled"]);
 var isLast = ({ state: state2, submit }) => last.has(state2) || state2 === "typed" && !submit;
 var BubbleReceipts = class {
   // agent is the name of the session's, '': it has none. change makes a change of the list.
-  constructor(session, agent, list2, change3) {
-    Object.assign(this, { session, agent, list: list2, change: change3 });
+  constructor(session, agent, list2, change4) {
+    Object.assign(this, { session, agent, list: list2, change: change4 });
     this.known = /* @__PURE__ */ new Map();
     this.timer = 0;
   }
@@ -2211,7 +2420,7 @@ var BubbleReceipts = class {
       this.since = Date.now();
       this.ask(fresh.slice(-atOnce2));
     } else if (fresh.length + open.length > 0 && !this.timer) {
-      const isNew = !this.failed && Date.now() - this.since < patience2;
+      const isNew = !this.failed && Date.now() - this.since < patience3;
       this.timer = setTimeout(() => this.again([...fresh, ...open.slice(-followed)].slice(-atOnce2)), isNew ? askEvery : askLater);
     }
   }
@@ -2360,7 +2569,7 @@ var Conversation = class {
     this.list = byId("lines");
     this.marks = new TurnMarks(session.id, this.list);
     this.answered = new AnsweredMarks(session.id, this.list);
-    this.receipts = new BubbleReceipts(session.id, session.agent, this.list, (change3) => this.keepEnd(change3));
+    this.receipts = new BubbleReceipts(session.id, session.agent, this.list, (change4) => this.keepEnd(change4));
     this.turnList = new TurnList(session.id, (line) => this.showLine(line));
     this.looked = lookedAt(session.id);
     this.head = session.lines;
@@ -2533,9 +2742,9 @@ var Conversation = class {
     try {
       while (this.undrawn && !this.closed) {
         this.undrawn = false;
-        await drawAnswers(this.list, (change3) => {
+        await drawAnswers(this.list, (change4) => {
           if (this.closed) return false;
-          this.keepEnd(change3);
+          this.keepEnd(change4);
           return true;
         });
       }
@@ -2582,17 +2791,17 @@ var Conversation = class {
     byId("lines-below").style.height = `${below * this.scale}px`;
   }
   // keepPlace changes the document, and keeps what the reader looks at where it is.
-  keepPlace(change3) {
+  keepPlace(change4) {
     this.noticeScroll();
     const anchor = this.anchor();
     const was = anchor?.getBoundingClientRect().top;
-    change3();
+    change4();
     this.pad();
     if (anchor?.isConnected && !anchor.hidden) this.scroller.scrollTop += anchor.getBoundingClientRect().top - was;
   }
   // keepEnd does so, and stays at the end with a reader who is there.
-  keepEnd(change3) {
-    this.keepPlace(change3);
+  keepEnd(change4) {
+    this.keepPlace(change4);
     if (this.stuck) this.toBottom();
   }
   // anchor is the first node in view; or else the end of the window that's nearer.
@@ -3074,13 +3283,13 @@ function getFileDialog(current2) {
     event.preventDefault();
     attempt("get-do", "get-error", async () => {
       const path = byId("get-path").value.trim();
-      save(await getFile(id, path), path.split("/").at(-1));
+      save2(await getFile(id, path), path.split("/").at(-1));
       dialog.close();
     });
   });
   dialog.addEventListener("close", () => byId("get-form").reset());
 }
-function save(blob, name) {
+function save2(blob, name) {
   const link = element("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;
@@ -3180,14 +3389,14 @@ var Inbox = class {
     document.addEventListener("keydown", (event) => {
       if (!this.box.hidden) this.panelOfKeys()?.key(event);
     });
-    const all = element("button", "button small", "Looked at all");
-    all.type = "button";
-    all.id = "looked-all";
-    all.addEventListener("click", () => {
+    const all2 = element("button", "button small", "Looked at all");
+    all2.type = "button";
+    all2.id = "looked-all";
+    all2.addEventListener("click", () => {
       for (const session of this.done) lookedThrough(session);
       this.onLooked();
     });
-    this.list.lists.get("done").head.append(all);
+    this.list.lists.get("done").head.append(all2);
   }
   onLooked() {
   }
@@ -3666,7 +3875,7 @@ function renameDialog(current2, done) {
 }
 
 // shortcuts.js
-var patience3 = 1e4;
+var patience4 = 1e4;
 var Shortcuts = class {
   constructor(commands) {
     this.commands = commands;
@@ -3699,7 +3908,7 @@ var Shortcuts = class {
     this.first = pressed;
     this.timer = setTimeout(() => {
       this.first = "";
-    }, patience3);
+    }, patience4);
     return void 0;
   }
 };
@@ -3828,11 +4037,11 @@ async function* eventsOf(body, heard) {
   }
 }
 function eventOf(block) {
-  const fields2 = Object.fromEntries(block.split("\n").map((line) => {
+  const fields = Object.fromEntries(block.split("\n").map((line) => {
     const at = line.indexOf(": ");
     return [line.slice(0, at), line.slice(at + 2)];
   }));
-  return { name: fields2.event, id: fields2.id, data: fields2.data };
+  return { name: fields.event, id: fields.id, data: fields.data };
 }
 
 // app.js
@@ -3992,8 +4201,10 @@ async function poll() {
     state.problem = "";
     state.seenAt = /* @__PURE__ */ new Date();
     state.known = true;
-    forgetDrafts(sessions);
+    forgetGone(sessions);
     shut("");
+    resumeOutgoing();
+    if (back2) retryOutgoing();
     if (state.open?.away) comeBack(state.open);
     if (!state.streaming) state.open?.stream?.now();
     if (state.open?.stream) renewSilent(state.open);
@@ -4007,6 +4218,12 @@ async function poll() {
   } finally {
     takeEarly("");
   }
+}
+function forgetGone(sessions) {
+  const listed2 = new Set(sessions.map((s) => s.id));
+  const isGone = (id) => !listed2.has(id);
+  forgetDrafts(isGone);
+  forgetOutgoing(isGone);
 }
 function renewSilent({ stream, conversation }) {
   const isBehind = conversation.newest < (current()?.lines ?? 0);
@@ -4132,9 +4349,9 @@ function drawer(open) {
 function showTab(name, focus) {
   state.tab = name;
   for (const other of ["conversation", "screen"]) {
-    const tab = byId(`tab-${other}`);
-    tab.setAttribute("aria-selected", String(other === name));
-    tab.tabIndex = other === name ? 0 : -1;
+    const tab2 = byId(`tab-${other}`);
+    tab2.setAttribute("aria-selected", String(other === name));
+    tab2.tabIndex = other === name ? 0 : -1;
     byId(other).hidden = other !== name;
   }
   if (focus) byId(`tab-${name}`).focus();
@@ -4168,9 +4385,9 @@ function comeBack(open) {
 }
 async function start() {
   for (const name of ["conversation", "screen"]) {
-    const tab = byId(`tab-${name}`);
-    tab.addEventListener("click", () => showTab(name));
-    tab.addEventListener("keydown", (event) => {
+    const tab2 = byId(`tab-${name}`);
+    tab2.addEventListener("click", () => showTab(name));
+    tab2.addEventListener("keydown", (event) => {
       if (event.key === "ArrowLeft" || event.key === "ArrowRight") showTab(name === "screen" ? "conversation" : "screen", true);
     });
   }
@@ -4194,8 +4411,11 @@ async function start() {
     choose(session.id);
   });
   closeDialog(current, async (session) => {
+    const before2 = state.open?.id;
     await poll();
-    if (session) choose(session.id);
+    if (!session) return;
+    if (before2 && session.id !== before2) moveDraft(before2, session.id);
+    choose(session.id);
   });
   renameDialog(current, poll);
   getFileDialog(current);

@@ -110,6 +110,8 @@ export async function getFile(id, path) {
 }
 // sendInput has a text typed. The same text with the same key is typed once, however often it's sent.
 export const sendInput = (id, text, key) => json('POST', sessionPath(id, '/input'), { text, submit: true, key });
+// withdrawInput takes back a text that was sent with a key, also if it hasn't come, or only then: one that's typed stays.
+export const withdrawInput = (id, text, key, onlyLate) => json('POST', sessionPath(id, '/input/withdraw'), { text, submit: true, key, only_late: onlyLate });
 export const pressKeys = (id, keys) => call('POST', sessionPath(id, '/keys'), { keys });
 export const getReceipt = (id) => json('GET', `receipts/${encodeURIComponent(id)}`);
 export const cancelReceipt = (id) => json('DELETE', `receipts/${encodeURIComponent(id)}`);

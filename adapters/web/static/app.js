@@ -12,7 +12,7 @@ import { Conversation } from './conversation.js';
 import { drawDelivery } from './delivery.js';
 import { DevicesDialog } from './devices.js';
 import { closeDialog, newDialog } from './dialogs.js';
-import { forgetDrafts } from './drafts.js';
+import { forgetDrafts, moveDraft } from './drafts.js';
 import { getFileDialog } from './getfile.js';
 import { groupsOf } from './groups.js';
 import { Inbox } from './inbox.js';
@@ -22,7 +22,7 @@ import { MailDialog } from './mail.js';
 import { Menu } from './menu.js';
 import { MirrorDialog } from './mirror.js';
 import { drawMute, forgetMuted, isMuted, offerMute } from './mute.js';
-import { forgetOutgoing } from './outgoing.js';
+import { forgetOutgoing, resumeOutgoing, retryOutgoing } from './outgoing.js';
 import { Palette } from './palette.js';
 import { PromptPanel } from './prompt.js';
 import { renameDialog } from './rename.js';
@@ -210,8 +210,10 @@ async function poll() {
     state.problem = '';
     state.seenAt = new Date();
     state.known = true;
-    forgetDrafts(sessions);
+    forgetGone(sessions);
     shut('');
+    resumeOutgoing();
+    if (back) retryOutgoing();
     if (state.open?.away) comeBack(state.open);
     if (!state.streaming) state.open?.stream?.now();
     if (state.open?.stream) renewSilent(state.open);
@@ -225,6 +227,14 @@ async function poll() {
   } finally {
     takeEarly(''); // nobody has taken it
   }
+}
+
+// forgetGone forgets what was written to sessions that aren't listed any more.
+function forgetGone(sessions) {
+  const listed = new Set(sessions.map((s) => s.id));
+  const isGone = (id) => !listed.has(id);
+  forgetDrafts(isGone);
+  forgetOutgoing(isGone);
 }
 
 // renewSilent opens a session's stream anew if nothing came over it for long: its connection may have died without a word.
@@ -439,8 +449,11 @@ async function start() {
     choose(session.id);
   });
   closeDialog(current, async (session) => {
+    const before = state.open?.id;
     await poll();
-    if (session) choose(session.id); // it's another one if it had ended
+    if (!session) return;
+    if (before && session.id !== before) moveDraft(before, session.id); // it's another one if it had ended
+    choose(session.id);
   });
   renameDialog(current, poll);
   getFileDialog(current);

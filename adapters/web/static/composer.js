@@ -2,7 +2,8 @@
 
 import { byId, element, toast } from './dom.js';
 import { cancelReceipt, getReceipt, isAway, openReceipts, pressKeys, sendAnyway } from './api.js';
-import { keepWritten, outgoing, sendText, textSent, watchOutgoing, writeBack, writtenTo } from './outgoing.js';
+import { draftOf, isForgotten, keepDraft, onDrafts } from './drafts.js';
+import { keyOf, noteReceipt, outgoing, receiptsOf, sendText, settle, takeBack, textSent, watchOutgoing, writeBack } from './outgoing.js';
 import { isMe } from './roles.js';
 import { hasMask, withSecrets } from './secrets.js';
 import { composes } from './typing.js';
@@ -32,6 +33,7 @@ export class Composer {
     this.list = byId('receipts');
     this.list.replaceChildren();
     this.shown = new Set(); // ids of receipts
+    this.takenBack = new Set(); // those that somebody takes back here
     this.events = new AbortController();
     const on = (target, name, fn) => target.addEventListener(name, fn, { signal: this.events.signal });
     on(byId('composer'), 'submit', (event) => {
@@ -45,7 +47,8 @@ export class Composer {
     }
     this.uploads = new Uploads(session);
     this.unwatch = watchOutgoing(session, this);
-    this.text.value = writtenTo(session);
+    onDrafts(() => this.takeDraft(), this.events.signal);
+    this.text.value = draftOf(session);
     this.grow();
     this.drawOutgoing();
     this.lookElsewhere();
@@ -79,8 +82,17 @@ export class Composer {
   }
 
   changed() {
-    keepWritten(this.session, this.text.value);
+    keepDraft(this.session, this.text.value);
     this.grow();
+  }
+
+  // takeDraft shows what another tab has written, or that it has sent it. It says whether there's something new.
+  takeDraft() {
+    const draft = draftOf(this.session);
+    if (draft === this.text.value || isForgotten(this.session)) return false;
+    this.text.value = draft;
+    this.grow();
+    return true;
   }
 
   grow() {
@@ -90,22 +102,26 @@ export class Composer {
 
   // send takes what's written out of the field and sends it.
   send() {
+    if (this.takeDraft()) return; // it's to be seen first
     const text = this.text.value;
     if (text.trim() === '' && this.uploads.files.length === 0) return;
     const paths = this.uploads.paths();
     if (!paths) return;
     this.uploads.clear(paths);
     this.text.value = '';
-    this.grow();
+    this.changed();
     sendText(this.session, paths.length > 0 ? [text.trim(), ...paths].filter(Boolean).join(' ') : text);
   }
 
   // drawOutgoing shows the texts that are on their way to the server.
   drawOutgoing() {
     for (const item of this.list.querySelectorAll('.outgoing')) item.remove();
-    for (const text of outgoing(this.session)) {
+    const texts = outgoing(this.session);
+    const waits = texts.some(({ unsure }) => unsure);
+    for (const { key, text, unsure, back } of texts) {
       const item = element('li', 'outgoing');
-      item.append(element('span', 'progress', 'sending…'), element('span', 'receipt-text', text));
+      item.append(element('span', 'progress', outgoingWords(unsure, back)), element('span', 'receipt-text', text));
+      if (waits && !back) item.append(this.button('Take back', () => takeBack(key)));
       this.list.append(item);
     }
   }
@@ -129,12 +145,30 @@ export class Composer {
         try {
           const open = await openReceipts(this.session);
           if (this.closed) return;
-          for (const receipt of open) this.follow(receipt);
+          for (const receipt of open) {
+            noteReceipt(receipt);
+            this.follow(receipt);
+          }
+          for (const id of receiptsOf(this.session)) await this.followAgain(id);
         } catch {
           // the bar at the top says that there's no connection
         }
       }
       await sleep(listEvery);
+    }
+  }
+
+  // followAgain shows what became of a text that was sent from here before the session was opened, if it isn't well.
+  async followAgain(id) {
+    if (this.shown.has(id)) return;
+    try {
+      const receipt = await getReceipt(id);
+      if (this.closed) return;
+      if (receipt.state === 'failed' || !isDone(receipt)) this.follow(receipt);
+      else settle(id);
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      settle(id);
     }
   }
 
@@ -162,7 +196,8 @@ export class Composer {
         else await sleep(1000);
       }
     }
-    if (now.state === 'failed') return;
+    if (this.closed || now.state === 'failed') return;
+    settle(receipt.id);
     await sleep(lingers);
     item.remove();
     this.number();
@@ -200,9 +235,25 @@ export class Composer {
       item.append(this.button(label, () => this.sendAnyway(receipt), 'needs-approver'));
     }
     if (takeable.has(receipt.state)) item.append(this.button('Take back', () => this.takeBack(receipt)));
-    if (receipt.state === 'failed') item.append(this.button('Dismiss', () => item.remove()));
+    if (receipt.state === 'failed') this.offerAgain(item, receipt);
     if (receipt.reason) item.append(element('span', 'receipt-reason', receipt.reason));
     this.number();
+  }
+
+  // offerAgain offers what can be done about a text that wasn't typed, or of which nobody knows.
+  offerAgain(item, receipt) {
+    const dismiss = () => {
+      settle(receipt.id);
+      item.remove();
+    };
+    const own = textSent(receipt.id);
+    if (own !== undefined) {
+      item.append(this.button('Write again', () => {
+        dismiss();
+        writeBack(this.session, own);
+      }));
+    }
+    item.append(this.button('Dismiss', dismiss));
   }
 
   button(text, fn, role = '') {
@@ -225,17 +276,32 @@ export class Composer {
   // takeBack has a text of this device's stand in the field again, whatever is open by then: as it was written, which the
   // receipt has only if nothing of it is masked.
   async takeBack(receipt) {
+    if (this.takenBack.has(receipt.id)) return; // what's shown is from before
+    this.takenBack.add(receipt.id);
+    const key = keyOf(receipt.id);
+    if (key) {
+      takeBack(key);
+      return;
+    }
     try {
       await cancelReceipt(receipt.id);
     } catch (error) {
+      this.takenBack.delete(receipt.id);
       toast(error.message);
       return;
     }
     if (!isMe(receipt.author)) return;
-    const own = textSent(receipt.id);
-    if (own === undefined && hasMask(receipt.text)) toast('It’s taken back. It had something secret, which isn’t kept here: write it anew.');
-    else writeBack(this.session, own ?? receipt.text);
+    if (hasMask(receipt.text)) toast('It’s taken back. It had something secret, which isn’t kept here: write it anew.');
+    else writeBack(this.session, receipt.text);
   }
+}
+
+// isDone says that nothing more is done about a text.
+const isDone = ({ state, submit }) => final.has(state) || state === 'submitted' || (state === 'typed' && !submit);
+
+function outgoingWords(unsure, back) {
+  if (back) return 'being taken back…';
+  return unsure ? 'no answer yet; it’s sent again…' : 'sending…';
 }
 
 // progress draws waiting → typed → the agent has it, with what stands in the way.

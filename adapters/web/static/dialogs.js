@@ -23,7 +23,8 @@ export function newDialog(created) {
   byId('new-form').addEventListener('submit', async (event) => {
     event.preventDefault();
     await attempt('new-create', 'new-error', async () => {
-      const session = await createSession(wanted());
+      const session = await createSession(keyed(wanted()));
+      begun = null;
       const text = byId('new-text').value;
       byId('new-form').reset();
       dialog.close();
@@ -68,6 +69,15 @@ async function offerConversations() {
     return option;
   }));
   byId('new-resume-row').hidden = all.length === 0;
+}
+
+let begun = null; // the request that's made, and its key
+
+// keyed gives a request a key: that of before if it's the same. So who got no answer and asks again begins no other session.
+function keyed(request) {
+  const text = JSON.stringify(request);
+  if (begun?.text !== text) begun = { text, key: crypto.randomUUID() };
+  return { ...request, key: begun.key };
 }
 
 function wanted() {

@@ -12,12 +12,17 @@ export function loadKept(key, store = 'localStorage') {
   }
 }
 
-// saveKept keeps a value; null removes what's there. What can't be kept is there as long as the page is.
+// saveKept keeps a value; null removes what's there. It says whether it's kept. What isn't is there as long as the page is.
 export function saveKept(key, value, store = 'localStorage') {
   try {
-    if (value === null) window[store].removeItem(key);
-    else window[store].setItem(key, JSON.stringify(value));
+    if (value === null) {
+      window[store].removeItem(key);
+      return window[store].getItem(key) === null;
+    }
+    const text = JSON.stringify(value);
+    window[store].setItem(key, text);
+    return window[store].getItem(key) === text;
   } catch {
-    // it's full, or there's none
+    return false; // it's full, or there's none
   }
 }

@@ -1,36 +1,85 @@
 'use strict';
 
-import { sendInput } from './api.js';
+import { sendInput, withdrawInput } from './api.js';
 import { toast } from './dom.js';
 import { draftOf, keepDraft } from './drafts.js';
 import { loadKept, saveKept } from './kept.js';
 
-// Texts on their way to sessions: what was sent is out of the field at once, and goes to the server one after the other,
-// whatever is open meanwhile. What doesn't get there stands in the field again. Until it's there it's part of the draft,
-// and it has a key, by which the server knows a text that's sent again because its answer was lost: it's typed once.
+// Texts that this browser sent to sessions, until it's known what became of them. Each has a key, by which the server knows
+// it: it's typed once, however often it's sent, and it can be taken back without knowing whether it came. What gets no
+// answer is sent again for two minutes. After that it's taken back if it hasn't come, since its time may be over, and stands
+// in the field again. They're kept as drafts are, so a reload or a tab that's closed loses none. What a page finds there it
+// sends to nobody: another server that had the port may have written it. It's taken back in the same way, and seen.
 
-const keysAt = 'panebridge.sent'; // the key outlasts a reload, as the draft does
+const keptAt = 'panebridge.outgoing';
+const tabAt = 'panebridge.tab';
+const patience = 120000; // milliseconds for which a text is sent again
+const firstPause = 1000; // milliseconds between two tries, twice as long each time up to
+const mostPause = 10000;
+const staleAfter = 30000; // milliseconds after which another tab's text is taken over: that tab is gone, or sleeps
+const most = 200; // texts that are kept; of more, those whose receipt is known are forgotten first
 
-const queues = new Map(); // by session: the texts that are on their way, the oldest first
-const fields = new Map(); // by session: what stands in its field while some are
+const tab = loadKept(tabAt, 'sessionStorage') ?? crypto.randomUUID();
+const written = new Set(); // keys of the texts that were written to this page
+let here = null; // the texts, where the browser doesn't keep them
 const composers = new Map(); // by session: the one that's open
-const sentTexts = new Map(); // by receipt: what was sent by this page
-const mostSent = 200;
+const pausing = new Map(); // by key: what ends the pause before it's tried again
+const senders = new Set(); // sessions whose texts are being sent
 
-// joined are texts as one, each on lines of its own.
-const joined = (texts) => texts.filter((text) => text !== '').join('\n');
-
-// outgoing are the texts that are on their way to a session.
-export const outgoing = (session) => queues.get(session) ?? [];
-
-// keepWritten keeps what stands in the field of a session.
-export function keepWritten(session, text) {
-  if (queues.has(session)) fields.set(session, text);
-  keepDraft(session, joined([...outgoing(session), text]));
+// all are the texts, oldest first: {session, text, key, at, tab}; tried is when it was sent last, receipt the id of its
+// receipt, back says that it's to be taken back, and unsure that nobody has answered.
+function all() {
+  const kept = here ?? loadKept(keptAt);
+  return Array.isArray(kept) ? kept : [];
 }
 
-// writtenTo is what was written to a session and isn't on its way.
-export const writtenTo = (session) => (queues.has(session) ? fields.get(session) ?? '' : draftOf(session));
+function save(texts) {
+  const bounded = texts.filter((t, i) => !t.receipt || i >= texts.length - most);
+  here = saveKept(keptAt, bounded.length > 0 ? bounded : null) ? null : bounded;
+}
+
+const find = (key) => all().find((t) => t.key === key);
+
+// change changes a text, if it's still there, and returns whether it is.
+function change(key, values) {
+  const texts = all();
+  const one = texts.find((t) => t.key === key);
+  if (one) save(Object.assign(texts, { [texts.indexOf(one)]: { ...one, ...values } }));
+  return Boolean(one);
+}
+
+// drop forgets a text, and returns it; undefined: it's forgotten already.
+function drop(key) {
+  const texts = all();
+  const one = texts.find((t) => t.key === key);
+  if (one) save(texts.filter((t) => t !== one));
+  return one;
+}
+
+const isMine = (t) => t.tab === tab;
+
+// outgoing are the texts to a session that this page sends, in their order.
+export const outgoing = (session) => all().filter((t) => t.session === session && !t.receipt && isMine(t));
+
+// receiptsOf are the ids of the receipts of texts to a session, of which it's not known what became of them.
+export const receiptsOf = (session) => all().filter((t) => t.session === session && t.receipt).map((t) => t.receipt);
+
+// noteReceipt notes that a text has come, of which that wasn't known.
+export function noteReceipt(receipt) {
+  const one = receipt.key && find(receipt.key);
+  if (one && !one.receipt) take(one.key, receipt);
+}
+
+const byReceipt = (id) => all().find((t) => t.receipt === id);
+
+// textSent is a text as this browser sent it; undefined: it didn't.
+export const textSent = (receipt) => byReceipt(receipt)?.text;
+
+// settle says that nothing more becomes of a text, or nobody wants to know. One that's being taken back is settled by that.
+export function settle(receipt) {
+  const one = byReceipt(receipt);
+  if (one && !one.back) drop(one.key);
+}
 
 // watchOutgoing has the composer of a session told what comes of its texts: by drawOutgoing(), follow(receipt) and
 // write(text). It returns what ends that.
@@ -40,76 +89,182 @@ export function watchOutgoing(session, composer) {
 }
 
 // sendText sends a text to a session, behind what's on its way: at once for who calls it.
-export async function sendText(session, text) {
-  const queue = outgoing(session);
-  queue.push(text);
-  queues.set(session, queue);
-  fields.set(session, '');
+export function sendText(session, text) {
+  const key = crypto.randomUUID();
+  written.add(key);
+  saveKept(tabAt, tab, 'sessionStorage');
+  save([...all(), { session, text, key, at: Date.now(), tab }]);
   composers.get(session)?.drawOutgoing();
-  keepWritten(session, writtenTo(session));
-  if (queue.length > 1) return;
-  while (queue.length > 0) {
-    await sendNext(session, queue);
+  sendAll(session);
+}
+
+// resumeOutgoing sends what wasn't answered before the page was loaded, or was sent by a tab that's gone.
+export function resumeOutgoing() {
+  const isLeft = (t) => !isMine(t) && (!t.receipt || t.back) && Date.now() - (t.tried ?? t.at) > staleAfter;
+  const texts = all();
+  if (texts.some(isLeft)) save(texts.map((t) => (isLeft(t) ? { ...t, tab } : t)));
+  for (const t of texts) {
+    if (t.receipt && t.back && (isMine(t) || isLeft(t))) withdraw(t.key);
+    else if (!t.receipt) sendAll(t.session);
+  }
+}
+
+// retryOutgoing tries at once what waits to be sent again: the server answers.
+export function retryOutgoing() {
+  for (const end of [...pausing.values()]) end();
+}
+
+// takeBack has a text not be typed, if it isn't yet, and stand in the field again; also if it hasn't come.
+export function takeBack(key) {
+  const one = find(key);
+  if (!one) return;
+  if (!one.tried && written.has(key)) {
+    drop(key);
+    writeBack(one.session, one.text);
+  } else {
+    change(key, { back: true });
+    if (one.receipt) withdraw(key);
+    else pausing.get(key)?.();
+  }
+  composers.get(one.session)?.drawOutgoing();
+}
+
+// keyOf is the key of the text with a receipt; undefined: this browser didn't send it.
+export const keyOf = (receipt) => byReceipt(receipt)?.key;
+
+async function sendAll(session) {
+  if (senders.has(session)) return;
+  senders.add(session);
+  for (let [next] = outgoing(session); next; [next] = outgoing(session)) {
+    await sendNext(next.key);
     composers.get(session)?.drawOutgoing();
   }
-  if (queues.get(session) !== queue) return; // all was forgotten
-  queues.delete(session);
-  fields.delete(session);
+  senders.delete(session);
 }
 
-async function sendNext(session, queue) {
-  const sent = { text: queue[0], key: keyOf(session, queue[0]) };
-  keepKey(session, sent);
-  try {
-    const receipt = await sendInput(session, sent.text, sent.key);
-    if (queue.length === 0) return; // all was forgotten
-    queue.shift();
-    sentTexts.set(receipt.id, sent.text);
-    if (sentTexts.size > mostSent) sentTexts.delete(sentTexts.keys().next().value);
-    keepKey(session, null);
-    keepWritten(session, writtenTo(session));
-    composers.get(session)?.follow(receipt);
-  } catch (error) {
-    toast(`Not sent: ${error.message}`);
-    if (error.status >= 400 && error.status < 500) keepKey(session, null); // it was refused; else nobody knows
-    writeBack(session, joined(queue.splice(0)));
+// sendNext returns when it's known that a text was taken, refused or taken back.
+async function sendNext(key) {
+  for (let wait = firstPause; ; wait = Math.min(2 * wait, mostPause)) {
+    const one = find(key);
+    if (!one || one.receipt || !isMine(one)) return; // it was forgotten, or another tab has taken it over
+    if (one.back || !written.has(key) || Date.now() - one.at > patience) {
+      await withdraw(key);
+      return;
+    }
+    change(key, { tried: Date.now() });
+    try {
+      take(key, checkReceipt(await sendInput(one.session, one.text, key)));
+      return;
+    } catch (error) {
+      if (isRefused(error)) {
+        giveBack(one.session, key, error.message);
+        return;
+      }
+      await unsure(key, wait);
+    }
   }
 }
 
-// textSent is a text as it was sent by this page; undefined: it wasn't.
-export const textSent = (receipt) => sentTexts.get(receipt);
+const withdrawing = new Map(); // by key: the promise that it's known what became of it
+
+// withdraw has the server take a text back. It returns when it's known whether it's typed.
+function withdraw(key) {
+  if (!withdrawing.has(key)) withdrawing.set(key, tryWithdraw(key).finally(() => withdrawing.delete(key)));
+  return withdrawing.get(key);
+}
+
+async function tryWithdraw(key) {
+  for (let wait = firstPause; ; wait = Math.min(2 * wait, mostPause)) {
+    const one = find(key);
+    if (!one || !isMine(one)) return;
+    change(key, { tried: Date.now() });
+    try {
+      const receipt = checkReceipt(await withdrawInput(one.session, one.text, key, !one.back));
+      if (receipt.state === 'cancelled') {
+        if (!one.back) giveBack(one.session, key, 'nobody answered in time. It stands in the field again.');
+        else if (drop(key)) writeBack(one.session, one.text);
+      } else {
+        if (one.back) toast('It’s typed already.');
+        take(key, receipt);
+      }
+      return;
+    } catch (error) {
+      if (isRefused(error)) {
+        if (one.receipt) {
+          change(key, { back: undefined });
+          toast(error.message);
+        } else giveBack(one.session, key, error.message);
+        return;
+      }
+      await unsure(key, wait);
+    }
+  }
+}
+
+// checkReceipt returns what was answered, if it's a receipt: what else answers isn't panebridge.
+function checkReceipt(answer) {
+  if (typeof answer?.id !== 'string') throw new TypeError('what answers isn’t panebridge');
+  return answer;
+}
+
+// isRefused says that an error is the server's, of what it doesn't do: with any other nobody knows whether it did.
+const isRefused = ({ status }) => status >= 400 && status < 500 && ![408, 425, 429].includes(status);
+
+// take notes the receipt of a text that has come.
+function take(key, receipt) {
+  const one = find(key);
+  if (!one) return; // all was forgotten
+  if (receipt.state === 'cancelled') { // it was taken back by another tab
+    drop(key);
+    return;
+  }
+  change(key, { receipt: receipt.id, unsure: undefined, back: receipt.state === 'stored' || receipt.state === 'held' ? one.back : undefined });
+  composers.get(one.session)?.drawOutgoing();
+  composers.get(one.session)?.follow(receipt);
+  if (find(key).back) withdraw(key);
+}
+
+// giveBack has a text that wasn't taken, and those behind it, stand in the field again.
+function giveBack(session, key, why) {
+  const first = find(key);
+  if (!first) return;
+  const behind = outgoing(session).filter((t) => t.key !== key && !t.tried && t.at >= first.at);
+  const texts = [first, ...behind].filter((t) => drop(t.key));
+  toast(`Not sent: ${why}`);
+  writeBack(session, joined(texts.map((t) => t.text)));
+}
+
+// unsure notes that nobody has answered, and waits until the text is to be tried again.
+async function unsure(key, wait) {
+  const one = find(key);
+  if (!one) return;
+  change(key, { unsure: true });
+  composers.get(one.session)?.drawOutgoing();
+  await new Promise((resolve) => {
+    pausing.set(key, resolve);
+    setTimeout(resolve, wait);
+  });
+  pausing.delete(key);
+}
 
 // writeBack has a text stand in a session's field again, before what stands there.
 export function writeBack(session, text) {
-  const all = joined([text, writtenTo(session)]);
-  if (composers.has(session)) composers.get(session).write(all);
-  else keepWritten(session, all);
+  const whole = joined([text, draftOf(session)]);
+  keepDraft(session, whole);
+  composers.get(session)?.write(whole);
 }
 
-// forgetOutgoing forgets all texts.
-export function forgetOutgoing() {
-  for (const queue of queues.values()) queue.length = 0;
-  queues.clear();
-  fields.clear();
-  sentTexts.clear();
-  saveKept(keysAt, null, 'sessionStorage');
+// joined are texts as one, each on lines of its own.
+const joined = (texts) => texts.filter((text) => text !== '').join('\n');
+
+// forgetOutgoing forgets the receipts of sessions that are gone, which isGone says of an id; without that, all texts.
+export function forgetOutgoing(isGone) {
+  const texts = all();
+  const left = isGone ? texts.filter((t) => !t.receipt || !isGone(t.session)) : [];
+  if (left.length < texts.length) save(left);
+  if (isGone) return;
+  saveKept(tabAt, null, 'sessionStorage');
+  retryOutgoing();
 }
 
-// keyOf is the key of a text: that of before, if nobody knows what came of it.
-function keyOf(session, text) {
-  const before = keptKeys()[session];
-  return before?.text === text ? before.key : crypto.randomUUID();
-}
-
-function keptKeys() {
-  const all = loadKept(keysAt, 'sessionStorage');
-  return all && typeof all === 'object' ? all : {};
-}
-
-// keepKey keeps the text that's on its way to a session, and its key; null: there's none.
-function keepKey(session, sent) {
-  const all = keptKeys();
-  if (sent) all[session] = sent;
-  else delete all[session];
-  saveKept(keysAt, all, 'sessionStorage'); // where it can't be kept, what's sent again after a reload is another text
-}
+window.addEventListener('online', retryOutgoing);

@@ -92,7 +92,7 @@ export const well = (s) => !s.turn?.failed && !(s.turn?.status > 0) && s.state !
 export const machineWords = (s) => [s.state, s.reason].filter(Boolean).join(': ');
 
 // The steps of a text to a session, as people call them.
-const stepsOf = (agent) => ({ stored: 'waiting', held: 'held', typing: 'being typed', typed: 'typed', submitted: `${agent ? 'the agent' : 'the program'} has it`, answered: agent ? 'answered' : 'done', failed: 'not sent', cancelled: 'taken back' });
+const stepsOf = (agent) => ({ stored: 'waiting', held: 'held', typing: 'being typed', typed: 'typed', submitted: `${agent ? 'the agent' : 'the program'} has it`, answered: agent ? 'answered' : 'done', failed: 'failed', cancelled: 'taken back' });
 
 // What's known besides, where Enter was pressed.
 const causes = { queued: 'it keeps it until it has time', passed: 'whether it was taken up can’t be seen', unverified: 'nobody saw it taken' };

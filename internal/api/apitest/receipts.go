@@ -83,24 +83,31 @@ func (d *Daemon) Cancel(ctx context.Context, id string) (sessions.Receipt, error
 	return d.Receipt(ctx, id)
 }
 
-// Withdraw implements api.Sessions.
-func (d *Daemon) Withdraw(ctx context.Context, id sessions.ID, req sessions.InputRequest) (sessions.Receipt, error) {
+// Forestall implements api.Sessions.
+func (d *Daemon) Forestall(_ context.Context, id sessions.ID, req sessions.InputRequest) (sessions.Receipt, error) {
 	if err := d.failing(); err != nil {
 		return sessions.Receipt{}, err
 	}
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	for _, r := range d.receipts {
 		if r.Key == req.Key {
-			found := *r
-			d.mu.Unlock()
-			if now, err := d.Cancel(ctx, found.ID); err == nil {
-				return now, nil
-			}
-			return found, nil
+			return *r, nil
 		}
 	}
-	defer d.mu.Unlock()
 	return *d.keep(sessions.Receipt{Session: id, Author: req.Author, Name: req.Name, Key: req.Key, State: sessions.ReceiptCancelled}), nil
+}
+
+// Withdraw implements api.Sessions.
+func (d *Daemon) Withdraw(ctx context.Context, id sessions.ID, req sessions.InputRequest) (sessions.Receipt, error) {
+	r, err := d.Forestall(ctx, id, req)
+	if err != nil {
+		return r, err
+	}
+	if now, err := d.Cancel(ctx, r.ID); err == nil {
+		return now, nil
+	}
+	return r, nil
 }
 
 // Write appends an input's text as what a person wrote, as a typist does right before Enter.
