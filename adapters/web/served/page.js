@@ -546,7 +546,7 @@ function newDialog(created) {
 }
 async function offerAgents() {
   try {
-    const { agents, looked_for: names3, looked_in: folders } = await listAgents();
+    const { agents, looked_for: names, looked_in: folders } = await listAgents();
     const list2 = byId("new-agent");
     const chosen2 = list2.value;
     list2.replaceChildren(list2.options[0], ...agents.map((name) => {
@@ -555,8 +555,8 @@ async function offerAgents() {
       return option;
     }));
     list2.value = agents.includes(chosen2) ? chosen2 : "";
-    byId("new-none").hidden = agents.length > 0 || names3.length === 0;
-    byId("new-none").textContent = `None of ${names3.join(", ")} is in ${folders.join(", ")}. Another folder’s goes into the configuration, below agents.`;
+    byId("new-none").hidden = agents.length > 0 || names.length === 0;
+    byId("new-none").textContent = `None of ${names.join(", ")} is in ${folders.join(", ")}. Another folder’s goes into the configuration, below agents.`;
   } catch (error) {
     byId("new-error").textContent = error.message;
   }
@@ -855,6 +855,10 @@ var given = { viewer: ["viewer"], operator: ["viewer", "operator"], approver: ["
 var me = "";
 var myID = "";
 var isMe = (author) => author === me;
+var people = { web: "the owner’s browser", cli: "the command line" };
+var personOf = (author) => isMe(author) ? "this page" : people[author] ?? "";
+var authorWords = (author, name = "") => name || personOf(author) || author || "";
+var authorBegins = (author, name = "") => name || personOf(author).replace(/^./, (letter) => letter.toUpperCase()) || author || "";
 var isMyID = (id) => id === myID;
 var mayDo = (role) => (document.body.dataset.may ?? "").split(" ").includes(role);
 async function learnRoles() {
@@ -1146,7 +1150,6 @@ var steps = ["stored", "typed", "submitted", "answered"];
 var pollEvery = 400;
 var patientAfter = 15e3;
 var listEvery = 2e3;
-var names = { web: "the owner’s browser", cli: "the command line" };
 var lingers = 5e3;
 var answersIn = 6e4;
 var waits2 = /* @__PURE__ */ new Set(["stored", "held", "typing"]);
@@ -1334,7 +1337,7 @@ var Composer = class {
     const far = progress(receipt, this.agent);
     far.prepend(element("span", "receipt-place"));
     item.replaceChildren(far, text);
-    const by = receipt.by || (names[receipt.author] ?? receipt.author);
+    const by = authorWords(receipt.author, receipt.by);
     if (by && !isMe(receipt.author)) item.append(element("span", "receipt-author", `by ${by}`));
     for (const way of receipt.revivals ?? []) {
       item.append(this.button(revivals[way] ?? way, () => this.sendAnyway(receipt, way), "needs-approver"));
@@ -1894,9 +1897,8 @@ function lineNode(line) {
   if (line.at) node.dataset.at = Date.parse(line.at);
   return node;
 }
-var people = { web: "the page", cli: "the command line" };
 function authorNode(line) {
-  const node = element("span", "author", (people[line.author] ?? line.author) || "you");
+  const node = element("span", "author", authorWords(line.author) || "you");
   const time = element("time", "author-time", clock(line.at));
   time.dateTime = line.at ?? "";
   node.append(" ", time);
@@ -2051,7 +2053,6 @@ var noteOfKeys = "panebridge doesn’t know this dialog. Each button presses its
 var noteOfFields = "It asks for something that’s typed there only, a key or a code perhaps. Answer it in the session.";
 var noteOfLines = "Its program reads a line.";
 var noteOfHidden = "It doesn’t show it: a password, perhaps.";
-var names2 = { web: "The owner’s browser", cli: "The command line" };
 var offered = (prompt) => prompt.options.filter((option) => option.offered);
 var extent = (prompt) => `${Boolean(prompt.unseen)} ${Boolean(prompt.disputed)} ${prompt.body}`;
 var final2 = (prompt) => prompt.state === "answered" || prompt.state === "closed";
@@ -2281,7 +2282,7 @@ function sendButton(text) {
   button3.type = "submit";
   return button3;
 }
-var answerer = (answer) => answer?.name || (isMe(answer?.author) ? "This page" : names2[answer?.author]) || answer?.author || "Somebody";
+var answerer = (answer) => authorBegins(answer?.author, answer?.name) || "Somebody";
 var who = ({ answer }) => answerer(answer);
 
 // answered.js
@@ -3506,11 +3507,11 @@ function makeItem(id, choose2) {
   const button3 = element("button", "session");
   button3.type = "button";
   button3.addEventListener("click", () => choose2(id));
-  const names3 = element("span", "session-names");
-  names3.append(element("span", "session-name"), element("span", "session-agent"));
+  const names = element("span", "session-names");
+  names.append(element("span", "session-name"), element("span", "session-agent"));
   const side = element("span", "session-side");
   side.append(element("span", "session-needs", "needs you"), element("span", "session-time"));
-  button3.append(element("span", "dot"), names3, side);
+  button3.append(element("span", "dot"), names, side);
   item.append(button3);
   return item;
 }

@@ -4,7 +4,7 @@ import { byId, element, toast } from './dom.js';
 import { cancelReceipt, getReceipt, isAway, openReceipts, pressKeys, sendAnyway } from './api.js';
 import { draftOf, isForgotten, keepDraft, onDrafts } from './drafts.js';
 import { keyOf, noteReceipt, outgoing, receiptsOf, sendText, settle, takeBack, textSent, watchOutgoing, writeBack } from './outgoing.js';
-import { isMe } from './roles.js';
+import { authorWords, isMe } from './roles.js';
 import { hasMask, withSecrets } from './secrets.js';
 import { composes } from './typing.js';
 import { Uploads } from './upload.js';
@@ -20,7 +20,6 @@ const steps = ['stored', 'typed', 'submitted', 'answered'];
 const pollEvery = 400; // milliseconds between looks at a receipt
 const patientAfter = 15000; // milliseconds after which it's looked at as seldom as
 const listEvery = 2000; // milliseconds between looks for receipts from elsewhere
-const names = { web: 'the owner’s browser', cli: 'the command line' };
 const lingers = 5000; // milliseconds for which a finished one is shown
 const answersIn = 60000; // milliseconds for which a submitted one is, that its agent hasn't queued
 const waits = new Set(['stored', 'held', 'typing']); // to be typed
@@ -225,7 +224,7 @@ export class Composer {
     const far = progress(receipt, this.agent);
     far.prepend(element('span', 'receipt-place'));
     item.replaceChildren(far, text);
-    const by = receipt.by || (names[receipt.author] ?? receipt.author);
+    const by = authorWords(receipt.author, receipt.by);
     if (by && !isMe(receipt.author)) item.append(element('span', 'receipt-author', `by ${by}`));
     for (const way of receipt.revivals ?? []) {
       item.append(this.button(revivals[way] ?? way, () => this.sendAnyway(receipt, way), 'needs-approver'));

@@ -2,6 +2,7 @@
 
 import { answerLine } from './answers.js';
 import { clock, element } from './dom.js';
+import { authorWords } from './roles.js';
 import { withSecrets } from './secrets.js';
 import { toolLine } from './tools.js';
 
@@ -23,11 +24,8 @@ export function lineNode(line) {
   return node;
 }
 
-// people are those who write here, as people call them.
-const people = { web: 'the page', cli: 'the command line' };
-
 function authorNode(line) {
-  const node = element('span', 'author', (people[line.author] ?? line.author) || 'you');
+  const node = element('span', 'author', authorWords(line.author) || 'you');
   const time = element('time', 'author-time', clock(line.at));
   time.dateTime = line.at ?? '';
   node.append(' ', time);

@@ -2,7 +2,7 @@
 
 import { byId, element } from './dom.js';
 import { answerPrompt, getPrompt, getScreen } from './api.js';
-import { isMe, mayDo } from './roles.js';
+import { authorBegins, mayDo } from './roles.js';
 import { rebuild } from './screen.js';
 
 // The question that a session asks, above the composer or in the inbox: its options as buttons,
@@ -15,7 +15,6 @@ const noteOfKeys = 'panebridge doesn’t know this dialog. Each button presses i
 const noteOfFields = 'It asks for something that’s typed there only, a key or a code perhaps. Answer it in the session.';
 const noteOfLines = 'Its program reads a line.';
 const noteOfHidden = 'It doesn’t show it: a password, perhaps.';
-const names = { web: 'The owner’s browser', cli: 'The command line' };
 // What can be chosen, and by what a question is told from itself with more to be seen.
 const offered = (prompt) => prompt.options.filter((option) => option.offered);
 const extent = (prompt) => `${Boolean(prompt.unseen)} ${Boolean(prompt.disputed)} ${prompt.body}`;
@@ -274,6 +273,6 @@ function sendButton(text) {
 }
 
 // answerer is who answered, as people are called.
-export const answerer = (answer) => answer?.name || (isMe(answer?.author) ? 'This page' : names[answer?.author]) || answer?.author || 'Somebody';
+export const answerer = (answer) => authorBegins(answer?.author, answer?.name) || 'Somebody';
 
 const who = ({ answer }) => answerer(answer);

@@ -13,6 +13,16 @@ let myID = '';
 // isMe says whether something is from this device.
 export const isMe = (author) => author === me;
 
+const people = { web: 'the owner’s browser', cli: 'the command line' };
+
+const personOf = (author) => (isMe(author) ? 'this page' : people[author] ?? '');
+
+// authorWords is what an author is called within a sentence: name is what people call them, '': nobody has said.
+export const authorWords = (author, name = '') => name || personOf(author) || author || '';
+
+// authorBegins is the same where a sentence begins.
+export const authorBegins = (author, name = '') => name || personOf(author).replace(/^./, (letter) => letter.toUpperCase()) || author || '';
+
 // isMyID says whether this is the id of this device.
 export const isMyID = (id) => id === myID;
 
