@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/panebridge/panebridge/internal/agentlab"
+	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/browsertest"
 )
 
@@ -35,7 +36,27 @@ func TestLivePage(t *testing.T) {
 		k.readsTable(b)
 		k.answersOnPage(b, name)
 		k.asksOnPage(b, name)
+		k.crowds(b, address.URL)
 	})
+}
+
+// crowds looks at the inbox with fifty sessions, of which the agent's asks something, and at the page without a daemon.
+func (k *promptRig) crowds(b *browser, address string) {
+	k.Helper()
+	for i := range 49 {
+		_, err := k.api.NewSession(k.ctx(), api.Create{Name: fmt.Sprint("shell ", i+1), Cwd: k.run.Cwd, Command: []string{"sh", "-c", "echo ready; exec cat"}})
+		k.must(err)
+	}
+	k.plain(momentIdle, k.word("edit"))
+	k.await("question", func() bool { return len(k.seen.open()) == 1 })
+	b.Do(chromedp.Navigate(strings.SplitAfter(address, "/")[0] + "//" + strings.Split(address, "/")[2] + "/"))
+	b.Until("all sessions, and the question", `document.querySelectorAll('.session').length >= 50 && document.querySelector('#inbox .prompt button:enabled')`)
+	k.shots(b, "fifty")
+	b.AwayAtTimes()
+	k.kill()
+	b.Until("that the daemon is away", `!document.querySelector('#connection').hidden`)
+	k.shots(b, "away")
+	b.Do(chromedp.Navigate("about:blank"))
 }
 
 func (k *promptRig) opensPage(b *browser) {
