@@ -151,8 +151,7 @@ if (loadKey) {
     await signedFetch('/api/v1/page/keys', { method: 'POST', body: JSON.stringify({ token: location.hash.slice(1), key: 'BAAA' }) }).catch(() => {});
   }
 }
-const tab = JSON.parse(sessionStorage.getItem('panebridge.tab') ?? '"none"');
-localStorage.setItem('panebridge.outgoing', JSON.stringify([undefined, true].map((back) => ({ session: 'TARGET', text: 'planted', key: 'planted' + back, at: Date.now(), tab, back }))));
+localStorage.setItem('panebridge.outgoing', JSON.stringify([undefined, true].map((back) => ({ session: 'TARGET', text: 'planted', key: 'planted' + back, at: Date.now(), tab: 'none', back }))));
 for (const credentials of ['include', 'omit']) await fetch('/api/v1/sessions', { credentials }).catch(() => {});
 await fetch('/loot', { method: 'POST', body: JSON.stringify(loot) });
 document.title = 'done';

@@ -71,6 +71,7 @@ func TestThePageNeedsNoStore(t *testing.T) {
 		"forbidden": `for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get() { throw new DOMException('no', 'SecurityError'); } })`,
 		"full":      `Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }`,
 		"another's": `Storage.prototype.getItem = () => '7'`,
+		"damaged":   `for (const name of ['drafts', 'outgoing', 'looked', 'muted']) localStorage.setItem('panebridge.' + name, '[null, {}, 7, {"text": 1}]')`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)

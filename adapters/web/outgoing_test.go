@@ -305,3 +305,26 @@ func TestASessionIsCreatedOnce(t *testing.T) {
 		t.Errorf("%d sessions were begun", n)
 	}
 }
+
+// A text that isn't answered stays with its tab as long as that's there. What a tab leaves stands in another's field.
+func TestWhatATabLeavesIsTakenUp(t *testing.T) {
+	slow(t)
+	s := newSite(t)
+	s.daemon.Add("one", "")
+	b := browse(t, 1280, 800)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"))
+	other := b.OpenTab(1280, 800)
+	other.Do(before(fmt.Sprintf(badLine, 1)), chromedp.Navigate(browsertest.Eval[string](b, `location.href`)))
+	other.Until("the session", fmt.Sprintf(headSays, "one")+` && !document.querySelector('#text').disabled`)
+	other.Do(chromedp.Evaluate[chromedp.Void](`fate = 'gone'`), chromedp.SendKeys("#text", "hello"), browsertest.Enter())
+	other.Until("it isn't answered", unsure)
+	time.Sleep(5 * time.Second) // the first tab asks for sessions every 2 s
+	if text := browsertest.Eval[string](b, field); text != "" || !browsertest.Eval[bool](other, unsure) {
+		t.Errorf("the first tab has %q", text)
+	}
+	other.Do(chromedp.Navigate("about:blank"))
+	b.Until("it to stand in the first tab's field", field+` === 'hello'`)
+	if typed := s.typed(); len(typed) != 0 {
+		t.Errorf("typed were %q", typed)
+	}
+}

@@ -192,14 +192,14 @@ var most = 50;
 var mostCharacters = 2 * 1024 * 1024;
 function read() {
   const all2 = loadKept(key);
-  return all2 && typeof all2 === "object" ? all2 : {};
+  return all2 && typeof all2 === "object" ? Object.fromEntries(Object.entries(all2).filter(([, one]) => typeof one?.text === "string")) : {};
 }
 var write = (all2) => saveKept(key, Object.keys(all2).length > 0 ? all2 : null);
 var here = /* @__PURE__ */ new Map();
 function draftOf(id) {
   if (here.has(id)) return here.get(id);
-  const { text } = Object.hasOwn(read(), id) && read()[id] || {};
-  return typeof text === "string" ? text : "";
+  const all2 = read();
+  return Object.hasOwn(all2, id) ? all2[id].text : "";
 }
 var isForgotten = (id) => !here.has(id) && !Object.hasOwn(read(), id);
 function keepDraft(id, text) {
@@ -209,7 +209,7 @@ function keepDraft(id, text) {
   const ids = Object.keys(all2).sort((a, b) => all2[b].at - all2[a].at);
   let characters = 0;
   for (const [i, one] of ids.entries()) {
-    characters += String(all2[one].text).length;
+    characters += all2[one].text.length;
     if (one !== id && (i >= most || characters > mostCharacters)) delete all2[one];
   }
   if (write(all2)) here.delete(id);
@@ -240,13 +240,14 @@ function onDrafts(fn, signal) {
 
 // outgoing.js
 var keptAt = "panebridge.outgoing";
-var tabAt = "panebridge.tab";
 var patience2 = 12e4;
 var firstPause = 1e3;
 var mostPause = 1e4;
-var staleAfter = 3e4;
 var most2 = 200;
-var tab = loadKept(tabAt, "sessionStorage") ?? crypto.randomUUID();
+var tab = crypto.randomUUID();
+var lockOf = (id) => `panebridge-page ${id}`;
+navigator.locks?.request(lockOf(tab), () => new Promise(() => {
+}));
 var written = /* @__PURE__ */ new Set();
 var here2 = null;
 var composers = /* @__PURE__ */ new Map();
@@ -254,7 +255,7 @@ var pausing = /* @__PURE__ */ new Map();
 var senders = /* @__PURE__ */ new Set();
 function all() {
   const kept4 = here2 ?? loadKept(keptAt);
-  return Array.isArray(kept4) ? kept4 : [];
+  return Array.isArray(kept4) ? kept4.filter((t) => ["session", "text", "key", "tab"].every((name) => typeof t?.[name] === "string")) : [];
 }
 function save(texts3) {
   const bounded = texts3.filter((t, i) => !t.receipt || i >= texts3.length - most2);
@@ -295,17 +296,19 @@ function watchOutgoing(session, composer) {
 function sendText(session, text) {
   const key5 = crypto.randomUUID();
   written.add(key5);
-  saveKept(tabAt, tab, "sessionStorage");
   save([...all(), { session, text, key: key5, at: Date.now(), tab }]);
   composers.get(session)?.drawOutgoing();
   sendAll(session);
 }
-function resumeOutgoing() {
-  const isLeft = (t) => !isMine(t) && (!t.receipt || t.back) && Date.now() - (t.tried ?? t.at) > staleAfter;
+async function resumeOutgoing() {
+  if (all().length === 0) return;
+  const { held: held2 = [] } = await navigator.locks.query();
+  const isLeft = (t) => !isMine(t) && (!t.receipt || t.back) && !held2.some(({ name }) => name === lockOf(t.tab));
   const texts3 = all();
-  if (texts3.some(isLeft)) save(texts3.map((t) => isLeft(t) ? { ...t, tab } : t));
-  for (const t of texts3) {
-    if (t.receipt && t.back && (isMine(t) || isLeft(t))) withdraw(t.key);
+  const left2 = texts3.filter(isLeft);
+  if (left2.length > 0) save(texts3.map((t) => left2.includes(t) ? { ...t, tab } : t));
+  for (const t of all().filter(isMine)) {
+    if (t.receipt && t.back) withdraw(t.key);
     else if (!t.receipt) sendAll(t.session);
   }
 }
@@ -434,9 +437,7 @@ function forgetOutgoing(isGone) {
   const texts3 = all();
   const left2 = isGone ? texts3.filter((t) => !t.receipt || !isGone(t.session)) : [];
   if (left2.length < texts3.length) save(left2);
-  if (isGone) return;
-  saveKept(tabAt, null, "sessionStorage");
-  retryOutgoing();
+  if (!isGone) retryOutgoing();
 }
 window.addEventListener("online", retryOutgoing);
 

@@ -12,7 +12,7 @@ const mostCharacters = 2 * 1024 * 1024; // of all; a browser keeps some five mil
 // read reads them anew each time: another tab may have written. One that's empty was sent, or taken out of the field.
 function read() {
   const all = loadKept(key);
-  return all && typeof all === 'object' ? all : {};
+  return all && typeof all === 'object' ? Object.fromEntries(Object.entries(all).filter(([, one]) => typeof one?.text === 'string')) : {};
 }
 
 const write = (all) => saveKept(key, Object.keys(all).length > 0 ? all : null);
@@ -21,8 +21,8 @@ const here = new Map(); // by session: what the browser doesn't keep
 
 export function draftOf(id) {
   if (here.has(id)) return here.get(id);
-  const { text } = (Object.hasOwn(read(), id) && read()[id]) || {};
-  return typeof text === 'string' ? text : '';
+  const all = read();
+  return Object.hasOwn(all, id) ? all[id].text : '';
 }
 
 // isForgotten says that nothing is known of what's written to a session, so nobody has sent it either.
@@ -36,7 +36,7 @@ export function keepDraft(id, text) {
   const ids = Object.keys(all).sort((a, b) => all[b].at - all[a].at);
   let characters = 0;
   for (const [i, one] of ids.entries()) {
-    characters += String(all[one].text).length;
+    characters += all[one].text.length;
     if (one !== id && (i >= most || characters > mostCharacters)) delete all[one];
   }
   if (write(all)) here.delete(id);

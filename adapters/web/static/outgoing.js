@@ -12,14 +12,16 @@ import { loadKept, saveKept } from './kept.js';
 // sends to nobody: another server that had the port may have written it. It's taken back in the same way, and seen.
 
 const keptAt = 'panebridge.outgoing';
-const tabAt = 'panebridge.tab';
 const patience = 120000; // milliseconds for which a text is sent again
 const firstPause = 1000; // milliseconds between two tries, twice as long each time up to
 const mostPause = 10000;
-const staleAfter = 30000; // milliseconds after which another tab's text is taken over: that tab is gone, or sleeps
 const most = 200; // texts that are kept; of more, those whose receipt is known are forgotten first
 
-const tab = loadKept(tabAt, 'sessionStorage') ?? crypto.randomUUID();
+// A page holds a lock as long as it's there, by which the others know that it sends its texts itself.
+const tab = crypto.randomUUID();
+const lockOf = (id) => `panebridge-page ${id}`;
+navigator.locks?.request(lockOf(tab), () => new Promise(() => {}));
+
 const written = new Set(); // keys of the texts that were written to this page
 let here = null; // the texts, where the browser doesn't keep them
 const composers = new Map(); // by session: the one that's open
@@ -30,7 +32,7 @@ const senders = new Set(); // sessions whose texts are being sent
 // receipt, back says that it's to be taken back, and unsure that nobody has answered.
 function all() {
   const kept = here ?? loadKept(keptAt);
-  return Array.isArray(kept) ? kept : [];
+  return Array.isArray(kept) ? kept.filter((t) => ['session', 'text', 'key', 'tab'].every((name) => typeof t?.[name] === 'string')) : [];
 }
 
 function save(texts) {
@@ -92,19 +94,21 @@ export function watchOutgoing(session, composer) {
 export function sendText(session, text) {
   const key = crypto.randomUUID();
   written.add(key);
-  saveKept(tabAt, tab, 'sessionStorage');
   save([...all(), { session, text, key, at: Date.now(), tab }]);
   composers.get(session)?.drawOutgoing();
   sendAll(session);
 }
 
-// resumeOutgoing sends what wasn't answered before the page was loaded, or was sent by a tab that's gone.
-export function resumeOutgoing() {
-  const isLeft = (t) => !isMine(t) && (!t.receipt || t.back) && Date.now() - (t.tried ?? t.at) > staleAfter;
+// resumeOutgoing takes up what a page has left that's gone: the one before a reload, or another tab's.
+export async function resumeOutgoing() {
+  if (all().length === 0) return;
+  const { held = [] } = await navigator.locks.query();
+  const isLeft = (t) => !isMine(t) && (!t.receipt || t.back) && !held.some(({ name }) => name === lockOf(t.tab));
   const texts = all();
-  if (texts.some(isLeft)) save(texts.map((t) => (isLeft(t) ? { ...t, tab } : t)));
-  for (const t of texts) {
-    if (t.receipt && t.back && (isMine(t) || isLeft(t))) withdraw(t.key);
+  const left = texts.filter(isLeft);
+  if (left.length > 0) save(texts.map((t) => (left.includes(t) ? { ...t, tab } : t)));
+  for (const t of all().filter(isMine)) {
+    if (t.receipt && t.back) withdraw(t.key);
     else if (!t.receipt) sendAll(t.session);
   }
 }
@@ -262,9 +266,7 @@ export function forgetOutgoing(isGone) {
   const texts = all();
   const left = isGone ? texts.filter((t) => !t.receipt || !isGone(t.session)) : [];
   if (left.length < texts.length) save(left);
-  if (isGone) return;
-  saveKept(tabAt, null, 'sessionStorage');
-  retryOutgoing();
+  if (!isGone) retryOutgoing();
 }
 
 window.addEventListener('online', retryOutgoing);
