@@ -151,7 +151,7 @@ if (loadKey) {
     await signedFetch('/api/v1/page/keys', { method: 'POST', body: JSON.stringify({ token: location.hash.slice(1), key: 'BAAA' }) }).catch(() => {});
   }
 }
-localStorage.setItem('panebridge.outgoing', JSON.stringify([undefined, true].map((back) => ({ session: 'TARGET', text: 'planted', key: 'planted' + back, at: Date.now(), tab: 'none', back }))));
+localStorage.setItem('panebridge.outgoing.planted', JSON.stringify([undefined, true].map((back) => ({ session: 'TARGET', text: 'planted', key: 'planted' + back, at: Date.now(), back }))));
 for (const credentials of ['include', 'omit']) await fetch('/api/v1/sessions', { credentials }).catch(() => {});
 await fetch('/loot', { method: 'POST', body: JSON.stringify(loot) });
 document.title = 'done';
@@ -390,8 +390,7 @@ func TestServerThatTookThePortGetsNothing(t *testing.T) {
 	b.Do(chromedp.Navigate("http://" + s.addr + "/"))
 	b.Until("the page, as before", pageShows)
 	b.Do(chromedp.Click(".session"))
-	b.Until("what it planted, to be seen and sent by nobody", `document.querySelector('#text').value === 'planted\nplanted' && `+atRest)
-	browsertest.Eval[bool](b, `(document.querySelector('#text').value = '', document.querySelector('#text').dispatchEvent(new Event('input')), true)`)
+	b.Until("what it planted, to be seen and sent by nobody", notSent+`.includes('planted,planted') && `+atRest)
 	b.Do(chromedp.SendKeys("#text", "mine"), browsertest.Enter(), chromedp.WaitVisible(".receipt[data-state=submitted]"))
 	if all := s.typed(); !slices.Equal(all, []string{"mine"}) {
 		t.Errorf("typed were %q", all)

@@ -3,9 +3,12 @@ package web_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -88,11 +91,13 @@ const badLine = `(() => {
 
 const (
 	atRest   = `!document.querySelector('.outgoing')`
+	kept     = `Object.keys(localStorage).filter((k) => k.startsWith('panebridge.outgoing.')).flatMap((k) => JSON.parse(localStorage.getItem(k)))`
+	notSent  = `[...document.querySelectorAll('.unsent .receipt-text')].map((e) => e.textContent).join()`
 	unsure   = `/no answer yet/.test(document.querySelector('.outgoing')?.textContent)`
 	takeBack = `[...document.querySelectorAll('#receipts button')].filter((e) => e.textContent === 'Take back')`
 )
 
-// Over a bad line each text is typed once, or stands in the field again, and never both: whether it's taken back, written to
+// Over a bad line each text is typed once, or stands in the field or above it, and never both: whether it's taken back, written to
 // another session meanwhile, or the page is loaded anew.
 func TestTextsOverABadLine(t *testing.T) {
 	slow(t)
@@ -144,10 +149,10 @@ func TestTextsOverABadLine(t *testing.T) {
 				}
 			}
 			browsertest.Eval[bool](b, `(good = true)`)
-			steps = append(steps, browsertest.Eval[string](b, `localStorage.getItem('panebridge.outgoing') ?? ''`))
-			b.Until("to know of each text", atRest+` && !JSON.parse(localStorage.getItem('panebridge.outgoing') ?? '[]').some((t) => !t.receipt || t.back)`)
+			steps = append(steps, browsertest.Eval[string](b, `JSON.stringify(`+kept+`)`))
+			b.Until("to know of each text", atRest+` && !`+kept+`.some((t) => t.unsent === undefined && (!t.receipt || t.back))`)
 			time.Sleep(500 * time.Millisecond) // what comes late is there
-			stands := browsertest.Eval[string](b, field)
+			stands := browsertest.Eval[string](b, field+` + [...document.querySelectorAll('.unsent .receipt-text')].map((e) => e.textContent).join('')`)
 			typed := map[string]int{}
 			for _, r := range s.daemon.Receipts() {
 				if r.State != sessions.ReceiptCancelled {
@@ -161,15 +166,15 @@ func TestTextsOverABadLine(t *testing.T) {
 					n += times * strings.Count(all, text)
 				}
 				if n != 1 {
-					t.Errorf("%q was typed, or stands in the field, %d times; typed was %v, the field has %q after the steps %v", text, n, typed, stands, steps)
+					t.Errorf("%q was typed, or stands on the page, %d times; typed was %v, the page has %q after the steps %v", text, n, typed, stands, steps)
 				}
 			}
 		})
 	}
 }
 
-// A text that nobody answered for two minutes isn't sent when somebody does: its time may be over. It stands in the field
-// again, unless it had come.
+// A text that nobody answered for two minutes isn't sent when somebody does: its time may be over. It stands above the field,
+// unless it had come.
 func TestATextThatIsTooOld(t *testing.T) {
 	slow(t)
 	for _, fate := range []string{"gone", "lost"} {
@@ -186,11 +191,15 @@ func TestATextThatIsTooOld(t *testing.T) {
 			browsertest.Eval[bool](b, `(ahead = 130000, good = true)`)
 			var want []string
 			if fate == "gone" {
-				b.Until("both to stand there again", atRest+` && `+field+` === 'first\nsecond\nthird' && /in time/.test(document.querySelector('#toast').textContent)`)
+				b.Until("that both aren't sent", atRest+` && `+notSent+` === 'first,second' && /in time/.test(document.querySelector('#toast').textContent)`)
 			} else {
 				want = []string{"first"}
-				b.Until("what hadn't come to stand there again", atRest+` && `+field+` === 'second\nthird'`)
+				b.Until("what hadn't come isn't sent", atRest+` && `+notSent+` === 'second'`)
 			}
+			if text := browsertest.Eval[string](b, field); text != "third" {
+				t.Errorf("the field has %q", text)
+			}
+			b.Shot("unsent-" + fate)
 			if typed := s.typed(); !slices.Equal(typed, want) {
 				t.Errorf("typed were %q", typed)
 			}
@@ -304,9 +313,23 @@ func TestASessionIsCreatedOnce(t *testing.T) {
 	if n := len(s.daemon.Requests()); n != 1 {
 		t.Errorf("%d sessions were begun", n)
 	}
+	// Another time it's another session, also after one that nobody answered to.
+	browsertest.Eval[bool](b, `(lose = 1, true)`)
+	for _, button := range []string{"#new-cancel", "#new-create"} {
+		b.Do(chromedp.Click("#new"), chromedp.WaitVisible("#new-create"))
+		if button == "#new-cancel" {
+			b.Do(chromedp.Click("#new-create"))
+			b.Until("that nobody answered", `document.querySelector('#new-error').textContent !== ''`)
+		}
+		b.Do(chromedp.Click(button))
+		b.Until("the end of the dialog", `!document.querySelector('#new-dialog').open`)
+	}
+	if n := len(s.daemon.Requests()); n != 3 {
+		t.Errorf("%d sessions were begun", n)
+	}
 }
 
-// A text that isn't answered stays with its tab as long as that's there. What a tab leaves stands in another's field.
+// A text that isn't answered stays with its tab as long as that's there. What a tab leaves stands in another.
 func TestWhatATabLeavesIsTakenUp(t *testing.T) {
 	slow(t)
 	s := newSite(t)
@@ -319,12 +342,129 @@ func TestWhatATabLeavesIsTakenUp(t *testing.T) {
 	other.Do(chromedp.Evaluate[chromedp.Void](`fate = 'gone'`), chromedp.SendKeys("#text", "hello"), browsertest.Enter())
 	other.Until("it isn't answered", unsure)
 	time.Sleep(5 * time.Second) // the first tab asks for sessions every 2 s
-	if text := browsertest.Eval[string](b, field); text != "" || !browsertest.Eval[bool](other, unsure) {
+	if text := browsertest.Eval[string](b, notSent); text != "" || !browsertest.Eval[bool](other, unsure) {
 		t.Errorf("the first tab has %q", text)
 	}
 	other.Do(chromedp.Navigate("about:blank"))
-	b.Until("it to stand in the first tab's field", field+` === 'hello'`)
+	b.Until("it to stand in the first tab", notSent+` === 'hello'`)
+	browsertest.Eval[bool](b, `([...document.querySelectorAll('.unsent button')].find((e) => e.textContent === 'Write again').click(), true)`)
+	b.Until("it to stand in its field", field+` === 'hello' && !document.querySelector('.unsent') && `+kept+`.length === 0`)
 	if typed := s.typed(); len(typed) != 0 {
 		t.Errorf("typed were %q", typed)
 	}
+}
+
+// Tabs that send at the same time lose nothing of each other's.
+func TestTwoTabsSendAtOnce(t *testing.T) {
+	slow(t)
+	s := newSite(t)
+	one, two := s.daemon.Add("one", ""), s.daemon.Add("two", "")
+	b := browse(t, 1280, 800)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"))
+	other := b.OpenTab(1280, 800)
+	other.Do(chromedp.Navigate(browsertest.Eval[string](b, `location.href`)))
+	const texts = 40
+	for _, tab := range []struct {
+		*browsertest.Browser
+
+		id   sessions.ID
+		name string
+	}{{b, one, "one"}, {other, two, "two"}} {
+		browsertest.Eval[bool](tab.Browser, fmt.Sprintf(`(location.hash = '%s', true)`, tab.id))
+		tab.Until(tab.name, fmt.Sprintf(headSays, tab.name)+` && !document.querySelector('#text').disabled`)
+		browsertest.Eval[bool](tab.Browser, fmt.Sprintf(`((async () => {
+			const field = document.querySelector('#text');
+			for (let i = 0; i < %d; i++) {
+				field.value = '%s ' + i;
+				field.dispatchEvent(new Event('input'));
+				document.querySelector('#composer').requestSubmit();
+				await new Promise((resolve) => { setTimeout(resolve, 25); });
+			}
+			window.all = true;
+		})(), true)`, texts, tab.name))
+	}
+	for _, tab := range []*browsertest.Browser{b, other} {
+		tab.Until("all to be sent", `window.all && `+atRest)
+	}
+	for name, id := range map[string]sessions.ID{"one": one, "two": two} {
+		var typed, want []string
+		for _, r := range s.daemon.Receipts() {
+			if r.Session == id {
+				typed = append(typed, r.Text)
+			}
+		}
+		for i := range texts {
+			want = append(want, fmt.Sprint(name, " ", i))
+		}
+		if !slices.Equal(typed, want) {
+			t.Errorf("typed into %s were %d texts: %q", name, len(typed), typed)
+		}
+	}
+}
+
+// Where something else than panebridge has the port, what it answers says nothing of a text.
+func TestAnotherServersAnswerIsNone(t *testing.T) {
+	slow(t)
+	for _, fate := range []string{"gone", "lost"} {
+		t.Run(fate, func(t *testing.T) {
+			s := newSite(t)
+			s.daemon.Add("one", "")
+			b := browse(t, 1280, 800)
+			b.Ignore("status of 404")
+			b.Do(before(fmt.Sprintf(badLine, 1)), s.open(), chromedp.WaitVisible("#foot"))
+			browsertest.Eval[bool](b, `(fate = '`+fate+`', true)`)
+			b.Do(chromedp.SendKeys("#text", "first"), browsertest.Enter())
+			b.Until("it isn't answered", unsure)
+			s.stop()
+			l, err := net.Listen("tcp", s.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var asked atomic.Int32
+			server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				http.NotFound(w, r)
+			})}
+			go func() { _ = server.Serve(l) }()
+			browsertest.Eval[bool](b, `(good = true)`)
+			for asked.Load() < 20 {
+				time.Sleep(20 * time.Millisecond)
+			}
+			if !browsertest.Eval[bool](b, unsure) {
+				t.Error("it's not on its way any more")
+			}
+			if err := server.Close(); err != nil {
+				t.Error(err)
+			}
+			s.start(t)
+			b.Until("it to be sent", atRest)
+			if typed := s.typed(); !slices.Equal(typed, []string{"first"}) || browsertest.Eval[string](b, field+` + `+notSent) != "" {
+				t.Errorf("typed were %q", typed)
+			}
+		})
+	}
+}
+
+// What's written to a session that's just begun isn't forgotten by a list that was asked for before.
+func TestAListOfBeforeForgetsNothing(t *testing.T) {
+	slow(t)
+	s := newSite(t)
+	b := browse(t, 1280, 800)
+	b.Do(before(`(() => {
+		const real = fetch;
+		window.fetch = async (url, options) => {
+			const answer = await real(url, options);
+			if (/\/sessions\?ended/.test(url) && window.slow && !window.release) await new Promise((resolve) => { window.release = resolve; });
+			return answer;
+		};
+	})()`), s.open(), chromedp.WaitVisible("#no-sessions"))
+	browsertest.Eval[bool](b, `(slow = true)`)
+	b.Until("a list that was asked for", `window.release`)
+	b.Do(chromedp.Click("#begin"), chromedp.WaitVisible("#new-create"), chromedp.Click("#new-create"))
+	b.Until("the session", `!document.querySelector('#new-dialog').open && !document.querySelector('#text').disabled`)
+	b.Do(chromedp.SendKeys("#text", "hello"))
+	browsertest.Eval[bool](b, `(release(), true)`)
+	time.Sleep(500 * time.Millisecond)
+	b.Do(chromedp.Reload())
+	b.Until("what was written", field+` === 'hello'`)
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -27,14 +28,16 @@ type creation struct {
 }
 
 // begin calls begin, unless a session was begun with the key, or is being begun: that one is returned then. get returns a
-// session as it is now; one that's gone was begun all the same.
+// session as it is now. One that was forgotten meanwhile is begun anew.
 func (c *creations) begin(key string, begin func() (sessions.Session, error), get func(sessions.ID) (sessions.Session, error)) (sessions.Session, error) {
 	if key == "" {
 		return begin()
 	}
 	out, err, _ := c.calls.Do(key, func() (any, error) {
 		if id, ok := c.find(key); ok {
-			return get(id)
+			if s, err := get(id); err == nil || !errors.Is(err, sessions.ErrUnknown) {
+				return s, err
+			}
 		}
 		s, err := begin()
 		if err == nil {

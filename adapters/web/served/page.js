@@ -135,8 +135,8 @@ async function getFile(id, path) {
     throw away(error);
   });
 }
-var sendInput = (id, text, key5) => json("POST", sessionPath(id, "/input"), { text, submit: true, key: key5 });
-var withdrawInput = (id, text, key5, onlyLate) => json("POST", sessionPath(id, "/input/withdraw"), { text, submit: true, key: key5, only_late: onlyLate });
+var sendInput = (id, text, key4) => json("POST", sessionPath(id, "/input"), { text, submit: true, key: key4 });
+var withdrawInput = (id, text, key4, onlyLate) => json("POST", sessionPath(id, "/input/withdraw"), { text, submit: true, key: key4, only_late: onlyLate });
 var pressKeys = (id, keys) => call("POST", sessionPath(id, "/keys"), { keys });
 var getReceipt = (id) => json("GET", `receipts/${encodeURIComponent(id)}`);
 var cancelReceipt = (id) => json("DELETE", `receipts/${encodeURIComponent(id)}`);
@@ -165,55 +165,66 @@ async function openEvents(id, { from, last: last2 }, abort) {
 }
 
 // kept.js
-function loadKept(key5, store = "localStorage") {
+function loadKept(key4, store = "localStorage") {
   try {
-    return JSON.parse(window[store].getItem(key5));
+    return JSON.parse(window[store].getItem(key4));
   } catch {
     return null;
   }
 }
-function saveKept(key5, value, store = "localStorage") {
+function saveKept(key4, value, store = "localStorage") {
   try {
     if (value === null) {
-      window[store].removeItem(key5);
-      return window[store].getItem(key5) === null;
+      window[store].removeItem(key4);
+      return window[store].getItem(key4) === null;
     }
     const text = JSON.stringify(value);
-    window[store].setItem(key5, text);
-    return window[store].getItem(key5) === text;
+    window[store].setItem(key4, text);
+    return window[store].getItem(key4) === text;
   } catch {
     return false;
   }
 }
+function keptKeys(prefix3, store = "localStorage") {
+  try {
+    return Object.keys(window[store]).filter((key4) => key4.startsWith(prefix3));
+  } catch {
+    return [];
+  }
+}
 
 // drafts.js
-var key = "panebridge.drafts";
+var prefix = "panebridge.draft.";
 var most = 50;
 var mostCharacters = 2 * 1024 * 1024;
-function read() {
-  const all2 = loadKept(key);
-  return all2 && typeof all2 === "object" ? Object.fromEntries(Object.entries(all2).filter(([, one]) => typeof one?.text === "string")) : {};
-}
-var write = (all2) => saveKept(key, Object.keys(all2).length > 0 ? all2 : null);
 var here = /* @__PURE__ */ new Map();
-function draftOf(id) {
-  if (here.has(id)) return here.get(id);
-  const all2 = read();
-  return Object.hasOwn(all2, id) ? all2[id].text : "";
+function load(id) {
+  const kept4 = here.get(id) ?? loadKept(prefix + id);
+  return typeof kept4?.text === "string" && typeof kept4.at === "number" ? kept4 : null;
 }
-var isForgotten = (id) => !here.has(id) && !Object.hasOwn(read(), id);
+var ids = () => [.../* @__PURE__ */ new Set([...here.keys(), ...keptKeys(prefix).map((key4) => key4.slice(prefix.length))])];
+var draftOf = (id) => load(id)?.text ?? "";
+var isForgotten = (id) => load(id) === null;
 function keepDraft(id, text) {
-  const all2 = read();
-  if (!text && !here.has(id) && !Object.hasOwn(all2, id)) return;
-  all2[id] = { text, at: Date.now() };
-  const ids = Object.keys(all2).sort((a, b) => all2[b].at - all2[a].at);
+  if (!text && isForgotten(id)) return;
+  const draft = { text, at: Date.now() };
+  if (saveKept(prefix + id, draft)) here.delete(id);
+  else here.set(id, draft);
+  forgetOldest(id);
+}
+function forgetOldest(but) {
+  const all = ids();
+  if (all.length <= most && draftOf(but).length < mostCharacters / most) return;
+  const at = new Map(all.map((id) => [id, id === but ? Infinity : load(id)?.at ?? 0]));
   let characters = 0;
-  for (const [i, one] of ids.entries()) {
-    characters += all2[one].text.length;
-    if (one !== id && (i >= most || characters > mostCharacters)) delete all2[one];
+  for (const [i, id] of all.sort((a, b) => at.get(b) - at.get(a)).entries()) {
+    characters += draftOf(id).length;
+    if (i >= most || i > 0 && characters > mostCharacters) forget(id);
   }
-  if (write(all2)) here.delete(id);
-  else here.set(id, text);
+}
+function forget(id) {
+  here.delete(id);
+  saveKept(prefix + id, null);
 }
 function moveDraft(from, to) {
   const text = draftOf(from);
@@ -222,16 +233,11 @@ function moveDraft(from, to) {
   keepDraft(from, "");
 }
 function forgetDrafts(isGone = () => true) {
-  for (const id of here.keys()) if (isGone(id)) here.delete(id);
-  const all2 = read();
-  const gone = Object.keys(all2).filter(isGone);
-  if (gone.length === 0) return;
-  for (const id of gone) delete all2[id];
-  write(all2);
+  for (const id of ids()) if (isGone(id, load(id)?.at ?? 0)) forget(id);
 }
-function onDrafts(fn, signal) {
+function onDraft(id, fn, signal) {
   window.addEventListener("storage", (event) => {
-    if (event.key === key || event.key === null) fn();
+    if (event.key === prefix + id) fn();
   }, { signal });
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) fn();
@@ -239,53 +245,56 @@ function onDrafts(fn, signal) {
 }
 
 // outgoing.js
-var keptAt = "panebridge.outgoing";
+var prefix2 = "panebridge.outgoing.";
 var patience2 = 12e4;
 var firstPause = 1e3;
 var mostPause = 1e4;
 var most2 = 200;
-var tab = crypto.randomUUID();
+var page = crypto.randomUUID();
 var lockOf = (id) => `panebridge-page ${id}`;
-navigator.locks?.request(lockOf(tab), () => new Promise(() => {
+navigator.locks?.request(lockOf(page), () => new Promise(() => {
 }));
-var written = /* @__PURE__ */ new Set();
-var here2 = null;
+var texts = [];
+var written = /* @__PURE__ */ new Map();
+var wanted = /* @__PURE__ */ new Set();
 var composers = /* @__PURE__ */ new Map();
 var pausing = /* @__PURE__ */ new Map();
 var senders = /* @__PURE__ */ new Set();
-function all() {
-  const kept4 = here2 ?? loadKept(keptAt);
-  return Array.isArray(kept4) ? kept4.filter((t) => ["session", "text", "key", "tab"].every((name) => typeof t?.[name] === "string")) : [];
+var withdrawing = /* @__PURE__ */ new Map();
+var find = (key4) => texts.find((t) => t.key === key4);
+function save() {
+  const known3 = texts.filter((t) => t.receipt);
+  const old = new Set(known3.slice(0, Math.max(0, known3.length - most2)));
+  texts = texts.filter((t) => !old.has(t));
+  saveKept(prefix2 + page, texts.length > 0 ? texts : null);
 }
-function save(texts3) {
-  const bounded = texts3.filter((t, i) => !t.receipt || i >= texts3.length - most2);
-  here2 = saveKept(keptAt, bounded.length > 0 ? bounded : null) ? null : bounded;
+function change(one, values) {
+  Object.assign(one, values);
+  save();
 }
-var find = (key5) => all().find((t) => t.key === key5);
-function change(key5, values) {
-  const texts3 = all();
-  const one = texts3.find((t) => t.key === key5);
-  if (one) save(Object.assign(texts3, { [texts3.indexOf(one)]: { ...one, ...values } }));
-  return Boolean(one);
+function drop(one) {
+  const isThere = texts.includes(one);
+  texts = texts.filter((t) => t !== one);
+  save();
+  return isThere;
 }
-function drop(key5) {
-  const texts3 = all();
-  const one = texts3.find((t) => t.key === key5);
-  if (one) save(texts3.filter((t) => t !== one));
-  return one;
-}
-var isMine = (t) => t.tab === tab;
-var outgoing = (session) => all().filter((t) => t.session === session && !t.receipt && isMine(t));
-var receiptsOf = (session) => all().filter((t) => t.session === session && t.receipt).map((t) => t.receipt);
+var outgoing = (session) => texts.filter((t) => t.session === session && !t.receipt && t.unsent === void 0);
+var unsent = (session) => texts.filter((t) => t.session === session && t.unsent !== void 0);
+var receiptsOf = (session) => texts.filter((t) => t.session === session && t.receipt).map((t) => t.receipt);
+var byReceipt = (id) => texts.find((t) => t.receipt === id);
 function noteReceipt(receipt) {
   const one = receipt.key && find(receipt.key);
-  if (one && !one.receipt) take(one.key, receipt);
+  if (one && !one.receipt && one.unsent === void 0) take(one, receipt);
 }
-var byReceipt = (id) => all().find((t) => t.receipt === id);
 var textSent = (receipt) => byReceipt(receipt)?.text;
+var keyOf = (receipt) => byReceipt(receipt)?.key;
 function settle(receipt) {
   const one = byReceipt(receipt);
-  if (one && !one.back) drop(one.key);
+  if (one && !one.back) drop(one);
+}
+function dismiss(key4) {
+  const one = find(key4);
+  if (one) drop(one);
 }
 function watchOutgoing(session, composer) {
   composers.set(session, composer);
@@ -293,101 +302,111 @@ function watchOutgoing(session, composer) {
     if (composers.get(session) === composer) composers.delete(session);
   };
 }
+var drawn = (session) => composers.get(session)?.drawOutgoing();
 function sendText(session, text) {
-  const key5 = crypto.randomUUID();
-  written.add(key5);
-  save([...all(), { session, text, key: key5, at: Date.now(), tab }]);
-  composers.get(session)?.drawOutgoing();
+  const key4 = crypto.randomUUID();
+  written.set(key4, performance.now());
+  texts.push({ session, text, key: key4, at: Date.now() });
+  save();
+  drawn(session);
   sendAll(session);
 }
 async function resumeOutgoing() {
-  if (all().length === 0) return;
-  const { held: held2 = [] } = await navigator.locks.query();
-  const isLeft = (t) => !isMine(t) && (!t.receipt || t.back) && !held2.some(({ name }) => name === lockOf(t.tab));
-  const texts3 = all();
-  const left2 = texts3.filter(isLeft);
-  if (left2.length > 0) save(texts3.map((t) => left2.includes(t) ? { ...t, tab } : t));
-  for (const t of all().filter(isMine)) {
-    if (t.receipt && t.back) withdraw(t.key);
-    else if (!t.receipt) sendAll(t.session);
+  const isText = (t) => ["session", "text", "key"].every((name) => typeof t?.[name] === "string");
+  const others = keptKeys(prefix2).filter((key4) => key4 !== prefix2 + page);
+  if (others.length === 0) return;
+  await navigator.locks.request("panebridge-left", async () => {
+    const { held: held2 } = await navigator.locks.query();
+    for (const key4 of others) {
+      if (held2.some(({ name }) => name === lockOf(key4.slice(prefix2.length)))) continue;
+      const left2 = loadKept(key4);
+      for (const { session, text, key: its, at, receipt, back: back2, unsent: why } of Array.isArray(left2) ? left2.filter(isText) : []) {
+        if (!find(its)) texts.push({ session, text, key: its, at, tried: at, receipt, back: back2, unsent: why });
+      }
+      save();
+      saveKept(key4, null);
+    }
+  });
+  for (const one of texts) {
+    if (one.receipt && one.back) withdraw(one);
+    else if (!one.receipt) sendAll(one.session);
+    drawn(one.session);
   }
 }
 function retryOutgoing() {
   for (const end of [...pausing.values()]) end();
 }
-function takeBack(key5) {
-  const one = find(key5);
+function takeBack(key4) {
+  const one = find(key4);
   if (!one) return;
-  if (!one.tried && written.has(key5)) {
-    drop(key5);
+  wanted.add(key4);
+  if (!one.tried) {
+    drop(one);
     writeBack(one.session, one.text);
   } else {
-    change(key5, { back: true });
-    if (one.receipt) withdraw(key5);
-    else pausing.get(key5)?.();
+    change(one, { back: true });
+    if (one.receipt) withdraw(one);
+    else pausing.get(key4)?.();
   }
-  composers.get(one.session)?.drawOutgoing();
+  drawn(one.session);
 }
-var keyOf = (receipt) => byReceipt(receipt)?.key;
 async function sendAll(session) {
   if (senders.has(session)) return;
   senders.add(session);
   for (let [next] = outgoing(session); next; [next] = outgoing(session)) {
-    await sendNext(next.key);
-    composers.get(session)?.drawOutgoing();
+    await sendNext(next);
+    drawn(session);
   }
   senders.delete(session);
 }
-async function sendNext(key5) {
-  for (let wait = firstPause; ; wait = Math.min(2 * wait, mostPause)) {
-    const one = find(key5);
-    if (!one || one.receipt || !isMine(one)) return;
-    if (one.back || !written.has(key5) || Date.now() - one.at > patience2) {
-      await withdraw(key5);
+var isLate = ({ key: key4, at }) => !written.has(key4) || Math.max(Date.now() - at, performance.now() - written.get(key4)) > patience2;
+async function sendNext(one) {
+  for (let wait = firstPause; texts.includes(one) && !one.receipt; wait = Math.min(2 * wait, mostPause)) {
+    if (one.back || isLate(one)) {
+      await withdraw(one);
       return;
     }
-    change(key5, { tried: Date.now() });
+    change(one, { tried: Date.now() });
     try {
-      take(key5, checkReceipt(await sendInput(one.session, one.text, key5)));
+      take(one, checkReceipt(await sendInput(one.session, one.text, one.key)));
       return;
     } catch (error) {
       if (isRefused(error)) {
-        giveBack(one.session, key5, error.message);
+        if (!one.unsure) notSent(one, error.message);
+        else await withdraw(one);
         return;
       }
-      await unsure(key5, wait);
+      await pause(one, wait);
     }
   }
 }
-var withdrawing = /* @__PURE__ */ new Map();
-function withdraw(key5) {
-  if (!withdrawing.has(key5)) withdrawing.set(key5, tryWithdraw(key5).finally(() => withdrawing.delete(key5)));
-  return withdrawing.get(key5);
+function withdraw(one) {
+  if (!withdrawing.has(one.key)) withdrawing.set(one.key, tryWithdraw(one).finally(() => withdrawing.delete(one.key)));
+  return withdrawing.get(one.key);
 }
-async function tryWithdraw(key5) {
-  for (let wait = firstPause; ; wait = Math.min(2 * wait, mostPause)) {
-    const one = find(key5);
-    if (!one || !isMine(one)) return;
-    change(key5, { tried: Date.now() });
+async function tryWithdraw(one) {
+  for (let wait = firstPause; texts.includes(one); wait = Math.min(2 * wait, mostPause)) {
+    const back2 = Boolean(one.back);
     try {
-      const receipt = checkReceipt(await withdrawInput(one.session, one.text, key5, !one.back));
+      const receipt = checkReceipt(await withdrawInput(one.session, one.text, one.key, !back2));
       if (receipt.state === "cancelled") {
-        if (!one.back) giveBack(one.session, key5, "nobody answered in time. It stands in the field again.");
-        else if (drop(key5)) writeBack(one.session, one.text);
+        if (!back2) notSent(one, "nobody answered in time");
+        else if (!wanted.has(one.key)) notSent(one, "it was taken back");
+        else if (drop(one)) writeBack(one.session, one.text);
       } else {
-        if (one.back) toast("It’s typed already.");
-        take(key5, receipt);
+        if (back2) toast("It’s typed already.");
+        take(one, receipt);
       }
       return;
     } catch (error) {
       if (isRefused(error)) {
         if (one.receipt) {
-          change(key5, { back: void 0 });
+          change(one, { back: void 0 });
           toast(error.message);
-        } else giveBack(one.session, key5, error.message);
+        } else notSent(one, `nobody knows whether it was; look at the session before you send it again: ${error.message}`);
         return;
       }
-      await unsure(key5, wait);
+      await pause(one, wait);
     }
   }
 }
@@ -395,49 +414,51 @@ function checkReceipt(answer) {
   if (typeof answer?.id !== "string") throw new TypeError("what answers isn’t panebridge");
   return answer;
 }
-var isRefused = ({ status }) => status >= 400 && status < 500 && ![408, 425, 429].includes(status);
-function take(key5, receipt) {
-  const one = find(key5);
-  if (!one) return;
+var isRefused = ({ status, code }) => status >= 400 && status < 500 && code !== "http" && ![408, 425, 429].includes(status);
+function take(one, receipt) {
+  if (!texts.includes(one)) return;
   if (receipt.state === "cancelled") {
-    drop(key5);
+    notSent(one, "it was taken back elsewhere");
     return;
   }
-  change(key5, { receipt: receipt.id, unsure: void 0, back: receipt.state === "stored" || receipt.state === "held" ? one.back : void 0 });
-  composers.get(one.session)?.drawOutgoing();
+  change(one, { receipt: receipt.id, unsure: void 0, back: receipt.state === "stored" || receipt.state === "held" ? one.back : void 0 });
+  drawn(one.session);
   composers.get(one.session)?.follow(receipt);
-  if (find(key5).back) withdraw(key5);
+  if (one.back) withdraw(one);
 }
-function giveBack(session, key5, why) {
-  const first = find(key5);
-  if (!first) return;
-  const behind = outgoing(session).filter((t) => t.key !== key5 && !t.tried && t.at >= first.at);
-  const texts3 = [first, ...behind].filter((t) => drop(t.key));
+function notSent(one, why) {
+  if (!texts.includes(one)) return;
+  const queue = outgoing(one.session);
+  const behind = queue.slice(queue.indexOf(one) + 1).filter((t) => !t.tried);
+  for (const t of queue.includes(one) ? [one, ...behind] : [one]) Object.assign(t, { unsent: why, receipt: void 0, unsure: void 0, back: void 0 });
+  save();
   toast(`Not sent: ${why}`);
-  writeBack(session, joined(texts3.map((t) => t.text)));
+  drawn(one.session);
 }
-async function unsure(key5, wait) {
-  const one = find(key5);
-  if (!one) return;
-  change(key5, { unsure: true });
-  composers.get(one.session)?.drawOutgoing();
+async function pause(one, wait) {
+  if (!texts.includes(one)) return;
+  change(one, { unsure: true });
+  drawn(one.session);
   await new Promise((resolve) => {
-    pausing.set(key5, resolve);
+    pausing.set(one.key, resolve);
     setTimeout(resolve, wait);
   });
-  pausing.delete(key5);
+  pausing.delete(one.key);
 }
 function writeBack(session, text) {
-  const whole = joined([text, draftOf(session)]);
+  const whole = [text, draftOf(session)].filter((t) => t !== "").join("\n");
   keepDraft(session, whole);
   composers.get(session)?.write(whole);
 }
-var joined = (texts3) => texts3.filter((text) => text !== "").join("\n");
 function forgetOutgoing(isGone) {
-  const texts3 = all();
-  const left2 = isGone ? texts3.filter((t) => !t.receipt || !isGone(t.session)) : [];
-  if (left2.length < texts3.length) save(left2);
-  if (!isGone) retryOutgoing();
+  const left2 = isGone ? texts.filter((t) => outgoing(t.session).includes(t) || !isGone(t.session, t.at)) : [];
+  if (left2.length < texts.length) {
+    texts = left2;
+    save();
+  }
+  if (isGone) return;
+  for (const key4 of keptKeys(prefix2)) saveKept(key4, null);
+  retryOutgoing();
 }
 window.addEventListener("online", retryOutgoing);
 
@@ -525,6 +546,7 @@ function newDialog(created) {
   for (const button3 of ["new", "inbox-new", "begin"]) {
     byId(button3).addEventListener("click", () => {
       byId("new-error").textContent = "";
+      begun = null;
       dialog.showModal();
       byId("new-resume-row").hidden = true;
       offerAgents().then(offerConversations);
@@ -535,7 +557,7 @@ function newDialog(created) {
   byId("new-form").addEventListener("submit", async (event) => {
     event.preventDefault();
     await attempt("new-create", "new-error", async () => {
-      const session = await createSession(keyed(wanted()));
+      const session = await createSession(keyed(wanted2()));
       begun = null;
       const text = byId("new-text").value;
       byId("new-form").reset();
@@ -568,15 +590,15 @@ async function offerConversations() {
   list2.value = "";
   byId("new-resume-row").hidden = true;
   if (!agent) return;
-  const all2 = await listConversations(agent, folder).catch(() => []);
+  const all = await listConversations(agent, folder).catch(() => []);
   if (byId("new-agent").value !== agent || byId("new-cwd").value.trim() !== folder) return;
-  list2.replaceChildren(list2.options[0], ...all2.map(({ id, title, changed_at: at, session }) => {
+  list2.replaceChildren(list2.options[0], ...all.map(({ id, title, changed_at: at, session }) => {
     const option = element("option", "", [title || "(without words)", agoWords(at), session && `it’s ${session}`].filter(Boolean).join(" · "));
     option.value = id;
     option.disabled = Boolean(session);
     return option;
   }));
-  byId("new-resume-row").hidden = all2.length === 0;
+  byId("new-resume-row").hidden = all.length === 0;
 }
 var begun = null;
 function keyed(request) {
@@ -584,7 +606,7 @@ function keyed(request) {
   if (begun?.text !== text) begun = { text, key: crypto.randomUUID() };
   return { ...request, key: begun.key };
 }
-function wanted() {
+function wanted2() {
   const value = (id) => byId(id).value.trim();
   return { name: value("new-name"), agent: value("new-agent"), cwd: value("new-cwd"), resume: byId("new-resume-row").hidden ? "" : value("new-resume") };
 }
@@ -727,7 +749,7 @@ function drawBadge(waiting2, name) {
 import { enter, known, loadKey, supported, waits } from "./key.js";
 var enterPath = "/new/";
 var tryEvery = 2e3;
-var texts = {
+var texts2 = {
   "not-in": ["This browser isn’t let in", "The page opens only for browsers that were let in from a terminal."],
   refused: ["This browser isn’t let in any more", "Its access was revoked, or it wasn’t here for thirty days."],
   used: ["This address doesn’t work any more", "It was opened before, is older than ten minutes, or the daemon was started anew since."],
@@ -742,7 +764,7 @@ function showGate(why) {
   byId("gate").hidden = !shut2;
   byId("layout").hidden = shut2;
   if (!shut2) return;
-  const [title, text] = texts[why];
+  const [title, text] = texts2[why];
   byId("gate").dataset.why = why;
   byId("gate-title").textContent = title;
   byId("gate-text").textContent = text;
@@ -794,50 +816,50 @@ async function endWorkers() {
 import { askWhetherIn, known as known2, loadKey as loadKey2 } from "./key.js";
 
 // appearance.js
-var key2 = "panebridge.appearance";
+var key = "panebridge.appearance";
 var sizes = ["small", "", "large", "largest"];
 var themes = ["", "light", "dark"];
-function read2() {
-  const { theme = "", text = "" } = loadKept(key2) ?? {};
+function read() {
+  const { theme = "", text = "" } = loadKept(key) ?? {};
   return { theme: themes.includes(theme) ? theme : "", text: sizes.includes(text) ? text : "" };
 }
 function change3(to) {
-  const now = { ...read2(), ...to };
-  saveKept(key2, now.theme || now.text ? now : null);
+  const now = { ...read(), ...to };
+  saveKept(key, now.theme || now.text ? now : null);
   apply(now);
 }
 function apply({ theme, text }) {
   Object.assign(document.documentElement.dataset, { theme, text });
 }
 var setTheme = (theme) => change3({ theme });
-var stepText = (by) => change3({ text: sizes[Math.min(Math.max(sizes.indexOf(read2().text) + by, 0), sizes.length - 1)] });
+var stepText = (by) => change3({ text: sizes[Math.min(Math.max(sizes.indexOf(read().text) + by, 0), sizes.length - 1)] });
 var plainText = () => change3({ text: "" });
 addEventListener("storage", (event) => {
-  if (event.key === key2) apply(read2());
+  if (event.key === key) apply(read());
 });
-apply(read2());
+apply(read());
 
 // mute.js
-var key3 = "panebridge.muted";
+var key2 = "panebridge.muted";
 var most3 = 500;
 var kept = null;
-function read3() {
+function read2() {
   if (kept) return kept;
-  const ids = loadKept(key3);
-  kept = new Set(Array.isArray(ids) ? ids : []);
+  const ids2 = loadKept(key2);
+  kept = new Set(Array.isArray(ids2) ? ids2 : []);
   return kept;
 }
-var write2 = () => saveKept(key3, kept.size > 0 ? [...kept].slice(-most3) : null);
+var write = () => saveKept(key2, kept.size > 0 ? [...kept].slice(-most3) : null);
 addEventListener("storage", (event) => {
-  if (event.key === key3 || event.key === null) kept = null;
+  if (event.key === key2 || event.key === null) kept = null;
 });
-var isMuted = (s) => s.state !== "ended" && read3().has(s.id);
+var isMuted = (s) => s.state !== "ended" && read2().has(s.id);
 function offerMute(current2, changed) {
   byId("mute").addEventListener("click", () => {
     const session = current2();
     if (!session) return;
-    if (!read3().delete(session.id)) read3().add(session.id);
-    write2();
+    if (!read2().delete(session.id)) read2().add(session.id);
+    write();
     changed();
   });
 }
@@ -848,7 +870,7 @@ function drawMute(session) {
 var muteWords = (session) => session && isMuted(session) ? "Mute it no longer" : "Mute it on this device";
 function forgetMuted() {
   kept = /* @__PURE__ */ new Set();
-  write2();
+  write();
 }
 
 // roles.js
@@ -876,33 +898,33 @@ var rolesKnown = () => "may" in document.body.dataset;
 // commands.js
 var Commands = class {
   // page has current(), which is the session that's open, if one is, toInbox() and showTab(name).
-  constructor(page) {
-    const living = () => Boolean(page.current()) && page.current().state !== "ended";
+  constructor(page2) {
+    const living = () => Boolean(page2.current()) && page2.current().state !== "ended";
     const click = (id) => () => byId(id).click();
     const shown3 = (id) => () => !byId(id).hidden;
     this.all = [
       { words: "Find a session or a command", keys: ["Ctrl+K", "/"], run: click("find") },
-      { words: "Inbox", keys: ["g i"], run: () => page.toInbox() },
-      { words: "The next in the inbox", keys: ["j"], when: () => !page.current(), run: () => step(1) },
-      { words: "The one before", keys: ["k"], when: () => !page.current(), run: () => step(-1) },
+      { words: "Inbox", keys: ["g i"], run: () => page2.toInbox() },
+      { words: "The next in the inbox", keys: ["j"], when: () => !page2.current(), run: () => step(1) },
+      { words: "The one before", keys: ["k"], when: () => !page2.current(), run: () => step(-1) },
       { words: "New session…", keys: ["n"], role: "operator", run: click("new") },
       { words: "Write to the session", keys: ["i"], role: "operator", when: living, run: () => byId("text").focus() },
-      { words: "Show its lines", keys: ["g l"], when: () => Boolean(page.current()), run: () => page.showTab("conversation") },
-      { words: "Show its screen", keys: ["g s"], when: () => Boolean(page.current()), run: () => page.showTab("screen") },
-      { words: "Next turn", keys: ["j"], when: () => Boolean(page.current()), run: click("turn-next") },
-      { words: "Turn before", keys: ["k"], when: () => Boolean(page.current()), run: click("turn-before") },
-      { words: "All turns…", keys: ["t"], when: () => Boolean(page.current()), run: click("turn-list") },
-      { words: "Newest line", keys: ["G"], when: () => Boolean(page.current()), run: click("newest") },
+      { words: "Show its lines", keys: ["g l"], when: () => Boolean(page2.current()), run: () => page2.showTab("conversation") },
+      { words: "Show its screen", keys: ["g s"], when: () => Boolean(page2.current()), run: () => page2.showTab("screen") },
+      { words: "Next turn", keys: ["j"], when: () => Boolean(page2.current()), run: click("turn-next") },
+      { words: "Turn before", keys: ["k"], when: () => Boolean(page2.current()), run: click("turn-before") },
+      { words: "All turns…", keys: ["t"], when: () => Boolean(page2.current()), run: click("turn-list") },
+      { words: "Newest line", keys: ["G"], when: () => Boolean(page2.current()), run: click("newest") },
       { words: "Interrupt the session (Ctrl-C)", role: "operator", when: living, run: click("stop") },
-      { words: "Mute the session on this device", when: () => living() && !isMuted(page.current()), run: click("mute") },
-      { words: "Mute the session no longer", when: () => living() && isMuted(page.current()), run: click("mute") },
+      { words: "Mute the session on this device", when: () => living() && !isMuted(page2.current()), run: click("mute") },
+      { words: "Mute the session no longer", when: () => living() && isMuted(page2.current()), run: click("mute") },
       { words: "Rename the session…", role: "operator", when: living, run: click("rename") },
-      { words: "Get a file from its folder…", role: "operator", when: () => Boolean(page.current()), run: click("get") },
-      { words: "Start the session’s program anew…", role: "operator", when: () => Boolean(page.current()) && shown3("restart")(), run: click("restart") },
+      { words: "Get a file from its folder…", role: "operator", when: () => Boolean(page2.current()), run: click("get") },
+      { words: "Start the session’s program anew…", role: "operator", when: () => Boolean(page2.current()) && shown3("restart")(), run: click("restart") },
       { words: "Mirror the session to a chat…", role: "operator", when: shown3("mirror"), run: click("mirror") },
       { words: "Close the session…", role: "operator", when: living, run: click("close") },
-      { words: "Remove the session…", role: "operator", when: () => page.current()?.state === "ended", run: click("remove") },
-      { words: "Note that all that’s done was looked at", when: () => Boolean(document.querySelector('[data-group="done"]:not([hidden]) #looked-all')) && !page.current(), run: click("looked-all") },
+      { words: "Remove the session…", role: "operator", when: () => page2.current()?.state === "ended", run: click("remove") },
+      { words: "Note that all that’s done was looked at", when: () => Boolean(document.querySelector('[data-group="done"]:not([hidden]) #looked-all')) && !page2.current(), run: click("looked-all") },
       { words: "Mail and fleets…", run: click("mail") },
       { words: "Who may do what in chats…", role: "admin", when: shown3("access-foot"), run: click("access") },
       { words: "Devices that use the page…", role: "admin", run: click("devices") },
@@ -913,7 +935,7 @@ var Commands = class {
       { words: "Light", run: () => setTheme("light") },
       { words: "Dark or light as the system is", run: () => setTheme("") },
       { words: "Keys", keys: ["?"], run: () => byId("keys-dialog").showModal() },
-      { words: "Back", keys: ["Escape"], run: () => back(page) }
+      { words: "Back", keys: ["Escape"], run: () => back(page2) }
     ];
   }
   // offered are those that this device may do now.
@@ -926,11 +948,11 @@ function step(by) {
   const at = links.indexOf(document.activeElement.closest(".card")?.querySelector(".card-link"));
   (links[at + by] ?? links[by > 0 ? 0 : links.length - 1])?.focus();
 }
-function back(page) {
+function back(page2) {
   const { activeElement } = document;
   if (document.body.classList.contains("drawer-open")) byId("veil").click();
   else if (activeElement?.matches("textarea, input")) activeElement.blur();
-  else if (page.current()) page.toInbox();
+  else if (page2.current()) page2.toInbox();
 }
 var otherKeys = [
   { words: "Answer the open question", keys: ["1", "…", "9"] },
@@ -965,7 +987,7 @@ function secretNode(text, name) {
 }
 
 // typing.js
-var pause = 1e3;
+var pause2 = 1e3;
 var ends = /* @__PURE__ */ new Set(["Enter", "Escape", "Tab"]);
 var isField = (node) => node instanceof Element && node.matches("input:not([type=checkbox]), textarea, select") && node.checkVisibility();
 var composes = (event) => event.isComposing || event.keyCode === 229;
@@ -981,7 +1003,7 @@ function holdMistakenKeys() {
       typedAt = ends.has(event.key) || event.ctrlKey || event.metaKey ? -Infinity : performance.now();
       return;
     }
-    if (performance.now() - typedAt > pause) return;
+    if (performance.now() - typedAt > pause2) return;
     typedAt = performance.now();
     event.preventDefault();
     event.stopImmediatePropagation();
@@ -1176,7 +1198,7 @@ var Composer = class {
     }
     this.uploads = new Uploads(session);
     this.unwatch = watchOutgoing(session, this);
-    onDrafts(() => this.takeDraft(), this.events.signal);
+    onDraft(session, () => this.takeDraft(), this.events.signal);
     this.text.value = draftOf(session);
     this.grow();
     this.drawOutgoing();
@@ -1233,24 +1255,32 @@ var Composer = class {
     this.changed();
     sendText(this.session, paths.length > 0 ? [text.trim(), ...paths].filter(Boolean).join(" ") : text);
   }
-  // drawOutgoing shows the texts that are on their way to the server.
+  // drawOutgoing shows the texts that are on their way to the server, below those that weren't sent.
   drawOutgoing() {
-    for (const item of this.list.querySelectorAll(".outgoing")) item.remove();
-    const texts3 = outgoing(this.session);
-    const waits3 = texts3.some(({ unsure: unsure2 }) => unsure2);
-    for (const { key: key5, text, unsure: unsure2, back: back2 } of texts3) {
+    for (const item of this.list.querySelectorAll(".outgoing, .unsent")) item.remove();
+    for (const { key: key4, text, unsent: why } of unsent(this.session)) {
+      const item = element("li", "receipt unsent");
+      item.dataset.state = "failed";
+      item.append(element("span", "progress", "not sent"), element("span", "receipt-text", text));
+      this.offerAgain(item, text, () => dismiss(key4));
+      item.append(element("span", "receipt-reason", why));
+      this.list.append(item);
+    }
+    const texts4 = outgoing(this.session);
+    const waits3 = texts4.some(({ unsure }) => unsure);
+    for (const { key: key4, text, unsure, back: back2 } of texts4) {
       const item = element("li", "outgoing");
-      item.append(element("span", "progress", outgoingWords(unsure2, back2)), element("span", "receipt-text", text));
-      if (waits3 && !back2) item.append(this.button("Take back", () => takeBack(key5)));
+      item.append(element("span", "progress", outgoingWords(unsure, back2)), element("span", "receipt-text", text));
+      if (waits3 && !back2) item.append(this.button("Take back", () => takeBack(key4)));
       this.list.append(item);
     }
   }
   // press presses keys one after the other: two requests at once may arrive in
   // another order.
-  press(key5) {
+  press(key4) {
     this.pressing = (this.pressing ?? Promise.resolve()).then(async () => {
       try {
-        await pressKeys(this.session, [key5]);
+        await pressKeys(this.session, [key4]);
       } catch (error) {
         toast(`${isAway(error) ? "Nobody knows whether the key was pressed" : "Key not pressed"}: ${error.message}`);
       }
@@ -1348,24 +1378,24 @@ var Composer = class {
       item.append(this.button(label2, () => this.sendAnyway(receipt), "needs-approver"));
     }
     if (takeable.has(receipt.state)) item.append(this.button("Take back", () => this.takeBack(receipt)));
-    if (receipt.state === "failed") this.offerAgain(item, receipt);
+    if (receipt.state === "failed") this.offerAgain(item, textSent(receipt.id), () => settle(receipt.id));
     if (receipt.reason) item.append(element("span", "receipt-reason", receipt.reason));
     this.number();
   }
-  // offerAgain offers what can be done about a text that wasn't typed, or of which nobody knows.
-  offerAgain(item, receipt) {
-    const dismiss = () => {
-      settle(receipt.id);
+  // offerAgain offers what can be done about a text that wasn't typed, or of which nobody knows: text is as it was written,
+  // undefined: that isn't known.
+  offerAgain(item, text, forget2) {
+    const end = () => {
+      forget2();
       item.remove();
     };
-    const own = textSent(receipt.id);
-    if (own !== void 0) {
+    if (text !== void 0) {
       item.append(this.button("Write again", () => {
-        dismiss();
-        writeBack(this.session, own);
+        end();
+        writeBack(this.session, text);
       }));
     }
-    item.append(this.button("Dismiss", dismiss));
+    item.append(this.button("Dismiss", end));
   }
   button(text, fn, role = "") {
     const button3 = element("button", `button small ${role}`.trim(), text);
@@ -1387,9 +1417,9 @@ var Composer = class {
   async takeBack(receipt) {
     if (this.takenBack.has(receipt.id)) return;
     this.takenBack.add(receipt.id);
-    const key5 = keyOf(receipt.id);
-    if (key5) {
-      takeBack(key5);
+    const key4 = keyOf(receipt.id);
+    if (key4) {
+      takeBack(key4);
       return;
     }
     try {
@@ -1405,9 +1435,9 @@ var Composer = class {
   }
 };
 var isDone = ({ state: state2, submit }) => final.has(state2) || state2 === "submitted" || state2 === "typed" && !submit;
-function outgoingWords(unsure2, back2) {
+function outgoingWords(unsure, back2) {
   if (back2) return "being taken back…";
-  return unsure2 ? "no answer yet; it’s sent again…" : "sending…";
+  return unsure ? "no answer yet; it’s sent again…" : "sending…";
 }
 function progress({ state: state2 }, agent) {
   const box = element("span", "progress");
@@ -1529,13 +1559,13 @@ function tableNode(block) {
 // answers.js
 var atOnce = 50;
 var maxSource = 1 << 20;
-var texts2 = /* @__PURE__ */ new WeakMap();
+var texts3 = /* @__PURE__ */ new WeakMap();
 var refused = /* @__PURE__ */ new WeakMap();
 function answerLine(node, line) {
-  texts2.set(node, line.text);
+  texts3.set(node, line.text);
   if (line.begins) node.dataset.begins = "true";
 }
-var isAnswer = (node) => Boolean(node) && texts2.has(node);
+var isAnswer = (node) => Boolean(node) && texts3.has(node);
 function blocksOf(list2) {
   const found = [];
   for (let node = list2.firstChild; node; ) {
@@ -1549,8 +1579,8 @@ function blocksOf(list2) {
       for (const line of lines) line.hidden = false;
       continue;
     }
-    const drawn = `${lines.length}`;
-    if (lines[0].dataset.drawn !== drawn && refused.get(lines[0]) !== drawn) found.push({ lines, drawn });
+    const drawn2 = `${lines.length}`;
+    if (lines[0].dataset.drawn !== drawn2 && refused.get(lines[0]) !== drawn2) found.push({ lines, drawn: drawn2 });
   }
   return found;
 }
@@ -1559,7 +1589,7 @@ async function drawAnswers(list2, change4) {
     const some = [];
     let size = 0;
     for (const block of blocks.slice(0, atOnce)) {
-      block.source = block.lines.map((node) => texts2.get(node)).join("\n");
+      block.source = block.lines.map((node) => texts3.get(node)).join("\n");
       if (block.source.length > maxSource) {
         refused.set(block.lines[0], block.drawn);
         continue;
@@ -1580,11 +1610,11 @@ async function drawAnswers(list2, change4) {
     if (change4(() => some.forEach((block, i) => draw(block, trees[i]))) === false) return;
   }
 }
-function draw({ lines, drawn }, tree) {
+function draw({ lines, drawn: drawn2 }, tree) {
   const [first, ...rest] = lines;
   if (!first.parentNode) return;
   first.replaceChildren(...nodesOf(tree));
-  first.dataset.drawn = drawn;
+  first.dataset.drawn = drawn2;
   first.hidden = false;
   for (const node of rest) node.hidden = true;
 }
@@ -1680,17 +1710,17 @@ function toolCard(session, lines) {
   card.dataset.tool = lines[0].n;
   card.about = { session, n: lines[0].n, lines, result: null, shown: "", known: "", secrets: "mask" };
   update(card, lines, null, false);
-  const key5 = `${session} ${lines[0].n}`;
+  const key4 = `${session} ${lines[0].n}`;
   card.addEventListener("toggle", () => {
     if (!card.open) {
-      opened.delete(key5);
+      opened.delete(key4);
       return;
     }
-    opened.add(key5);
+    opened.add(key4);
     if (card.about.failed) card.about.shown = "";
     fill(card);
   });
-  if (opened.has(key5)) card.open = true;
+  if (opened.has(key4)) card.open = true;
   return card;
 }
 function update(card, lines, result, over) {
@@ -1753,8 +1783,8 @@ async function fill(card) {
   if (about3.shown === wants) return;
   about3.shown = wants;
   about3.failed = false;
-  const key5 = `${about3.session} ${about3.n}`;
-  const known3 = answers.get(key5);
+  const key4 = `${about3.session} ${about3.n}`;
+  const known3 = answers.get(key4);
   if (known3?.wants === wants) {
     draw2(card, known3.use);
     return;
@@ -1764,7 +1794,7 @@ async function fill(card) {
   try {
     const use = await getTool(about3.session, about3.n, about3.secrets);
     if (about3.shown !== wants) return;
-    if (about3.secrets === "mask") keep(key5, { wants, use });
+    if (about3.secrets === "mask") keep(key4, { wants, use });
     draw2(card, use);
   } catch (error) {
     if (about3.shown !== wants) return;
@@ -1772,9 +1802,9 @@ async function fill(card) {
     drawLines(card, error.status === 404 ? "All of it isn’t kept any more." : `All of it can’t be shown now: ${error.message}`);
   }
 }
-function keep(key5, answer) {
-  answers.delete(key5);
-  answers.set(key5, answer);
+function keep(key4, answer) {
+  answers.delete(key4);
+  answers.set(key4, answer);
   if (answers.size > kept2) answers.delete(answers.keys().next().value);
 }
 function drawLines(card, why) {
@@ -1948,7 +1978,7 @@ function lineAt(list2, n) {
 var firstNumber = (list2) => numberOf(list2.firstChild);
 
 // screen.js
-var pause2 = 500;
+var pause3 = 500;
 var near = 4;
 var classPattern = /^(?:[fb]\d{1,3}|bold|dim|italic|underline|reverse|hidden|strike|cursor)$/;
 var colourPattern = /^#[0-9a-f]{6}$/;
@@ -1989,7 +2019,7 @@ var Screen = class {
         this.again = false;
         this.changed();
       }
-    }, pause2);
+    }, pause3);
   }
   async fetch() {
     try {
@@ -2343,27 +2373,27 @@ function showLive(live) {
 }
 
 // looked.js
-var key4 = "panebridge.looked";
+var key3 = "panebridge.looked";
 var most5 = 500;
 var before = 24 * 3600 * 1e3;
 var kept3 = null;
-function read4() {
+function read3() {
   if (kept3) return kept3;
-  kept3 = loadKept(key4);
+  kept3 = loadKept(key3);
   if (typeof kept3?.since !== "number" || typeof kept3.sessions !== "object" || !kept3.sessions) kept3 = { since: Date.now() - before, sessions: {} };
   return kept3;
 }
-var write3 = () => saveKept(key4, kept3);
+var write2 = () => saveKept(key3, kept3);
 addEventListener("storage", (event) => {
-  if (event.key === key4 || event.key === null) kept3 = null;
+  if (event.key === key3 || event.key === null) kept3 = null;
 });
-var lookedAt = (id) => Object.hasOwn(read4().sessions, id) ? read4().sessions[id] : null;
+var lookedAt = (id) => Object.hasOwn(read3().sessions, id) ? read3().sessions[id] : null;
 function noteLooked(id, { turn = 0, line = 0, ended = false }) {
   const was = lookedAt(id);
   const now = { turn: Math.max(turn, was?.turn ?? 0), line: Math.max(line, was?.line ?? 0), ended: ended || Boolean(was?.ended) };
   if (was && was.turn === now.turn && was.line === now.line && was.ended === now.ended) return;
-  read4().sessions[id] = { ...now, at: Date.now() };
-  write3();
+  read3().sessions[id] = { ...now, at: Date.now() };
+  write2();
 }
 var turnsDone = (s) => (s.turn?.number ?? 0) - (s.turn?.open ? 1 : 0);
 var lookedThrough = (s) => noteLooked(s.id, { turn: turnsDone(s), line: s.lines, ended: s.state === "ended" });
@@ -2371,23 +2401,23 @@ function isNews(s) {
   const seen = lookedAt(s.id);
   if (!seen) {
     const at = Date.parse(s.ended_at ?? s.turn?.ended_at ?? s.last_output_at ?? "");
-    return (s.lines > 0 || turnsDone(s) > 0 || Boolean(s.exit)) && at > read4().since;
+    return (s.lines > 0 || turnsDone(s) > 0 || Boolean(s.exit)) && at > read3().since;
   }
   if (s.state === "ended" && !seen.ended) return true;
   return turnsDone(s) > seen.turn || turnsDone(s) === 0 && s.lines > seen.line;
 }
 function keepLooked(sessions) {
-  const { sessions: all2 } = read4();
-  const ids = Object.keys(all2);
-  if (ids.length <= most5) return;
+  const { sessions: all } = read3();
+  const ids2 = Object.keys(all);
+  if (ids2.length <= most5) return;
   const listed2 = new Set(sessions.map((s) => s.id));
-  ids.sort((a, b) => listed2.has(a) - listed2.has(b) || all2[a].at - all2[b].at);
-  for (const id of ids.slice(0, ids.length - most5)) delete all2[id];
-  write3();
+  ids2.sort((a, b) => listed2.has(a) - listed2.has(b) || all[a].at - all[b].at);
+  for (const id of ids2.slice(0, ids2.length - most5)) delete all[id];
+  write2();
 }
 function forgetLooked() {
   kept3 = null;
-  saveKept(key4, null);
+  saveKept(key3, null);
 }
 
 // receipts.js
@@ -3170,12 +3200,12 @@ var DevicesDialog = class {
     this.timer = setTimeout(() => this.ask(), this.dialog.open || !rolesKnown() ? askOften : askEvery2);
   }
   async load() {
-    const page = await getPage();
+    const page2 = await getPage();
     if (!mayDo("admin")) return;
-    this.page = page;
-    const news = page.waiting.filter(({ id }) => !this.heard.has(id));
-    this.heard = new Set(page.waiting.map(({ id }) => id));
-    this.showCount(page.waiting.length);
+    this.page = page2;
+    const news = page2.waiting.filter(({ id }) => !this.heard.has(id));
+    this.heard = new Set(page2.waiting.map(({ id }) => id));
+    this.showCount(page2.waiting.length);
     if (this.dialog.open) this.draw();
     else if (news.length > 0) toast(news.length === 1 ? `${nameOf(news[0])} waits to be let in. See Devices…` : `${news.length} devices wait to be let in. See Devices…`);
   }
@@ -3184,9 +3214,9 @@ var DevicesDialog = class {
   }
   draw() {
     const { browsers, waiting: waiting2 } = this.page;
-    const drawn = JSON.stringify([this.asking, waiting2, browsers.map((b) => [b.id, aboutKnown(b)])]);
-    if (drawn === this.drawn) return;
-    this.drawn = drawn;
+    const drawn2 = JSON.stringify([this.asking, waiting2, browsers.map((b) => [b.id, aboutKnown(b)])]);
+    if (drawn2 === this.drawn) return;
+    this.drawn = drawn2;
     const focused = document.activeElement?.id;
     byId("devices-waiting").hidden = waiting2.length === 0;
     byId("devices-waiting-list").replaceChildren(...waiting2.map((one) => this.entry(one, aboutWaiting(one), true)));
@@ -3391,14 +3421,14 @@ var Inbox = class {
     document.addEventListener("keydown", (event) => {
       if (!this.box.hidden) this.panelOfKeys()?.key(event);
     });
-    const all2 = element("button", "button small", "Looked at all");
-    all2.type = "button";
-    all2.id = "looked-all";
-    all2.addEventListener("click", () => {
+    const all = element("button", "button small", "Looked at all");
+    all.type = "button";
+    all.id = "looked-all";
+    all.addEventListener("click", () => {
       for (const session of this.done) lookedThrough(session);
       this.onLooked();
     });
-    this.list.lists.get("done").head.append(all2);
+    this.list.lists.get("done").head.append(all);
   }
   onLooked() {
   }
@@ -3582,9 +3612,9 @@ var MailDialog = class {
     if (this.dialog.open) this.timer = setTimeout(() => this.load(), refreshEvery);
   }
   draw(fleets, letters) {
-    const drawn = JSON.stringify([fleets, letters]);
-    if (drawn === this.drawn) return;
-    this.drawn = drawn;
+    const drawn2 = JSON.stringify([fleets, letters]);
+    if (drawn2 === this.drawn) return;
+    this.drawn = drawn2;
     const focused = document.activeElement?.id;
     byId("mail-fleets").replaceChildren(...fleets.flatMap(fleetNodes));
     byId("mail-no-fleets").hidden = fleets.length > 0;
@@ -3781,8 +3811,8 @@ var MirrorDialog = class {
 var mostFound = 50;
 var Palette = class {
   // page has sessions() and choose(id).
-  constructor(page, commands) {
-    Object.assign(this, { page, commands });
+  constructor(page2, commands) {
+    Object.assign(this, { page: page2, commands });
     this.dialog = byId("palette");
     this.field = byId("palette-field");
     this.list = byId("palette-list");
@@ -3914,9 +3944,9 @@ var Shortcuts = class {
     return void 0;
   }
 };
-function nameOf2({ key: key5, ctrlKey, metaKey, altKey }) {
-  if (ctrlKey || metaKey) return key5.length === 1 && !altKey ? `Ctrl+${key5.toUpperCase()}` : "";
-  return altKey ? "" : key5;
+function nameOf2({ key: key4, ctrlKey, metaKey, altKey }) {
+  if (ctrlKey || metaKey) return key4.length === 1 && !altKey ? `Ctrl+${key4.toUpperCase()}` : "";
+  return altKey ? "" : key4;
 }
 function drawKeys(commands) {
   byId("keys-list").replaceChildren(...[...commands, ...otherKeys].filter(({ keys }) => keys).flatMap(({ words, keys }) => {
@@ -3924,7 +3954,7 @@ function drawKeys(commands) {
     keys.forEach((one, i) => {
       if (i > 0) list2.append(one === "…" || keys[i - 1] === "…" ? " " : " or ");
       if (one === "…") list2.append(one);
-      else list2.append(...one.split(" ").flatMap((key5, n) => [n > 0 ? " then " : "", element("kbd", "", key5)]));
+      else list2.append(...one.split(" ").flatMap((key4, n) => [n > 0 ? " then " : "", element("kbd", "", key4)]));
     });
     return [element("dt", "", words), list2];
   }));
@@ -4184,6 +4214,7 @@ async function passWaiting() {
 }
 async function poll() {
   const { returns } = state;
+  const asked = Date.now();
   const isOld = () => state.returns !== returns;
   if (state.shut === null) return;
   if (state.shut === "waiting") {
@@ -4203,7 +4234,7 @@ async function poll() {
     state.problem = "";
     state.seenAt = /* @__PURE__ */ new Date();
     state.known = true;
-    forgetGone(sessions);
+    forgetGone(sessions, asked);
     shut("");
     resumeOutgoing();
     if (back2) retryOutgoing();
@@ -4221,9 +4252,9 @@ async function poll() {
     takeEarly("");
   }
 }
-function forgetGone(sessions) {
+function forgetGone(sessions, asked) {
   const listed2 = new Set(sessions.map((s) => s.id));
-  const isGone = (id) => !listed2.has(id);
+  const isGone = (id, at) => !listed2.has(id) && at < asked;
   forgetDrafts(isGone);
   forgetOutgoing(isGone);
 }
@@ -4351,9 +4382,9 @@ function drawer(open) {
 function showTab(name, focus) {
   state.tab = name;
   for (const other of ["conversation", "screen"]) {
-    const tab2 = byId(`tab-${other}`);
-    tab2.setAttribute("aria-selected", String(other === name));
-    tab2.tabIndex = other === name ? 0 : -1;
+    const tab = byId(`tab-${other}`);
+    tab.setAttribute("aria-selected", String(other === name));
+    tab.tabIndex = other === name ? 0 : -1;
     byId(other).hidden = other !== name;
   }
   if (focus) byId(`tab-${name}`).focus();
@@ -4387,9 +4418,9 @@ function comeBack(open) {
 }
 async function start() {
   for (const name of ["conversation", "screen"]) {
-    const tab2 = byId(`tab-${name}`);
-    tab2.addEventListener("click", () => showTab(name));
-    tab2.addEventListener("keydown", (event) => {
+    const tab = byId(`tab-${name}`);
+    tab.addEventListener("click", () => showTab(name));
+    tab.addEventListener("keydown", (event) => {
       if (event.key === "ArrowLeft" || event.key === "ArrowRight") showTab(name === "screen" ? "conversation" : "screen", true);
     });
   }
@@ -4425,9 +4456,9 @@ async function start() {
   accessDialog();
   new MailDialog(() => state.sessions);
   new Menu();
-  const page = { current, toInbox, showTab, choose, sessions: () => state.sessions };
-  const commands = new Commands(page);
-  new Palette(page, commands);
+  const page2 = { current, toInbox, showTab, choose, sessions: () => state.sessions };
+  const commands = new Commands(page2);
+  new Palette(page2, commands);
   new Shortcuts(commands);
   shut(await passing);
   if (state.shut === "") beginEarly();

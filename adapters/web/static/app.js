@@ -192,6 +192,7 @@ async function passWaiting() {
 
 async function poll() {
   const { returns } = state;
+  const asked = Date.now();
   const isOld = () => state.returns !== returns; // what's answered is from before somebody came back
   if (state.shut === null) return; // the gate may be changing the key
   if (state.shut === 'waiting') {
@@ -210,7 +211,7 @@ async function poll() {
     state.problem = '';
     state.seenAt = new Date();
     state.known = true;
-    forgetGone(sessions);
+    forgetGone(sessions, asked);
     shut('');
     resumeOutgoing();
     if (back) retryOutgoing();
@@ -229,10 +230,10 @@ async function poll() {
   }
 }
 
-// forgetGone forgets what was written to sessions that aren't listed any more.
-function forgetGone(sessions) {
+// forgetGone forgets what was written to sessions that aren't listed any more, before they were asked for.
+function forgetGone(sessions, asked) {
   const listed = new Set(sessions.map((s) => s.id));
-  const isGone = (id) => !listed.has(id);
+  const isGone = (id, at) => !listed.has(id) && at < asked;
   forgetDrafts(isGone);
   forgetOutgoing(isGone);
 }

@@ -2,8 +2,8 @@
 
 import { byId, element, toast } from './dom.js';
 import { cancelReceipt, getReceipt, isAway, openReceipts, pressKeys, sendAnyway } from './api.js';
-import { draftOf, isForgotten, keepDraft, onDrafts } from './drafts.js';
-import { keyOf, noteReceipt, outgoing, receiptsOf, sendText, settle, takeBack, textSent, watchOutgoing, writeBack } from './outgoing.js';
+import { draftOf, isForgotten, keepDraft, onDraft } from './drafts.js';
+import { dismiss, keyOf, noteReceipt, outgoing, receiptsOf, sendText, settle, takeBack, textSent, unsent, watchOutgoing, writeBack } from './outgoing.js';
 import { authorWords, isMe } from './roles.js';
 import { hasMask, withSecrets } from './secrets.js';
 import { composes } from './typing.js';
@@ -46,7 +46,7 @@ export class Composer {
     }
     this.uploads = new Uploads(session);
     this.unwatch = watchOutgoing(session, this);
-    onDrafts(() => this.takeDraft(), this.events.signal);
+    onDraft(session, () => this.takeDraft(), this.events.signal);
     this.text.value = draftOf(session);
     this.grow();
     this.drawOutgoing();
@@ -112,9 +112,17 @@ export class Composer {
     sendText(this.session, paths.length > 0 ? [text.trim(), ...paths].filter(Boolean).join(' ') : text);
   }
 
-  // drawOutgoing shows the texts that are on their way to the server.
+  // drawOutgoing shows the texts that are on their way to the server, below those that weren't sent.
   drawOutgoing() {
-    for (const item of this.list.querySelectorAll('.outgoing')) item.remove();
+    for (const item of this.list.querySelectorAll('.outgoing, .unsent')) item.remove();
+    for (const { key, text, unsent: why } of unsent(this.session)) {
+      const item = element('li', 'receipt unsent');
+      item.dataset.state = 'failed';
+      item.append(element('span', 'progress', 'not sent'), element('span', 'receipt-text', text));
+      this.offerAgain(item, text, () => dismiss(key));
+      item.append(element('span', 'receipt-reason', why));
+      this.list.append(item);
+    }
     const texts = outgoing(this.session);
     const waits = texts.some(({ unsure }) => unsure);
     for (const { key, text, unsure, back } of texts) {
@@ -234,25 +242,25 @@ export class Composer {
       item.append(this.button(label, () => this.sendAnyway(receipt), 'needs-approver'));
     }
     if (takeable.has(receipt.state)) item.append(this.button('Take back', () => this.takeBack(receipt)));
-    if (receipt.state === 'failed') this.offerAgain(item, receipt);
+    if (receipt.state === 'failed') this.offerAgain(item, textSent(receipt.id), () => settle(receipt.id));
     if (receipt.reason) item.append(element('span', 'receipt-reason', receipt.reason));
     this.number();
   }
 
-  // offerAgain offers what can be done about a text that wasn't typed, or of which nobody knows.
-  offerAgain(item, receipt) {
-    const dismiss = () => {
-      settle(receipt.id);
+  // offerAgain offers what can be done about a text that wasn't typed, or of which nobody knows: text is as it was written,
+  // undefined: that isn't known.
+  offerAgain(item, text, forget) {
+    const end = () => {
+      forget();
       item.remove();
     };
-    const own = textSent(receipt.id);
-    if (own !== undefined) {
+    if (text !== undefined) {
       item.append(this.button('Write again', () => {
-        dismiss();
-        writeBack(this.session, own);
+        end();
+        writeBack(this.session, text);
       }));
     }
-    item.append(this.button('Dismiss', dismiss));
+    item.append(this.button('Dismiss', end));
   }
 
   button(text, fn, role = '') {

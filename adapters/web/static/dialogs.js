@@ -13,6 +13,7 @@ export function newDialog(created) {
   for (const button of ['new', 'inbox-new', 'begin']) {
     byId(button).addEventListener('click', () => {
       byId('new-error').textContent = '';
+      begun = null;
       dialog.showModal();
       byId('new-resume-row').hidden = true;
       offerAgents().then(offerConversations);
@@ -71,9 +72,10 @@ async function offerConversations() {
   byId('new-resume-row').hidden = all.length === 0;
 }
 
-let begun = null; // the request that's made, and its key
+let begun = null; // the request that this dialog made, and its key
 
-// keyed gives a request a key: that of before if it's the same. So who got no answer and asks again begins no other session.
+// keyed gives a request a key: that of before if it's the same. So who got no answer and presses Create again begins no other
+// session.
 function keyed(request) {
   const text = JSON.stringify(request);
   if (begun?.text !== text) begun = { text, key: crypto.randomUUID() };

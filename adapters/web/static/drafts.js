@@ -1,46 +1,53 @@
 'use strict';
 
-import { loadKept, saveKept } from './kept.js';
+import { keptKeys, loadKept, saveKept } from './kept.js';
 
 // What was written to sessions and not sent. It's kept by the browser, so that it's there after a reload, until it's
-// sent, the session is gone, or the browser isn't let in any more. Two tabs have the same drafts.
+// sent, the session is gone, or the browser isn't let in any more. Two tabs have the same drafts. Each has a key of its
+// own there: tabs that write at the same time to different sessions don't write over each other.
 
-const key = 'panebridge.drafts';
+const prefix = 'panebridge.draft.';
 const most = 50; // sessions; of more, what was written last is kept
 const mostCharacters = 2 * 1024 * 1024; // of all; a browser keeps some five million
 
-// read reads them anew each time: another tab may have written. One that's empty was sent, or taken out of the field.
-function read() {
-  const all = loadKept(key);
-  return all && typeof all === 'object' ? Object.fromEntries(Object.entries(all).filter(([, one]) => typeof one?.text === 'string')) : {};
+const here = new Map(); // by session: {text, at} that the browser doesn't keep
+
+// load reads one anew each time: another tab may have written. One that's empty was sent, or taken out of the field.
+function load(id) {
+  const kept = here.get(id) ?? loadKept(prefix + id);
+  return typeof kept?.text === 'string' && typeof kept.at === 'number' ? kept : null;
 }
 
-const write = (all) => saveKept(key, Object.keys(all).length > 0 ? all : null);
+const ids = () => [...new Set([...here.keys(), ...keptKeys(prefix).map((key) => key.slice(prefix.length))])];
 
-const here = new Map(); // by session: what the browser doesn't keep
-
-export function draftOf(id) {
-  if (here.has(id)) return here.get(id);
-  const all = read();
-  return Object.hasOwn(all, id) ? all[id].text : '';
-}
+export const draftOf = (id) => load(id)?.text ?? '';
 
 // isForgotten says that nothing is known of what's written to a session, so nobody has sent it either.
-export const isForgotten = (id) => !here.has(id) && !Object.hasOwn(read(), id);
+export const isForgotten = (id) => load(id) === null;
 
 // keepDraft keeps what's written to a session; '': nothing is.
 export function keepDraft(id, text) {
-  const all = read();
-  if (!text && !here.has(id) && !Object.hasOwn(all, id)) return;
-  all[id] = { text, at: Date.now() };
-  const ids = Object.keys(all).sort((a, b) => all[b].at - all[a].at);
+  if (!text && isForgotten(id)) return;
+  const draft = { text, at: Date.now() };
+  if (saveKept(prefix + id, draft)) here.delete(id);
+  else here.set(id, draft);
+  forgetOldest(id);
+}
+
+function forgetOldest(but) {
+  const all = ids();
+  if (all.length <= most && draftOf(but).length < mostCharacters / most) return;
+  const at = new Map(all.map((id) => [id, id === but ? Infinity : load(id)?.at ?? 0]));
   let characters = 0;
-  for (const [i, one] of ids.entries()) {
-    characters += all[one].text.length;
-    if (one !== id && (i >= most || characters > mostCharacters)) delete all[one];
+  for (const [i, id] of all.sort((a, b) => at.get(b) - at.get(a)).entries()) {
+    characters += draftOf(id).length;
+    if (i >= most || (i > 0 && characters > mostCharacters)) forget(id);
   }
-  if (write(all)) here.delete(id);
-  else here.set(id, text);
+}
+
+function forget(id) {
+  here.delete(id);
+  saveKept(prefix + id, null);
 }
 
 // moveDraft has what's written to a session stand in the field of another.
@@ -51,18 +58,14 @@ export function moveDraft(from, to) {
   keepDraft(from, '');
 }
 
-// forgetDrafts forgets those to sessions that are gone, which isGone says of an id; without that, all.
+// forgetDrafts forgets those to sessions that are gone: isGone says it of an id and the time when it was written to. Without
+// that it forgets all.
 export function forgetDrafts(isGone = () => true) {
-  for (const id of here.keys()) if (isGone(id)) here.delete(id);
-  const all = read();
-  const gone = Object.keys(all).filter(isGone);
-  if (gone.length === 0) return;
-  for (const id of gone) delete all[id];
-  write(all);
+  for (const id of ids()) if (isGone(id, load(id)?.at ?? 0)) forget(id);
 }
 
-// onDrafts calls fn when another tab has changed them, or may have, until signal ends it.
-export function onDrafts(fn, signal) {
-  window.addEventListener('storage', (event) => { if (event.key === key || event.key === null) fn(); }, { signal });
+// onDraft calls fn when another tab has changed what's written to a session, or may have, until signal ends it.
+export function onDraft(id, fn, signal) {
+  window.addEventListener('storage', (event) => { if (event.key === prefix + id) fn(); }, { signal });
   document.addEventListener('visibilitychange', () => { if (!document.hidden) fn(); }, { signal });
 }

@@ -26,3 +26,12 @@ export function saveKept(key, value, store = 'localStorage') {
     return false; // it's full, or there's none
   }
 }
+
+// keptKeys are the keys that begin with a prefix.
+export function keptKeys(prefix, store = 'localStorage') {
+  try {
+    return Object.keys(window[store]).filter((key) => key.startsWith(prefix));
+  } catch {
+    return [];
+  }
+}

@@ -3,84 +3,92 @@
 import { sendInput, withdrawInput } from './api.js';
 import { toast } from './dom.js';
 import { draftOf, keepDraft } from './drafts.js';
-import { loadKept, saveKept } from './kept.js';
+import { keptKeys, loadKept, saveKept } from './kept.js';
 
-// Texts that this browser sent to sessions, until it's known what became of them. Each has a key, by which the server knows
-// it: it's typed once, however often it's sent, and it can be taken back without knowing whether it came. What gets no
-// answer is sent again for two minutes. After that it's taken back if it hasn't come, since its time may be over, and stands
-// in the field again. They're kept as drafts are, so a reload or a tab that's closed loses none. What a page finds there it
-// sends to nobody: another server that had the port may have written it. It's taken back in the same way, and seen.
+// Texts that this page sent to sessions, until it's known what became of them. Each has a key, by which the server knows it:
+// it's typed once, however often it's sent, and it can be taken back without knowing whether it came. What gets no answer is
+// sent again for two minutes. After that it's taken back if it hasn't come, since its time may be over. What isn't sent stands
+// above the field until somebody writes it again or dismisses it.
+//
+// The browser keeps them, each page's under a key of its own. What a page has left that's gone, another takes up. It sends
+// nothing of it: another server that had the port may have written it. It takes it back in the same way.
 
-const keptAt = 'panebridge.outgoing';
+const prefix = 'panebridge.outgoing.';
 const patience = 120000; // milliseconds for which a text is sent again
 const firstPause = 1000; // milliseconds between two tries, twice as long each time up to
 const mostPause = 10000;
-const most = 200; // texts that are kept; of more, those whose receipt is known are forgotten first
+const most = 200; // texts that are kept of which the receipt is known
 
 // A page holds a lock as long as it's there, by which the others know that it sends its texts itself.
-const tab = crypto.randomUUID();
+const page = crypto.randomUUID();
 const lockOf = (id) => `panebridge-page ${id}`;
-navigator.locks?.request(lockOf(tab), () => new Promise(() => {}));
+navigator.locks?.request(lockOf(page), () => new Promise(() => {}));
 
-const written = new Set(); // keys of the texts that were written to this page
-let here = null; // the texts, where the browser doesn't keep them
+// The texts of this page, oldest first: {session, text, key, at}. tried is when it was sent last, unsure says that nobody has
+// answered then, back that it's to be taken back, receipt is the id of its receipt, and unsent why it wasn't sent.
+let texts = [];
+const written = new Map(); // by key: when a text was written to this page, by a clock that nobody puts back
+const wanted = new Set(); // keys of the texts that somebody takes back here
 const composers = new Map(); // by session: the one that's open
 const pausing = new Map(); // by key: what ends the pause before it's tried again
 const senders = new Set(); // sessions whose texts are being sent
+const withdrawing = new Map(); // by key: the promise that it's known what became of a text that's taken back
 
-// all are the texts, oldest first: {session, text, key, at, tab}; tried is when it was sent last, receipt the id of its
-// receipt, back says that it's to be taken back, and unsure that nobody has answered.
-function all() {
-  const kept = here ?? loadKept(keptAt);
-  return Array.isArray(kept) ? kept.filter((t) => ['session', 'text', 'key', 'tab'].every((name) => typeof t?.[name] === 'string')) : [];
+const find = (key) => texts.find((t) => t.key === key);
+
+function save() {
+  const known = texts.filter((t) => t.receipt);
+  const old = new Set(known.slice(0, Math.max(0, known.length - most)));
+  texts = texts.filter((t) => !old.has(t));
+  saveKept(prefix + page, texts.length > 0 ? texts : null);
 }
 
-function save(texts) {
-  const bounded = texts.filter((t, i) => !t.receipt || i >= texts.length - most);
-  here = saveKept(keptAt, bounded.length > 0 ? bounded : null) ? null : bounded;
+function change(one, values) {
+  Object.assign(one, values);
+  save();
 }
 
-const find = (key) => all().find((t) => t.key === key);
-
-// change changes a text, if it's still there, and returns whether it is.
-function change(key, values) {
-  const texts = all();
-  const one = texts.find((t) => t.key === key);
-  if (one) save(Object.assign(texts, { [texts.indexOf(one)]: { ...one, ...values } }));
-  return Boolean(one);
+// drop forgets a text. It says whether it was there.
+function drop(one) {
+  const isThere = texts.includes(one);
+  texts = texts.filter((t) => t !== one);
+  save();
+  return isThere;
 }
 
-// drop forgets a text, and returns it; undefined: it's forgotten already.
-function drop(key) {
-  const texts = all();
-  const one = texts.find((t) => t.key === key);
-  if (one) save(texts.filter((t) => t !== one));
-  return one;
-}
+// outgoing are the texts to a session that are on their way, in their order.
+export const outgoing = (session) => texts.filter((t) => t.session === session && !t.receipt && t.unsent === undefined);
 
-const isMine = (t) => t.tab === tab;
-
-// outgoing are the texts to a session that this page sends, in their order.
-export const outgoing = (session) => all().filter((t) => t.session === session && !t.receipt && isMine(t));
+// unsent are the texts to a session that weren't sent.
+export const unsent = (session) => texts.filter((t) => t.session === session && t.unsent !== undefined);
 
 // receiptsOf are the ids of the receipts of texts to a session, of which it's not known what became of them.
-export const receiptsOf = (session) => all().filter((t) => t.session === session && t.receipt).map((t) => t.receipt);
+export const receiptsOf = (session) => texts.filter((t) => t.session === session && t.receipt).map((t) => t.receipt);
+
+const byReceipt = (id) => texts.find((t) => t.receipt === id);
 
 // noteReceipt notes that a text has come, of which that wasn't known.
 export function noteReceipt(receipt) {
   const one = receipt.key && find(receipt.key);
-  if (one && !one.receipt) take(one.key, receipt);
+  if (one && !one.receipt && one.unsent === undefined) take(one, receipt);
 }
 
-const byReceipt = (id) => all().find((t) => t.receipt === id);
-
-// textSent is a text as this browser sent it; undefined: it didn't.
+// textSent is a text as this page sent it; undefined: it didn't.
 export const textSent = (receipt) => byReceipt(receipt)?.text;
+
+// keyOf is the key of the text with a receipt; undefined: this page didn't send it.
+export const keyOf = (receipt) => byReceipt(receipt)?.key;
 
 // settle says that nothing more becomes of a text, or nobody wants to know. One that's being taken back is settled by that.
 export function settle(receipt) {
   const one = byReceipt(receipt);
-  if (one && !one.back) drop(one.key);
+  if (one && !one.back) drop(one);
+}
+
+// dismiss forgets a text that wasn't sent.
+export function dismiss(key) {
+  const one = find(key);
+  if (one) drop(one);
 }
 
 // watchOutgoing has the composer of a session told what comes of its texts: by drawOutgoing(), follow(receipt) and
@@ -90,26 +98,39 @@ export function watchOutgoing(session, composer) {
   return () => { if (composers.get(session) === composer) composers.delete(session); };
 }
 
+const drawn = (session) => composers.get(session)?.drawOutgoing();
+
 // sendText sends a text to a session, behind what's on its way: at once for who calls it.
 export function sendText(session, text) {
   const key = crypto.randomUUID();
-  written.add(key);
-  save([...all(), { session, text, key, at: Date.now(), tab }]);
-  composers.get(session)?.drawOutgoing();
+  written.set(key, performance.now());
+  texts.push({ session, text, key, at: Date.now() });
+  save();
+  drawn(session);
   sendAll(session);
 }
 
 // resumeOutgoing takes up what a page has left that's gone: the one before a reload, or another tab's.
 export async function resumeOutgoing() {
-  if (all().length === 0) return;
-  const { held = [] } = await navigator.locks.query();
-  const isLeft = (t) => !isMine(t) && (!t.receipt || t.back) && !held.some(({ name }) => name === lockOf(t.tab));
-  const texts = all();
-  const left = texts.filter(isLeft);
-  if (left.length > 0) save(texts.map((t) => (left.includes(t) ? { ...t, tab } : t)));
-  for (const t of all().filter(isMine)) {
-    if (t.receipt && t.back) withdraw(t.key);
-    else if (!t.receipt) sendAll(t.session);
+  const isText = (t) => ['session', 'text', 'key'].every((name) => typeof t?.[name] === 'string');
+  const others = keptKeys(prefix).filter((key) => key !== prefix + page);
+  if (others.length === 0) return;
+  await navigator.locks.request('panebridge-left', async () => {
+    const { held } = await navigator.locks.query();
+    for (const key of others) {
+      if (held.some(({ name }) => name === lockOf(key.slice(prefix.length)))) continue;
+      const left = loadKept(key);
+      for (const { session, text, key: its, at, receipt, back, unsent: why } of Array.isArray(left) ? left.filter(isText) : []) {
+        if (!find(its)) texts.push({ session, text, key: its, at, tried: at, receipt, back, unsent: why });
+      }
+      save();
+      saveKept(key, null);
+    }
+  });
+  for (const one of texts) {
+    if (one.receipt && one.back) withdraw(one);
+    else if (!one.receipt) sendAll(one.session);
+    drawn(one.session);
   }
 }
 
@@ -122,85 +143,82 @@ export function retryOutgoing() {
 export function takeBack(key) {
   const one = find(key);
   if (!one) return;
-  if (!one.tried && written.has(key)) {
-    drop(key);
+  wanted.add(key);
+  if (!one.tried) {
+    drop(one);
     writeBack(one.session, one.text);
   } else {
-    change(key, { back: true });
-    if (one.receipt) withdraw(key);
+    change(one, { back: true });
+    if (one.receipt) withdraw(one);
     else pausing.get(key)?.();
   }
-  composers.get(one.session)?.drawOutgoing();
+  drawn(one.session);
 }
-
-// keyOf is the key of the text with a receipt; undefined: this browser didn't send it.
-export const keyOf = (receipt) => byReceipt(receipt)?.key;
 
 async function sendAll(session) {
   if (senders.has(session)) return;
   senders.add(session);
   for (let [next] = outgoing(session); next; [next] = outgoing(session)) {
-    await sendNext(next.key);
-    composers.get(session)?.drawOutgoing();
+    await sendNext(next);
+    drawn(session);
   }
   senders.delete(session);
 }
 
-// sendNext returns when it's known that a text was taken, refused or taken back.
-async function sendNext(key) {
-  for (let wait = firstPause; ; wait = Math.min(2 * wait, mostPause)) {
-    const one = find(key);
-    if (!one || one.receipt || !isMine(one)) return; // it was forgotten, or another tab has taken it over
-    if (one.back || !written.has(key) || Date.now() - one.at > patience) {
-      await withdraw(key);
+// isLate says that a text is sent no more: it was written too long ago, by the clock or by the page's own, or not to this page.
+const isLate = ({ key, at }) => !written.has(key) || Math.max(Date.now() - at, performance.now() - written.get(key)) > patience;
+
+// sendNext returns when it's known whether a text was taken.
+async function sendNext(one) {
+  for (let wait = firstPause; texts.includes(one) && !one.receipt; wait = Math.min(2 * wait, mostPause)) {
+    if (one.back || isLate(one)) {
+      await withdraw(one);
       return;
     }
-    change(key, { tried: Date.now() });
+    change(one, { tried: Date.now() });
     try {
-      take(key, checkReceipt(await sendInput(one.session, one.text, key)));
+      take(one, checkReceipt(await sendInput(one.session, one.text, one.key)));
       return;
     } catch (error) {
       if (isRefused(error)) {
-        giveBack(one.session, key, error.message);
+        if (!one.unsure) notSent(one, error.message);
+        else await withdraw(one); // an earlier try may have come
         return;
       }
-      await unsure(key, wait);
+      await pause(one, wait);
     }
   }
 }
 
-const withdrawing = new Map(); // by key: the promise that it's known what became of it
-
 // withdraw has the server take a text back. It returns when it's known whether it's typed.
-function withdraw(key) {
-  if (!withdrawing.has(key)) withdrawing.set(key, tryWithdraw(key).finally(() => withdrawing.delete(key)));
-  return withdrawing.get(key);
+function withdraw(one) {
+  if (!withdrawing.has(one.key)) withdrawing.set(one.key, tryWithdraw(one).finally(() => withdrawing.delete(one.key)));
+  return withdrawing.get(one.key);
 }
 
-async function tryWithdraw(key) {
-  for (let wait = firstPause; ; wait = Math.min(2 * wait, mostPause)) {
-    const one = find(key);
-    if (!one || !isMine(one)) return;
-    change(key, { tried: Date.now() });
+async function tryWithdraw(one) {
+  for (let wait = firstPause; texts.includes(one); wait = Math.min(2 * wait, mostPause)) {
+    const back = Boolean(one.back);
     try {
-      const receipt = checkReceipt(await withdrawInput(one.session, one.text, key, !one.back));
+      const receipt = checkReceipt(await withdrawInput(one.session, one.text, one.key, !back));
       if (receipt.state === 'cancelled') {
-        if (!one.back) giveBack(one.session, key, 'nobody answered in time. It stands in the field again.');
-        else if (drop(key)) writeBack(one.session, one.text);
+        if (!back) notSent(one, 'nobody answered in time');
+        else if (!wanted.has(one.key)) notSent(one, 'it was taken back');
+        else if (drop(one)) writeBack(one.session, one.text);
       } else {
-        if (one.back) toast('It’s typed already.');
-        take(key, receipt);
+        if (back) toast('It’s typed already.');
+        take(one, receipt);
       }
       return;
     } catch (error) {
       if (isRefused(error)) {
         if (one.receipt) {
-          change(key, { back: undefined });
+          change(one, { back: undefined });
           toast(error.message);
-        } else giveBack(one.session, key, error.message);
+        } else notSent(one, `nobody knows whether it was; look at the session before you send it again: ${error.message}`);
         return;
       }
-      await unsure(key, wait);
+      await pause(one, wait);
     }
   }
 }
@@ -211,62 +229,63 @@ function checkReceipt(answer) {
   return answer;
 }
 
-// isRefused says that an error is the server's, of what it doesn't do: with any other nobody knows whether it did.
-const isRefused = ({ status }) => status >= 400 && status < 500 && ![408, 425, 429].includes(status);
+// isRefused says that an error is panebridge's, of what it doesn't do: with any other nobody knows whether it did.
+const isRefused = ({ status, code }) => status >= 400 && status < 500 && code !== 'http' && ![408, 425, 429].includes(status);
 
 // take notes the receipt of a text that has come.
-function take(key, receipt) {
-  const one = find(key);
-  if (!one) return; // all was forgotten
-  if (receipt.state === 'cancelled') { // it was taken back by another tab
-    drop(key);
+function take(one, receipt) {
+  if (!texts.includes(one)) return; // all was forgotten
+  if (receipt.state === 'cancelled') { // somebody else has taken it back
+    notSent(one, 'it was taken back elsewhere');
     return;
   }
-  change(key, { receipt: receipt.id, unsure: undefined, back: receipt.state === 'stored' || receipt.state === 'held' ? one.back : undefined });
-  composers.get(one.session)?.drawOutgoing();
+  change(one, { receipt: receipt.id, unsure: undefined, back: receipt.state === 'stored' || receipt.state === 'held' ? one.back : undefined });
+  drawn(one.session);
   composers.get(one.session)?.follow(receipt);
-  if (find(key).back) withdraw(key);
+  if (one.back) withdraw(one);
 }
 
-// giveBack has a text that wasn't taken, and those behind it, stand in the field again.
-function giveBack(session, key, why) {
-  const first = find(key);
-  if (!first) return;
-  const behind = outgoing(session).filter((t) => t.key !== key && !t.tried && t.at >= first.at);
-  const texts = [first, ...behind].filter((t) => drop(t.key));
+// notSent notes that a text, and those behind it, aren't sent, and why.
+function notSent(one, why) {
+  if (!texts.includes(one)) return; // all was forgotten
+  const queue = outgoing(one.session);
+  const behind = queue.slice(queue.indexOf(one) + 1).filter((t) => !t.tried);
+  for (const t of queue.includes(one) ? [one, ...behind] : [one]) Object.assign(t, { unsent: why, receipt: undefined, unsure: undefined, back: undefined });
+  save();
   toast(`Not sent: ${why}`);
-  writeBack(session, joined(texts.map((t) => t.text)));
+  drawn(one.session);
 }
 
-// unsure notes that nobody has answered, and waits until the text is to be tried again.
-async function unsure(key, wait) {
-  const one = find(key);
-  if (!one) return;
-  change(key, { unsure: true });
-  composers.get(one.session)?.drawOutgoing();
+// pause notes that nobody has answered, and waits until the text is to be tried again.
+async function pause(one, wait) {
+  if (!texts.includes(one)) return;
+  change(one, { unsure: true });
+  drawn(one.session);
   await new Promise((resolve) => {
-    pausing.set(key, resolve);
+    pausing.set(one.key, resolve);
     setTimeout(resolve, wait);
   });
-  pausing.delete(key);
+  pausing.delete(one.key);
 }
 
 // writeBack has a text stand in a session's field again, before what stands there.
 export function writeBack(session, text) {
-  const whole = joined([text, draftOf(session)]);
+  const whole = [text, draftOf(session)].filter((t) => t !== '').join('\n');
   keepDraft(session, whole);
   composers.get(session)?.write(whole);
 }
 
-// joined are texts as one, each on lines of its own.
-const joined = (texts) => texts.filter((text) => text !== '').join('\n');
-
-// forgetOutgoing forgets the receipts of sessions that are gone, which isGone says of an id; without that, all texts.
+// forgetOutgoing forgets the texts that aren't on their way to sessions that are gone: isGone says it of an id and the time
+// when it was written to. Without that it forgets all, of other pages, too.
 export function forgetOutgoing(isGone) {
-  const texts = all();
-  const left = isGone ? texts.filter((t) => !t.receipt || !isGone(t.session)) : [];
-  if (left.length < texts.length) save(left);
-  if (!isGone) retryOutgoing();
+  const left = isGone ? texts.filter((t) => outgoing(t.session).includes(t) || !isGone(t.session, t.at)) : [];
+  if (left.length < texts.length) {
+    texts = left;
+    save();
+  }
+  if (isGone) return;
+  for (const key of keptKeys(prefix)) saveKept(key, null);
+  retryOutgoing();
 }
 
 window.addEventListener('online', retryOutgoing);

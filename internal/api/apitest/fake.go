@@ -335,7 +335,7 @@ func (d *Daemon) New(_ context.Context, r sessions.NewRequest) (sessions.Session
 	d.mu.Lock()
 	d.requests = append(d.requests, r)
 	d.mu.Unlock()
-	if s, err := d.Get(r.Name); err == nil {
+	if s, err := d.Get(r.Name); err == nil && r.Name != "" {
 		return s, fmt.Errorf("make a session of the name %s: it's in use: %w", r.Name, sessions.ErrConflict)
 	}
 	return d.Get(string(d.Add(r.Name, r.Agent)))
