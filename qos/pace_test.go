@@ -24,7 +24,7 @@ func near(a, b time.Duration) bool { return max(a-b, b-a) < time.Microsecond }
 
 // TestOriginalPace is P15: with a hard reserve and nothing but streams, the rate
 // is max(1, min(group_mpm - reserve_mpm, floor(group_mpm * output_budget_ratio)))
-// a minute, the tick rounded up to rounding_ms. With the defaults, that's 16 a
+// a minute, the tick rounded up to rounding_ms, and 0.95 of group_mpm at most. With the defaults, that's 16 a
 // minute, one every 3.8 s.
 func TestOriginalPace(t *testing.T) {
 	t.Run("defaults", func(t *testing.T) {
@@ -39,11 +39,12 @@ func TestOriginalPace(t *testing.T) {
 		percent := rapid.IntRange(1, 100).Draw(rt, "output_budget_ratio in percent")
 		rounding := rapid.SampledFrom([]time.Duration{time.Millisecond, 100 * time.Millisecond, time.Second}).Draw(rt, "rounding_ms")
 		rate := max(1, min(mpm-reserve, mpm*percent/100))
+		supply := time.Minute * 100 / 95 / time.Duration(mpm) // all calls are held to 0.95 of the window
 		tick := (time.Minute + time.Duration(rate)*rounding - 1) / (time.Duration(rate) * rounding) * rounding
 		opt := qos.Options{
 			HardReserve: true, GroupMPM: mpm, ReserveMPM: reserve, OutputBudgetRatio: float64(percent) / 100, Rounding: rounding,
 		}
-		return originalPace(t, opt, rate, tick)
+		return originalPace(t, opt, rate, max(tick, supply))
 	})
 }
 

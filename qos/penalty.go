@@ -128,6 +128,7 @@ func (t *throttle) reduce(until time.Time, probe bool) {
 func (t *throttle) heard(p Penalty, now time.Time) {
 	if p.Multiplier > 0 && p.Multiplier < t.multiplier() {
 		t.leave(int(math.Round(p.Multiplier * paceParts)))
+		t.clean = 0 // else it may be worked off before the pace is whole
 	}
 	if t.cut > 0 {
 		t.strikes = max(t.strikes, 1)

@@ -24,7 +24,11 @@ func TestThePaceIsWholeWhenItIsSaidToBe(t *testing.T) {
 		c.lastPaced, c.throttle = now, throttle{}
 		th := &c.throttle
 		for range 1 + random.IntN(30) {
-			switch random.IntN(4) {
+			switch random.IntN(5) {
+			case 4:
+				for range random.IntN(2 * cleanCalls) {
+					th.succeeded(now, now)
+				}
 			case 0:
 				th.silence(now)
 				th.reduce(now, th.probing)
