@@ -54,11 +54,11 @@ func (h *foretold) tryKnobs(chat qos.ChatKey, seen map[string]bool, named, idle 
 			return // two reasons end in the same moment: one key alone changes nothing
 		}
 	}
-	if call := fmt.Sprint(chat, hold.Kind, x.Next[0].Doc, x.Next[0].Key, x.Next[0].At.UnixNano()); seen[call] {
+	call := fmt.Sprint(chat, hold.Kind, x.Next[0].Doc, x.Next[0].Key, x.Next[0].At.UnixNano())
+	if seen[call] {
 		return
-	} else {
-		seen[call] = true
 	}
+	seen[call] = true
 	for _, knob := range hold.Knobs {
 		named[hold.Kind.String()+" "+knob.Name]++
 		earlier, tried := false, ""
