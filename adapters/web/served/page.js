@@ -165,29 +165,29 @@ async function openEvents(id, { from, last: last2 }, abort) {
 }
 
 // kept.js
-function loadKept(key4, store = "localStorage") {
+function loadKept(key4) {
   try {
-    return JSON.parse(window[store].getItem(key4));
+    return JSON.parse(localStorage.getItem(key4));
   } catch {
     return null;
   }
 }
-function saveKept(key4, value, store = "localStorage") {
+function saveKept(key4, value) {
   try {
     if (value === null) {
-      window[store].removeItem(key4);
-      return window[store].getItem(key4) === null;
+      localStorage.removeItem(key4);
+      return localStorage.getItem(key4) === null;
     }
     const text = JSON.stringify(value);
-    window[store].setItem(key4, text);
-    return window[store].getItem(key4) === text;
+    localStorage.setItem(key4, text);
+    return localStorage.getItem(key4) === text;
   } catch {
     return false;
   }
 }
-function keptKeys(prefix3, store = "localStorage") {
+function keptKeys(prefix3) {
   try {
-    return Object.keys(window[store]).filter((key4) => key4.startsWith(prefix3));
+    return Object.keys(localStorage).filter((key4) => key4.startsWith(prefix3));
   } catch {
     return [];
   }
@@ -960,6 +960,72 @@ var otherKeys = [
   { words: "A new line in it", keys: ["Shift+Enter"] }
 ];
 
+// receipts.js
+var askEvery = 1e3;
+var askLater = 5e3;
+var patience3 = 6e4;
+var atOnce = 100;
+var followed = 10;
+var last = /* @__PURE__ */ new Set(["answered", "failed", "cancelled"]);
+var isLast = ({ state: state2, submit }) => last.has(state2) || state2 === "typed" && !submit;
+var BubbleReceipts = class {
+  // agent is the name of the session's, '': it has none. change makes a change of the list.
+  constructor(session, agent, list2, change4) {
+    Object.assign(this, { session, agent, list: list2, change: change4 });
+    this.known = /* @__PURE__ */ new Map();
+    this.timer = 0;
+  }
+  // look draws what's known, and asks for what isn't.
+  look() {
+    if (this.closed) return;
+    const fresh = [];
+    const open = [];
+    for (const node of this.list.querySelectorAll(".line.user .bubble-receipt")) {
+      const n = Number(node.closest(".line").dataset.n);
+      const receipt = this.known.get(n);
+      if (receipt) draw(node, receipt, this.agent);
+      if (receipt === void 0) fresh.push(n);
+      else if (receipt && !isLast(receipt)) open.push(n);
+    }
+    if (this.asking) return;
+    if (fresh.length > 0 && !this.failed) {
+      this.since = Date.now();
+      this.ask(fresh.slice(-atOnce));
+    } else if (fresh.length + open.length > 0 && !this.timer) {
+      const isNew = !this.failed && Date.now() - this.since < patience3;
+      this.timer = setTimeout(() => this.again([...fresh, ...open.slice(-followed)].slice(-atOnce)), isNew ? askEvery : askLater);
+    }
+  }
+  again(numbers) {
+    this.timer = 0;
+    if (document.hidden) this.timer = setTimeout(() => this.again(numbers), askLater);
+    else this.ask(numbers);
+  }
+  async ask(numbers) {
+    this.asking = true;
+    try {
+      const told = new Map((await getProgress(this.session, numbers)).map((receipt) => [receipt.line, receipt]));
+      for (const n of numbers) this.known.set(n, told.get(n) ?? null);
+      this.failed = false;
+    } catch {
+      this.failed = true;
+    } finally {
+      this.asking = false;
+    }
+    if (!this.closed) this.change(() => this.look());
+  }
+  close() {
+    this.closed = true;
+    clearTimeout(this.timer);
+  }
+};
+function draw(node, receipt, agent) {
+  const text = ` · ${receiptWords(receipt, agent)}`;
+  if (node.textContent === text) return;
+  node.textContent = text;
+  node.dataset.state = receipt.state;
+}
+
 // secrets.js
 function withSecrets(text, secrets) {
   const nodes = [];
@@ -1434,7 +1500,7 @@ var Composer = class {
     else writeBack(this.session, receipt.text);
   }
 };
-var isDone = ({ state: state2, submit }) => final.has(state2) || state2 === "submitted" || state2 === "typed" && !submit;
+var isDone = (receipt) => isLast(receipt) || receipt.state === "submitted";
 function outgoingWords(unsure, back2) {
   if (back2) return "being taken back…";
   return unsure ? "no answer yet; it’s sent again…" : "sending…";
@@ -1557,7 +1623,7 @@ function tableNode(block) {
 }
 
 // answers.js
-var atOnce = 50;
+var atOnce2 = 50;
 var maxSource = 1 << 20;
 var texts3 = /* @__PURE__ */ new WeakMap();
 var refused = /* @__PURE__ */ new WeakMap();
@@ -1588,7 +1654,7 @@ async function drawAnswers(list2, change4) {
   for (let blocks = blocksOf(list2); blocks.length > 0; blocks = blocksOf(list2)) {
     const some = [];
     let size = 0;
-    for (const block of blocks.slice(0, atOnce)) {
+    for (const block of blocks.slice(0, atOnce2)) {
       block.source = block.lines.map((node) => texts3.get(node)).join("\n");
       if (block.source.length > maxSource) {
         refused.set(block.lines[0], block.drawn);
@@ -1607,10 +1673,10 @@ async function drawAnswers(list2, change4) {
       for (const block of some) refused.set(block.lines[0], block.drawn);
       continue;
     }
-    if (change4(() => some.forEach((block, i) => draw(block, trees[i]))) === false) return;
+    if (change4(() => some.forEach((block, i) => draw2(block, trees[i]))) === false) return;
   }
 }
-function draw({ lines, drawn: drawn2 }, tree) {
+function draw2({ lines, drawn: drawn2 }, tree) {
   const [first, ...rest] = lines;
   if (!first.parentNode) return;
   first.replaceChildren(...nodesOf(tree));
@@ -1786,7 +1852,7 @@ async function fill(card) {
   const key4 = `${about3.session} ${about3.n}`;
   const known3 = answers.get(key4);
   if (known3?.wants === wants) {
-    draw2(card, known3.use);
+    draw3(card, known3.use);
     return;
   }
   const body = card.lastChild;
@@ -1795,7 +1861,7 @@ async function fill(card) {
     const use = await getTool(about3.session, about3.n, about3.secrets);
     if (about3.shown !== wants) return;
     if (about3.secrets === "mask") keep(key4, { wants, use });
-    draw2(card, use);
+    draw3(card, use);
   } catch (error) {
     if (about3.shown !== wants) return;
     about3.failed = true;
@@ -1814,7 +1880,7 @@ function drawLines(card, why) {
     textBox("Lines", [...lines, ...result ?? []].map(shownText).join("\n"))
   );
 }
-function draw2(card, use) {
+function draw3(card, use) {
   const parts = [];
   if (use.result > 0) card.about.known = use.failed ? "failed" : "done";
   if (use.result > 0 && ["running", "unknown"].includes(card.dataset.state)) {
@@ -2418,72 +2484,6 @@ function keepLooked(sessions) {
 function forgetLooked() {
   kept3 = null;
   saveKept(key3, null);
-}
-
-// receipts.js
-var askEvery = 1e3;
-var askLater = 5e3;
-var patience3 = 6e4;
-var atOnce2 = 100;
-var followed = 10;
-var last = /* @__PURE__ */ new Set(["answered", "failed", "cancelled"]);
-var isLast = ({ state: state2, submit }) => last.has(state2) || state2 === "typed" && !submit;
-var BubbleReceipts = class {
-  // agent is the name of the session's, '': it has none. change makes a change of the list.
-  constructor(session, agent, list2, change4) {
-    Object.assign(this, { session, agent, list: list2, change: change4 });
-    this.known = /* @__PURE__ */ new Map();
-    this.timer = 0;
-  }
-  // look draws what's known, and asks for what isn't.
-  look() {
-    if (this.closed) return;
-    const fresh = [];
-    const open = [];
-    for (const node of this.list.querySelectorAll(".line.user .bubble-receipt")) {
-      const n = Number(node.closest(".line").dataset.n);
-      const receipt = this.known.get(n);
-      if (receipt) draw3(node, receipt, this.agent);
-      if (receipt === void 0) fresh.push(n);
-      else if (receipt && !isLast(receipt)) open.push(n);
-    }
-    if (this.asking) return;
-    if (fresh.length > 0 && !this.failed) {
-      this.since = Date.now();
-      this.ask(fresh.slice(-atOnce2));
-    } else if (fresh.length + open.length > 0 && !this.timer) {
-      const isNew = !this.failed && Date.now() - this.since < patience3;
-      this.timer = setTimeout(() => this.again([...fresh, ...open.slice(-followed)].slice(-atOnce2)), isNew ? askEvery : askLater);
-    }
-  }
-  again(numbers) {
-    this.timer = 0;
-    if (document.hidden) this.timer = setTimeout(() => this.again(numbers), askLater);
-    else this.ask(numbers);
-  }
-  async ask(numbers) {
-    this.asking = true;
-    try {
-      const told = new Map((await getProgress(this.session, numbers)).map((receipt) => [receipt.line, receipt]));
-      for (const n of numbers) this.known.set(n, told.get(n) ?? null);
-      this.failed = false;
-    } catch {
-      this.failed = true;
-    } finally {
-      this.asking = false;
-    }
-    if (!this.closed) this.change(() => this.look());
-  }
-  close() {
-    this.closed = true;
-    clearTimeout(this.timer);
-  }
-};
-function draw3(node, receipt, agent) {
-  const text = ` · ${receiptWords(receipt, agent)}`;
-  if (node.textContent === text) return;
-  node.textContent = text;
-  node.dataset.state = receipt.state;
 }
 
 // turns.js

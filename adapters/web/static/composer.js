@@ -4,6 +4,7 @@ import { byId, element, toast } from './dom.js';
 import { cancelReceipt, getReceipt, isAway, openReceipts, pressKeys, sendAnyway } from './api.js';
 import { draftOf, isForgotten, keepDraft, onDraft } from './drafts.js';
 import { dismiss, keyOf, noteReceipt, outgoing, receiptsOf, sendText, settle, takeBack, textSent, unsent, watchOutgoing, writeBack } from './outgoing.js';
+import { isLast } from './receipts.js';
 import { authorWords, isMe } from './roles.js';
 import { hasMask, withSecrets } from './secrets.js';
 import { composes } from './typing.js';
@@ -304,7 +305,7 @@ export class Composer {
 }
 
 // isDone says that nothing more is done about a text.
-const isDone = ({ state, submit }) => final.has(state) || state === 'submitted' || (state === 'typed' && !submit);
+const isDone = (receipt) => isLast(receipt) || receipt.state === 'submitted';
 
 function outgoingWords(unsure, back) {
   if (back) return 'being taken back…';

@@ -4,33 +4,33 @@
 // written to them: none of it stops the page.
 
 // loadKept returns what's kept under a key; null: nothing is, or nothing that can be read.
-export function loadKept(key, store = 'localStorage') {
+export function loadKept(key) {
   try {
-    return JSON.parse(window[store].getItem(key));
+    return JSON.parse(localStorage.getItem(key));
   } catch {
     return null;
   }
 }
 
 // saveKept keeps a value; null removes what's there. It says whether it's kept. What isn't is there as long as the page is.
-export function saveKept(key, value, store = 'localStorage') {
+export function saveKept(key, value) {
   try {
     if (value === null) {
-      window[store].removeItem(key);
-      return window[store].getItem(key) === null;
+      localStorage.removeItem(key);
+      return localStorage.getItem(key) === null;
     }
     const text = JSON.stringify(value);
-    window[store].setItem(key, text);
-    return window[store].getItem(key) === text;
+    localStorage.setItem(key, text);
+    return localStorage.getItem(key) === text;
   } catch {
     return false; // it's full, or there's none
   }
 }
 
 // keptKeys are the keys that begin with a prefix.
-export function keptKeys(prefix, store = 'localStorage') {
+export function keptKeys(prefix) {
   try {
-    return Object.keys(window[store]).filter((key) => key.startsWith(prefix));
+    return Object.keys(localStorage).filter((key) => key.startsWith(prefix));
   } catch {
     return [];
   }

@@ -12,7 +12,8 @@ const atOnce = 100; // lines of one request
 const followed = 10; // texts of which it's asked again; before them nothing happens any more
 
 const last = new Set(['answered', 'failed', 'cancelled']);
-const isLast = ({ state, submit }) => last.has(state) || (state === 'typed' && !submit);
+// isLast says that nothing more becomes of a text.
+export const isLast = ({ state, submit }) => last.has(state) || (state === 'typed' && !submit);
 
 export class BubbleReceipts {
   // agent is the name of the session's, '': it has none. change makes a change of the list.

@@ -419,11 +419,9 @@ func (d *Daemon) Input(_ context.Context, id sessions.ID, r sessions.InputReques
 		return sessions.Receipt{}, err
 	}
 	d.mu.Lock()
-	for _, rcpt := range d.receipts {
-		if r.Key != "" && rcpt.Key == r.Key {
-			defer d.mu.Unlock()
-			return *rcpt, nil
-		}
+	if rcpt := d.byKey(r.Key); rcpt != nil {
+		defer d.mu.Unlock()
+		return *rcpt, nil
 	}
 	stored := *d.keep(sessions.Receipt{Session: id, Text: r.Text, Submit: r.Submit, Author: r.Author, Name: r.Name, Key: r.Key, State: sessions.ReceiptStored})
 	d.mu.Unlock()
@@ -433,6 +431,16 @@ func (d *Daemon) Input(_ context.Context, id sessions.ID, r sessions.InputReques
 		d.Type(d, &stored)
 	}
 	return stored, nil
+}
+
+// byKey is the receipt with a key; nil: none has it. d.mu is held.
+func (d *Daemon) byKey(key string) *sessions.Receipt {
+	for _, r := range d.receipts {
+		if key != "" && r.Key == key {
+			return r
+		}
+	}
+	return nil
 }
 
 // keep keeps a new receipt. d.mu is held.

@@ -90,10 +90,8 @@ func (d *Daemon) Forestall(_ context.Context, id sessions.ID, req sessions.Input
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, r := range d.receipts {
-		if r.Key == req.Key {
-			return *r, nil
-		}
+	if r := d.byKey(req.Key); r != nil {
+		return *r, nil
 	}
 	return *d.keep(sessions.Receipt{Session: id, Author: req.Author, Name: req.Name, Key: req.Key, State: sessions.ReceiptCancelled}), nil
 }
