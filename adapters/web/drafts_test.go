@@ -229,7 +229,7 @@ func TestWhatIsTakenBackIsAsItWasWritten(t *testing.T) {
 	browsertest.Eval[bool](b, `(`+takeBack+`.click(), true)`)
 	b.Until("it as it was written", field+` === '`+secret+`'`)
 	b.Do(chromedp.Focus("#text"), browsertest.Enter())
-	b.Until("it waits again", takeBack)
+	b.Until("it waits again, and the page knows it", takeBack+` && `+kept+`.every((t) => t.receipt)`)
 	browsertest.Eval[bool](b, `(localStorage.clear(), true)`) // as another browser of this device would know it
 	b.Do(chromedp.Reload())
 	b.Until("it's there after a reload", takeBack)

@@ -107,7 +107,7 @@ func (b *Browser) Do(steps ...chromedp.Action[chromedp.Void]) {
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		if ctx.Err() != nil {
-			b.Logf("the page shows: …%s", Eval[string](b, "document.body.innerText.slice(-3000)"))
+			b.logPage()
 		}
 		b.Fatal(err)
 	}
@@ -130,11 +130,19 @@ func (b *Browser) Until(what, expression string) {
 	pause := 5 * time.Millisecond
 	for end := time.Now().Add(onePatience); !Eval[bool](b, "Boolean("+expression+")"); pause = min(pause*3/2, 100*time.Millisecond) {
 		if time.Now().After(end) {
-			b.Logf("the page shows: …%s", Eval[string](b, "document.body.innerText.slice(-3000)"))
+			b.logPage()
 			b.Fatalf("waited %v in vain: %s", onePatience, what)
 		}
 		b.Do(chromedp.Sleep(pause))
 	}
+}
+
+// logPage logs what the page shows, what its last word was, and what its fields have.
+func (b *Browser) logPage() {
+	b.Helper()
+	b.Logf("the page shows: …%s", Eval[string](b, "document.body.innerText.slice(-3000)"))
+	b.Logf("its last word: %q", Eval[string](b, "document.querySelector('#toast')?.textContent ?? ''"))
+	b.Logf("its fields have %q", Eval[[]string](b, "[...document.querySelectorAll('input, textarea')].map((e) => e.value).filter(Boolean)"))
 }
 
 // Enter presses Enter as a keyboard does: what the page makes of the key decides whether

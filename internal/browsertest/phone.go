@@ -48,7 +48,7 @@ func (b *Browser) Tap(what, expression string) {
 	var at, before []float64
 	for end := time.Now().Add(onePatience); len(at) == 0 || len(before) == 0 || at[0] != before[0] || at[1] != before[1]; {
 		if time.Now().After(end) {
-			b.Logf("the page shows: …%s", Eval[string](b, "document.body.innerText.slice(-3000)"))
+			b.logPage()
 			b.Fatalf("waited %v in vain to touch %s", onePatience, what)
 		}
 		b.Do(chromedp.Sleep(20 * time.Millisecond))

@@ -261,6 +261,7 @@ var composers = /* @__PURE__ */ new Map();
 var pausing = /* @__PURE__ */ new Map();
 var senders = /* @__PURE__ */ new Set();
 var withdrawing = /* @__PURE__ */ new Map();
+var resuming = null;
 var find = (key4) => texts.find((t) => t.key === key4);
 function save() {
   const known3 = texts.filter((t) => t.receipt);
@@ -287,7 +288,11 @@ function noteReceipt(receipt) {
   if (one && !one.receipt && one.unsent === void 0) take(one, receipt);
 }
 var textSent = (receipt) => byReceipt(receipt)?.text;
-var keyOf = (receipt) => byReceipt(receipt)?.key;
+async function keyOf(receipt) {
+  await resuming;
+  const one = byReceipt(receipt.id) ?? find(receipt.key);
+  return one?.unsent === void 0 ? one?.key : void 0;
+}
 function settle(receipt) {
   const one = byReceipt(receipt);
   if (one && !one.back) drop(one);
@@ -311,7 +316,10 @@ function sendText(session, text) {
   drawn(session);
   sendAll(session);
 }
-async function resumeOutgoing() {
+function resumeOutgoing() {
+  resuming = takeUp();
+}
+async function takeUp() {
   const isText = (t) => ["session", "text", "key"].every((name) => typeof t?.[name] === "string");
   const others = keptKeys(prefix2).filter((key4) => key4 !== prefix2 + page);
   if (others.length === 0) return;
@@ -390,14 +398,15 @@ async function tryWithdraw(one) {
     try {
       const receipt = checkReceipt(await withdrawInput(one.session, one.text, one.key, !back2));
       if (receipt.state === "cancelled") {
-        if (!back2) notSent(one, "nobody answered in time");
+        if (!one.back) notSent(one, "nobody answered in time");
         else if (!wanted.has(one.key)) notSent(one, "it was taken back");
         else if (drop(one)) writeBack(one.session, one.text);
-      } else {
-        if (back2) toast("It’s typed already.");
-        take(one, receipt);
+        return;
       }
-      return;
+      const isWanted = one.back;
+      take(one, receipt);
+      if (isWanted && !one.back) toast("It’s typed already.");
+      if (back2 || !one.back) return;
     } catch (error) {
       if (isRefused(error)) {
         if (one.receipt) {
@@ -1483,7 +1492,7 @@ var Composer = class {
   async takeBack(receipt) {
     if (this.takenBack.has(receipt.id)) return;
     this.takenBack.add(receipt.id);
-    const key4 = keyOf(receipt.id);
+    const key4 = await keyOf(receipt);
     if (key4) {
       takeBack(key4);
       return;

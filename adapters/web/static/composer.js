@@ -286,7 +286,7 @@ export class Composer {
   async takeBack(receipt) {
     if (this.takenBack.has(receipt.id)) return; // what's shown is from before
     this.takenBack.add(receipt.id);
-    const key = keyOf(receipt.id);
+    const key = await keyOf(receipt);
     if (key) {
       takeBack(key);
       return;

@@ -33,6 +33,7 @@ const composers = new Map(); // by session: the one that's open
 const pausing = new Map(); // by key: what ends the pause before it's tried again
 const senders = new Set(); // sessions whose texts are being sent
 const withdrawing = new Map(); // by key: the promise that it's known what became of a text that's taken back
+let resuming = null; // the promise that what others have left is taken up
 
 const find = (key) => texts.find((t) => t.key === key);
 
@@ -76,8 +77,13 @@ export function noteReceipt(receipt) {
 // textSent is a text as this page sent it; undefined: it didn't.
 export const textSent = (receipt) => byReceipt(receipt)?.text;
 
-// keyOf is the key of the text with a receipt; undefined: this page didn't send it.
-export const keyOf = (receipt) => byReceipt(receipt)?.key;
+// keyOf returns the key by which a text can be taken back that has come; undefined: this page doesn't have it. It waits for what
+// another page has left.
+export async function keyOf(receipt) {
+  await resuming;
+  const one = byReceipt(receipt.id) ?? find(receipt.key);
+  return one?.unsent === undefined ? one?.key : undefined;
+}
 
 // settle says that nothing more becomes of a text, or nobody wants to know. One that's being taken back is settled by that.
 export function settle(receipt) {
@@ -111,7 +117,11 @@ export function sendText(session, text) {
 }
 
 // resumeOutgoing takes up what a page has left that's gone: the one before a reload, or another tab's.
-export async function resumeOutgoing() {
+export function resumeOutgoing() {
+  resuming = takeUp();
+}
+
+async function takeUp() {
   const isText = (t) => ['session', 'text', 'key'].every((name) => typeof t?.[name] === 'string');
   const others = keptKeys(prefix).filter((key) => key !== prefix + page);
   if (others.length === 0) return;
@@ -202,14 +212,15 @@ async function tryWithdraw(one) {
     try {
       const receipt = checkReceipt(await withdrawInput(one.session, one.text, one.key, !back));
       if (receipt.state === 'cancelled') {
-        if (!back) notSent(one, 'nobody answered in time');
+        if (!one.back) notSent(one, 'nobody answered in time');
         else if (!wanted.has(one.key)) notSent(one, 'it was taken back');
         else if (drop(one)) writeBack(one.session, one.text);
-      } else {
-        if (back) toast('It’s typed already.');
-        take(one, receipt);
+        return;
       }
-      return;
+      const isWanted = one.back;
+      take(one, receipt);
+      if (isWanted && !one.back) toast('It’s typed already.');
+      if (back || !one.back) return; // else somebody took it back meanwhile
     } catch (error) {
       if (isRefused(error)) {
         if (one.receipt) {
