@@ -226,14 +226,14 @@ func (e *SlotEngine) playOn(now time.Time, c *chat, turns []NextCall) {
 				t := turns[made+i]
 				copy(turns[made+1:made+i+1], turns[made:made+i])
 				t.At = at
-				t.Holds = cutAt(t.Holds, at)
+				t.Holds = e.cutAt(t.Holds, at)
 				switch {
 				case made > 0:
 					others := Hold{Kind: HoldOthers, Until: last, Count: made}
 					others.Knobs = e.knobsOf(now, c, others)
 					t.Holds = holdsBehind(now, t, others, at)
 				case at.After(now) && c.call == nil:
-					t.Holds = cutAt(before.holdsJustBefore(at, t), at)
+					t.Holds = e.cutAt(before.holdsJustBefore(at, t), at)
 				case c.call != nil:
 					t.Holds = callBehind(t.Holds, ended)
 				}
@@ -280,14 +280,26 @@ func (e *SlotEngine) holdsJustBefore(at time.Time, t NextCall) []Hold {
 
 // cutAt has no hold last longer than until its call is made. By then fewer sessions are active and less is
 // reserved than the holds reckon with, so rests and paces are shorter.
-func cutAt(holds []Hold, at time.Time) []Hold {
+func (e *SlotEngine) cutAt(holds []Hold, at time.Time) []Hold {
 	holds = slices.Clone(holds)
 	for i, h := range holds {
-		if h.Until.After(at) {
-			holds[i].Until = at
+		if !h.Until.After(at) {
+			continue
+		}
+		holds[i].Until = at
+		if h.Kind == HoldRest {
+			holds[i].Knobs = e.knobsOfCutRest(h)
 		}
 	}
 	return holds
+}
+
+// knobsOfCutRest are the options that would change a rest which ends because a session is active no more, as far as the options
+// say. A somewhat faster pace alone would leave that moment as it is.
+func (e *SlotEngine) knobsOfCutRest(h Hold) []Knob {
+	window := Knob{Name: "active_emitter_window_s", Value: seconds(e.opt.ActiveEmitterWindow), Try: "lower"}
+	isOfPace := func(k Knob) bool { return k.Name == "output_budget_ratio" || k.Name == "reserve_mpm" }
+	return append([]Knob{window}, slices.DeleteFunc(slices.Clone(h.Knobs), isOfPace)...)
 }
 
 // callBehind puts the call that's under way, and likely to end at a time, behind what lasts longer.

@@ -100,6 +100,8 @@ func otherValues(o qos.Options, knob string) (out []qos.Options) {
 		}
 	case "min_session_tick_s":
 		add(func(v *qos.Options) { v.MinSessionTick = 100 * time.Millisecond })
+	case "active_emitter_window_s":
+		add(func(v *qos.Options) { v.ActiveEmitterWindow = time.Second })
 	case "rounding_ms":
 		add(func(v *qos.Options) { v.Rounding = time.Millisecond })
 	case "reserve_mpm":
