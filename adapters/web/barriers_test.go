@@ -78,6 +78,9 @@ func lookForBarriers(t *testing.T, width int) {
 	s.daemon.Ask(asking, permission())
 	s.start(t)
 	b.Until("the inbox", card("asking")+`?.querySelector('.prompt:not([hidden]) button:enabled') && `+card("choosing")+`?.querySelector('.prompt:not([hidden]) button:enabled') && document.querySelector('#connection').hidden`)
+	b.Ignore("status of 404")
+	browsertest.Eval[bool](b, `(localStorage.setItem('panebridge.outgoing.left', JSON.stringify([{ session: 'gone', text: 'make test', key: 'k', at: 0, unsent: 'nobody answered in time' }])), true)`)
+	b.Until("a text to a session that's gone", `document.querySelector('.stranded:not([hidden]) .receipt')`)
 	look("inbox")
 	if width < 720 {
 		click("#menu")

@@ -212,6 +212,16 @@ func TestATextThatIsTooOld(t *testing.T) {
 			if typed := s.typed(); !slices.Equal(typed, want) {
 				t.Errorf("typed were %q", typed)
 			}
+			if fate != "gone" {
+				return
+			}
+			for n := 1; n >= 0; n-- { // each comes behind what came back before
+				browsertest.Eval[bool](b, `([...document.querySelectorAll('.unsent button')].find((e) => e.textContent === 'Write again').click(), true)`)
+				b.Until("it's in the field", fmt.Sprintf(`document.querySelectorAll('.unsent').length === %d`, n))
+			}
+			if text := browsertest.Eval[string](b, field); text != "first\nsecond\nthird" {
+				t.Errorf("the field has %q", text)
+			}
 		})
 	}
 }
@@ -408,6 +418,42 @@ func TestTwoTabsSendAtOnce(t *testing.T) {
 		if !slices.Equal(typed, want) {
 			t.Errorf("typed into %s were %d texts: %q", name, len(typed), typed)
 		}
+	}
+}
+
+// A text that's on its way to a session which is forgotten meanwhile stands above the inbox, until somebody dismisses it.
+func TestATextToASessionThatIsForgotten(t *testing.T) {
+	slow(t)
+	for _, others := range []int{0, 1} {
+		t.Run(fmt.Sprint(others, " others"), func(t *testing.T) {
+			s := newSite(t)
+			id := s.daemon.Add("one", "")
+			for range others {
+				s.daemon.Add("two", "")
+			}
+			b := browse(t, 390, 844)
+			b.Ignore("status of 404")
+			b.Do(before(fmt.Sprintf(badLine, 1)), s.open(), chromedp.WaitVisible("#foot"))
+			browsertest.Eval[bool](b, fmt.Sprintf(`(location.hash = '%s', fate = 'gone', true)`, id))
+			b.Until("one", fmt.Sprintf(headSays, "one")+` && !document.querySelector('#text').disabled`)
+			b.Do(chromedp.Focus("#text"), browsertest.InsertText("first line\n<b>second</b>"), browsertest.Enter())
+			b.Until("it isn't answered", unsure)
+			b.Do(chromedp.SendKeys("#text", "next"), browsertest.Enter())
+			s.daemon.SetState(id, sessions.StateEnded, "closed")
+			if err := s.daemon.Forget(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			browsertest.Eval[bool](b, `(good = true, location.hash = '', true)`)
+			const stranded = `[...document.querySelectorAll('.stranded:not([hidden]) .stranded-text')].map((e) => e.textContent).join('|')`
+			b.Until("both above the inbox", stranded+` === 'first line\n<b>second</b>|next'`)
+			b.Shot(fmt.Sprint("stranded-", others))
+			b.Do(chromedp.Reload())
+			b.Until("both after a reload", stranded+` === 'first line\n<b>second</b>|next'`)
+			b.Do(chromedp.Click(".stranded .receipt:first-child .button"))
+			b.Until("the other alone", stranded+` === 'next'`)
+			b.Do(chromedp.Click(".stranded .receipt:first-child .button"))
+			b.Until("none", `document.querySelector('.stranded').hidden && `+kept+`.length === 0`)
+		})
 	}
 }
 

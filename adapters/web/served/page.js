@@ -261,6 +261,7 @@ var composers = /* @__PURE__ */ new Map();
 var pausing = /* @__PURE__ */ new Map();
 var senders = /* @__PURE__ */ new Set();
 var withdrawing = /* @__PURE__ */ new Map();
+var returned = /* @__PURE__ */ new Map();
 var resuming = null;
 var find = (key4) => texts.find((t) => t.key === key4);
 function save() {
@@ -281,6 +282,7 @@ function drop(one) {
 }
 var outgoing = (session) => texts.filter((t) => t.session === session && !t.receipt && t.unsent === void 0);
 var unsent = (session) => texts.filter((t) => t.session === session && t.unsent !== void 0);
+var stranded = (isThere) => texts.filter((t) => t.unsent !== void 0 && !isThere(t.session));
 var receiptsOf = (session) => texts.filter((t) => t.session === session && t.receipt).map((t) => t.receipt);
 var byReceipt = (id) => texts.find((t) => t.receipt === id);
 function noteReceipt(receipt) {
@@ -455,12 +457,21 @@ async function pause(one, wait) {
   pausing.delete(one.key);
 }
 function writeBack(session, text) {
-  const whole = [text, draftOf(session)].filter((t) => t !== "").join("\n");
+  const draft = draftOf(session);
+  const before2 = returned.get(session);
+  const isThere = before2 !== void 0 && (draft === before2 || draft.startsWith(`${before2}
+`));
+  const back2 = isThere ? `${before2}
+${text}` : text;
+  const rest = isThere ? draft.slice(before2.length + 1) : draft;
+  const whole = rest === "" ? back2 : `${back2}
+${rest}`;
+  returned.set(session, back2);
   keepDraft(session, whole);
   composers.get(session)?.write(whole);
 }
 function forgetOutgoing(isGone) {
-  const left2 = isGone ? texts.filter((t) => outgoing(t.session).includes(t) || !isGone(t.session, t.at)) : [];
+  const left2 = isGone ? texts.filter((t) => !t.receipt || !isGone(t.session, t.at)) : [];
   if (left2.length < texts.length) {
     texts = left2;
     save();
@@ -1654,8 +1665,8 @@ function blocksOf(list2) {
       for (const line of lines) line.hidden = false;
       continue;
     }
-    const drawn2 = `${lines.length}`;
-    if (lines[0].dataset.drawn !== drawn2 && refused.get(lines[0]) !== drawn2) found.push({ lines, drawn: drawn2 });
+    const drawn3 = `${lines.length}`;
+    if (lines[0].dataset.drawn !== drawn3 && refused.get(lines[0]) !== drawn3) found.push({ lines, drawn: drawn3 });
   }
   return found;
 }
@@ -1685,11 +1696,11 @@ async function drawAnswers(list2, change4) {
     if (change4(() => some.forEach((block, i) => draw2(block, trees[i]))) === false) return;
   }
 }
-function draw2({ lines, drawn: drawn2 }, tree) {
+function draw2({ lines, drawn: drawn3 }, tree) {
   const [first, ...rest] = lines;
   if (!first.parentNode) return;
   first.replaceChildren(...nodesOf(tree));
-  first.dataset.drawn = drawn2;
+  first.dataset.drawn = drawn3;
   first.hidden = false;
   for (const node of rest) node.hidden = true;
 }
@@ -3223,9 +3234,9 @@ var DevicesDialog = class {
   }
   draw() {
     const { browsers, waiting: waiting2 } = this.page;
-    const drawn2 = JSON.stringify([this.asking, waiting2, browsers.map((b) => [b.id, aboutKnown(b)])]);
-    if (drawn2 === this.drawn) return;
-    this.drawn = drawn2;
+    const drawn3 = JSON.stringify([this.asking, waiting2, browsers.map((b) => [b.id, aboutKnown(b)])]);
+    if (drawn3 === this.drawn) return;
+    this.drawn = drawn3;
     const focused = document.activeElement?.id;
     byId("devices-waiting").hidden = waiting2.length === 0;
     byId("devices-waiting-list").replaceChildren(...waiting2.map((one) => this.entry(one, aboutWaiting(one), true)));
@@ -3621,9 +3632,9 @@ var MailDialog = class {
     if (this.dialog.open) this.timer = setTimeout(() => this.load(), refreshEvery);
   }
   draw(fleets, letters) {
-    const drawn2 = JSON.stringify([fleets, letters]);
-    if (drawn2 === this.drawn) return;
-    this.drawn = drawn2;
+    const drawn3 = JSON.stringify([fleets, letters]);
+    if (drawn3 === this.drawn) return;
+    this.drawn = drawn3;
     const focused = document.activeElement?.id;
     byId("mail-fleets").replaceChildren(...fleets.flatMap(fleetNodes));
     byId("mail-no-fleets").hidden = fleets.length > 0;
@@ -3966,6 +3977,28 @@ function drawKeys(commands) {
       else list2.append(...one.split(" ").flatMap((key4, n) => [n > 0 ? " then " : "", element("kbd", "", key4)]));
     });
     return [element("dt", "", words), list2];
+  }));
+}
+
+// stranded.js
+var drawn2 = "";
+function drawStranded(isOpen, isThere) {
+  const texts4 = isOpen ? stranded(isThere) : [];
+  byId("stranded").hidden = texts4.length === 0;
+  const look2 = texts4.map(({ key: key4 }) => key4).join();
+  if (look2 === drawn2) return;
+  drawn2 = look2;
+  byId("stranded-texts").replaceChildren(...texts4.map((one) => {
+    const item = element("li", "receipt");
+    item.dataset.state = "failed";
+    const end = element("button", "button small", "Dismiss");
+    end.type = "button";
+    end.addEventListener("click", () => {
+      dismiss(one.key);
+      drawStranded(isOpen, isThere);
+    });
+    item.append(element("span", "stranded-text", one.text), copyButton(() => one.text), end);
+    return item;
   }));
 }
 
@@ -4312,6 +4345,7 @@ function draw4() {
   const groups = groupsOf(state.sessions);
   drawList(groups, state.open?.id, choose);
   inbox.draw(state.known && state.sessions.length > 0 && !state.open ? groups : null);
+  drawStranded(state.known && !state.open, (id) => state.sessions.some((s) => s.id === id));
   drawOlder();
   drawHead(current());
   drawConnection();

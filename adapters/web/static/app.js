@@ -29,6 +29,7 @@ import { renameDialog } from './rename.js';
 import { forgetRoles, learnRoles, rolesKnown } from './roles.js';
 import { Screen } from './screen.js';
 import { Shortcuts } from './shortcuts.js';
+import { drawStranded } from './stranded.js';
 import { Stream } from './stream.js';
 import { forgetTools } from './tools.js';
 import { holdMistakenKeys } from './typing.js';
@@ -291,6 +292,7 @@ function draw() {
   const groups = groupsOf(state.sessions);
   drawList(groups, state.open?.id, choose);
   inbox.draw(state.known && state.sessions.length > 0 && !state.open ? groups : null);
+  drawStranded(state.known && !state.open, (id) => state.sessions.some((s) => s.id === id));
   drawOlder();
   drawHead(current());
   drawConnection();

@@ -33,6 +33,7 @@ const composers = new Map(); // by session: the one that's open
 const pausing = new Map(); // by key: what ends the pause before it's tried again
 const senders = new Set(); // sessions whose texts are being sent
 const withdrawing = new Map(); // by key: the promise that it's known what became of a text that's taken back
+const returned = new Map(); // by session: what came back into its field
 let resuming = null; // the promise that what others have left is taken up
 
 const find = (key) => texts.find((t) => t.key === key);
@@ -62,6 +63,9 @@ export const outgoing = (session) => texts.filter((t) => t.session === session &
 
 // unsent are the texts to a session that weren't sent.
 export const unsent = (session) => texts.filter((t) => t.session === session && t.unsent !== undefined);
+
+// stranded are the texts that weren't sent to sessions that are gone: isThere says of an id whether there's such a session.
+export const stranded = (isThere) => texts.filter((t) => t.unsent !== undefined && !isThere(t.session));
 
 // receiptsOf are the ids of the receipts of texts to a session, of which it's not known what became of them.
 export const receiptsOf = (session) => texts.filter((t) => t.session === session && t.receipt).map((t) => t.receipt);
@@ -279,17 +283,23 @@ async function pause(one, wait) {
   pausing.delete(one.key);
 }
 
-// writeBack has a text stand in a session's field again, before what stands there.
+// writeBack has a text stand in a session's field again: behind what came back before, and before what else stands there.
 export function writeBack(session, text) {
-  const whole = [text, draftOf(session)].filter((t) => t !== '').join('\n');
+  const draft = draftOf(session);
+  const before = returned.get(session);
+  const isThere = before !== undefined && (draft === before || draft.startsWith(`${before}\n`));
+  const back = isThere ? `${before}\n${text}` : text;
+  const rest = isThere ? draft.slice(before.length + 1) : draft;
+  const whole = rest === '' ? back : `${back}\n${rest}`;
+  returned.set(session, back);
   keepDraft(session, whole);
   composers.get(session)?.write(whole);
 }
 
-// forgetOutgoing forgets the texts that aren't on their way to sessions that are gone: isGone says it of an id and the time
-// when it was written to. Without that it forgets all, of other pages, too.
+// forgetOutgoing forgets the texts that came to sessions that are gone: isGone says it of an id and the time when it was written
+// to. Without that it forgets all, of other pages, too.
 export function forgetOutgoing(isGone) {
-  const left = isGone ? texts.filter((t) => outgoing(t.session).includes(t) || !isGone(t.session, t.at)) : [];
+  const left = isGone ? texts.filter((t) => !t.receipt || !isGone(t.session, t.at)) : [];
   if (left.length < texts.length) {
     texts = left;
     save();
