@@ -61,13 +61,13 @@ var rules = map[string][]string{
 	"adapters/telegram/telegramtest": {"internal/chatview", "internal/faults"}, // nothing else of ours: it doesn't share our mistakes
 	"adapters/discord/discordtest":   {"internal/chatview", "internal/faults"},
 
-	"internal/api":        append([]string{"adapters/access", "internal/api/client", "internal/browsers", "internal/inbox", "internal/peer", "internal/recording/format", "internal/redact", "internal/render", "internal/render/sgr", "internal/toolview", "sessions/agent"}, domain...),
+	"internal/api":        append([]string{"adapters/access", "internal/api/client", "internal/browsers", "internal/inbox", "internal/peer", "internal/recording/format", "internal/redact", "internal/render", "internal/render/sgr", "internal/search", "internal/toolview", "sessions/agent"}, domain...),
 	"internal/api/client": append([]string{"internal/api", "internal/inbox", "internal/recording/format", "sessions/agent"}, domain...),
 	"internal/store":      append([]string{"adapters/access", "adapters/cards", "adapters/inbound", "adapters/intake", "internal/browsers", "internal/inbox", "internal/regular"}, domain...),
 	"internal/callers":    {"internal/api", "internal/peer", "sessions", "sessions/agent", "sessions/tmux"},
 	"internal/masked":     {"adapters", "internal/api", "internal/callers", "internal/redact", "internal/store", "sessions"},
 	"internal/metrics":    {"qos", "qos/redisbucket", "sessions"},
-	"internal/forgetting": {"adapters", "adapters/inbound", "internal/store", "sessions"},
+	"internal/forgetting": {"adapters", "adapters/inbound", "internal/search", "internal/store", "sessions"},
 	"internal/mailroom":   {"adapters", "adapters/commands", "internal/inbox", "internal/statedir", "internal/store", "sessions", "sessions/agent"},
 	"internal/trips":      {}, // reads the program, and is none of it
 	"internal/redisbots":  {"adapters/all", "adapters/telegram", "config", "internal/api", "internal/findings", "internal/regular", "qos", "qos/redisbucket"},
@@ -75,6 +75,7 @@ var rules = map[string][]string{
 	"internal/statedir":   {"internal/inbox", "internal/regular", "internal/store"},
 	"internal/inbox":      {"sessions", "internal/regular"},
 	"internal/browsers":   {"sessions", "adapters/access"},
+	"internal/search":     {"internal/regular", "sessions"},
 	"internal/toolview":   {"internal/redact", "internal/render/sgr", "sessions"},
 	"internal/peer":       {}, // whose a connection is
 
@@ -131,6 +132,6 @@ var outside = map[string][]string{
 	"github.com/tidwall/gjson":      {"sessions/transcript"}, // what isn't read at speed is decoded by encoding/json
 }
 
-// databases is our own store, and who reads or plays back opencode's, which keeps
+// databases is our own store, the index of what's in it, and who reads or plays back opencode's, which keeps
 // its conversations in one.
-var databases = []string{"internal/store", "sessions/transcript", "internal/recording"}
+var databases = []string{"internal/store", "internal/search", "sessions/transcript", "internal/recording"}

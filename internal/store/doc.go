@@ -1,6 +1,6 @@
 // Package store keeps everything that must outlive the daemon in one SQLite
 // file: sessions, receipts, prompts and the output logs. It is the only place that
-// writes SQL. It implements sessions.Store and polling.Log, and reads output
+// has that file's SQL. It implements sessions.Store and polling.Log, and reads output
 // for the API. It decides nothing about sessions: what it is given, it keeps.
 //
 // # Writing
