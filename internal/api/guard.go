@@ -224,7 +224,7 @@ func (a *api) ownSession(r *http.Request, place CallerPlace) bool {
 	switch r.URL.Path {
 	case "/api/v1/sessions":
 		return true // the handler shows no other
-	case "/api/v1/events":
+	case "/api/v1/events", "/api/v1/search":
 		s, err := a.opts.Sessions.Get(r.URL.Query().Get("session"))
 		return err == nil && s.ID == place.Session
 	}

@@ -67,6 +67,7 @@ func (a *api) table() map[string]methods {
 		"/api/v1/prompts/{id}":                 {"GET": {a.prompt, asked, access.Viewer, "show a question"}},
 		"/api/v1/prompts/{id}/answer":          {"POST": {a.answerPrompt, asked, access.Approver, "answer a question"}},
 		"/api/v1/events":                       {"GET": {a.events, own, access.Viewer, "follow all sessions"}},
+		"/api/v1/search":                       {"GET": {a.search, own, access.Viewer, "search all sessions"}},
 		"/api/v1/hooks":                        {"POST": {a.hooks, free, socketOnly, ""}},
 		"/api/v1/hooks/decision":               {"POST": {a.decision, free, socketOnly, ""}},
 		"/api/v1/page":                         {"GET": {a.withPage(a.pageInfo), asksWho, access.Admin, "list the browsers that may use the page"}},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/internal/search"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -38,6 +39,7 @@ type Options struct {
 	Inbox         Inbox                                 // announces mail; nil: nobody does
 	Wait          Wait                                  // waits for output; nil: not possible
 	Programs      Programs                              // what's known of the programs in panes; nil: nothing
+	Search        *search.Indexer                       // finds lines by words; nil: nothing can be searched
 	Masker        *redact.Masker                        // finds secrets; nil: nothing is hidden
 	Metrics       http.Handler                          // GET /metrics; nil: not served
 	Places        Places                                // where callers were begun; nil: all outside of sessions' panes

@@ -104,6 +104,11 @@ func run(ctx context.Context, opt Options, dir *statedir.Dir, w *waitingStart) (
 			err = errors.Join(err, d.mail.Close())
 		}
 	}()
+	defer func() {
+		if d.words != nil {
+			err = errors.Join(err, d.words.Close())
+		}
+	}()
 	if err := d.build(ctx); err != nil {
 		return false, err
 	}
@@ -176,6 +181,9 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	g.Go(func() error { return d.health.run(ctx) })
 	g.Go(func() error { return d.folder.Run(ctx) })
 	g.Go(func() error { return d.forgetter.Run(ctx) })
+	if d.indexer != nil {
+		g.Go(func() error { return d.indexer.Run(ctx) })
+	}
 	g.Go(func() error { return d.server.Run(ctx, doors.unix, doors.tcp) })
 	g.Go(func() error { return d.reloads(ctx) })
 	g.Go(func() error { return d.first(ctx) })

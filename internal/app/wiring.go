@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"sync"
@@ -28,6 +29,7 @@ import (
 	"github.com/panebridge/panebridge/internal/recorder"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/redisbots"
+	"github.com/panebridge/panebridge/internal/search"
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/polling"
@@ -61,6 +63,8 @@ type daemon struct {
 	folder    *statedir.Watch
 
 	forgetter  *forgetting.Forgetter
+	words      *search.Index   // nil: nothing can be searched
+	indexer    *search.Indexer // nil as well
 	hub        *adapters.Hub
 	recordings map[string]*qostrace.Writer // by adapter
 	platforms  []chats                     // those that are on
@@ -163,6 +167,7 @@ func (d *daemon) build(ctx context.Context) error {
 	if err := d.inbound.Load(ctx); err != nil {
 		return err
 	}
+	d.openWords(ctx)
 	d.subscribe()
 	if err := d.hub.Load(ctx); err != nil {
 		return d.locate(err)
@@ -172,7 +177,7 @@ func (d *daemon) build(ctx context.Context) error {
 	})
 	d.metrics.CollectRedis(d.standings)
 	d.health = newHealthWatch(d.clients, d.store, d.salvaged, d.coord.Cadence, d.otherParts, log.With("component", "store"))
-	d.forgetter = &forgetting.Forgetter{Manager: d.manager, Hub: d.hub, Store: d.store, StateDir: d.opt.StateDir, KeepEnded: d.keepEnded, Logger: log}
+	d.forgetter = &forgetting.Forgetter{Manager: d.manager, Hub: d.hub, Store: d.store, Words: d.words, StateDir: d.opt.StateDir, KeepEnded: d.keepEnded, Logger: log}
 	uploads := &inbound.Uploads{StateDir: d.opt.StateDir, MaxFile: maxFileOf(d.config.Inbound)}
 	d.server, err = api.NewServer(api.Options{
 		Conversations: conversations{d}.list,
@@ -180,7 +185,7 @@ func (d *daemon) build(ctx context.Context) error {
 			return uploads.TakePart(p.Session, inbound.UploadPart{Key: p.Key, Name: p.Name, Size: p.Size, Offset: p.Offset, Bytes: p.Bytes})
 		},
 		ReadFile: d.readFile,
-		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d.forgetter}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Mail: pageMail{d.mail.Letters()}, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Masker: d.masker, Metrics: d.metrics.Handler(),
+		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d.forgetter}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Mail: pageMail{d.mail.Letters()}, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Search: d.indexer, Masker: d.masker, Metrics: d.metrics.Handler(),
 		Places: (&callers.Finder{Manager: d.manager, Clients: d.clients, Processes: d.processes, StateDir: d.opt.StateDir, Logger: log}).Place, Confirm: d.consent.Ask,
 		Audit: pageAudit{d.store}, Page: web.Handler(), Reach: d.reach, Browsers: d.browsers, Log: log.With("component", "api"),
 	})
@@ -195,6 +200,21 @@ func (d *daemon) subscribe() {
 	d.inbound.Follow(&d.feed)
 	d.feed.OnPrompt(func(p sessions.Prompt) { d.inbound.HandlePrompt(masked.Prompt(d.masker, p)) })
 	d.mail.Follow(&d.feed)
+	if d.indexer != nil {
+		d.indexer.Follow(&d.feed)
+	}
+}
+
+// openWords opens the index of all sessions' words. Without it nothing can be searched, and all else goes on.
+func (d *daemon) openWords(ctx context.Context) {
+	log := d.opt.Log.With("component", "search")
+	words, err := search.OpenIndex(ctx, filepath.Join(d.opt.StateDir, search.File))
+	if err != nil {
+		log.Error("nothing can be searched until the next start", "err", err)
+		return
+	}
+	d.words = words
+	d.indexer = &search.Indexer{Index: words, Log: d.store, List: d.manager.List, Logger: log}
 }
 
 // newClient makes the client of one tmux server. Whatever happens to the

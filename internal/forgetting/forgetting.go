@@ -12,6 +12,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/internal/search"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -67,11 +68,12 @@ func (l *latecomers) expected(now time.Time) (forgotten []sessions.ID, erase boo
 }
 
 // Forgetter forgets sessions that have ended: those that somebody names, and those that ended long
-// ago. All of its fields are needed.
+// ago. All of its fields but Words are needed.
 type Forgetter struct {
 	Manager   *sessions.Manager
 	Hub       *adapters.Hub
 	Store     *store.Store
+	Words     *search.Index // nil: nothing can be searched
 	StateDir  string
 	KeepEnded func() time.Duration // for how long ended sessions are kept
 	Logger    *slog.Logger
@@ -87,7 +89,7 @@ func (f *Forgetter) Forget(ctx context.Context, id sessions.ID) error {
 		return err
 	}
 	f.late.expect(time.Now(), id)
-	err := f.Store.Erase(ctx)
+	err := f.erase(ctx)
 	if err == nil {
 		return nil
 	}
@@ -104,7 +106,23 @@ func (f *Forgetter) forget(ctx context.Context, id sessions.ID) error {
 	if err := f.Manager.Forget(ctx, id); err != nil {
 		return err
 	}
-	return errors.Join(f.Hub.ForgetSession(ctx, id), os.RemoveAll(files))
+	return errors.Join(f.forgetWords(ctx, id), f.Hub.ForgetSession(ctx, id), os.RemoveAll(files))
+}
+
+func (f *Forgetter) forgetWords(ctx context.Context, id sessions.ID) error {
+	if f.Words == nil {
+		return nil
+	}
+	return f.Words.Forget(ctx, id)
+}
+
+// erase has nothing be left in the databases' files of what was forgotten.
+func (f *Forgetter) erase(ctx context.Context) error {
+	err := f.Store.Erase(ctx)
+	if f.Words != nil {
+		err = errors.Join(err, f.Words.Erase(ctx))
+	}
+	return err
 }
 
 // filesOf is the folder for files of a session whose own folder takes none.
@@ -147,9 +165,9 @@ func (f *Forgetter) eraseLeft(ctx context.Context) {
 	}
 	var err error
 	for _, id := range forgotten {
-		err = errors.Join(err, f.Store.DropSession(ctx, id), os.RemoveAll(f.filesOf(id)))
+		err = errors.Join(err, f.Store.DropSession(ctx, id), f.forgetWords(ctx, id), os.RemoveAll(f.filesOf(id)))
 	}
-	if err = errors.Join(err, f.Store.Erase(ctx)); err == nil || ctx.Err() != nil {
+	if err = errors.Join(err, f.erase(ctx)); err == nil || ctx.Err() != nil {
 		return
 	}
 	f.late.expect(time.Now(), forgotten...)

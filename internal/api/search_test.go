@@ -1,0 +1,112 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/browsers/browserstest"
+	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/internal/search"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// setupSearch has the lines of a daemon be searched for.
+func setupSearch(t *testing.T, change func(*api.Options)) *bench {
+	t.Helper()
+	index, err := search.OpenIndex(t.Context(), filepath.Join(t.TempDir(), search.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	masker, err := redact.New(redact.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	indexer := &search.Indexer{Index: index, Logger: slog.New(slog.DiscardHandler)}
+	b := setup(t, func(o *api.Options) { o.Masker, o.Search = masker, indexer }, change)
+	indexer.Log, indexer.List = b.daemon, b.daemon.List
+	indexer.Follow(&b.daemon.Feed)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- indexer.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+		_ = index.Close()
+	})
+	return b
+}
+
+// An admin's device finds what's in the log, with the places of secrets; any other what masking leaves, so that nobody can
+// guess a secret by its beginning.
+func TestASearchFindsWhatMaskingLeaves(t *testing.T) {
+	b := setupSearch(t, reaching(proxied))
+	one, two := b.daemon.Add("one", ""), b.daemon.Add("two", "")
+	b.daemon.Append(one, sessions.KindPane, "first token="+secret+" is here", "second line")
+	b.daemon.Append(two, sessions.KindPane, "a line of two")
+	admin := b.device(t, publicHost, "Admin", access.Viewer, access.Admin)
+	viewer := b.device(t, publicHost, "Viewer", access.Viewer)
+	find := func(who *browserstest.Signer, query string, more ...string) (found api.SearchResult, status int) {
+		t.Helper()
+		values := url.Values{"q": {query}}
+		for i := 0; i < len(more); i += 2 {
+			values.Set(more[i], more[i+1])
+		}
+		got, text := b.send(t, http.MethodGet, "/api/v1/search?"+values.Encode(), "", at(who, publicHost, "100.64.0.7"))
+		if got.status == http.StatusOK {
+			if err := json.Unmarshal([]byte(text), &found); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return found, got.status
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if found, _ := find(admin, "line"); len(found.Hits) == 2 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the lines aren't found")
+		}
+	}
+	found, _ := find(admin, "token "+secret[:8])
+	if len(found.Hits) != 1 || !strings.Contains(found.Hits[0].Text, secret) || len(found.Hits[0].Secrets) == 0 || found.Hits[0].Name != "one" || found.Hits[0].N != 1 {
+		t.Errorf("an admin finds %+v", found)
+	}
+	for n := len("ghp_") + 1; n <= len(secret); n++ { // what its kind begins with is left
+		if found, _ := find(viewer, secret[:n]); len(found.Hits) > 0 {
+			t.Errorf("a viewer finds %+v by %q", found, secret[:n])
+		}
+	}
+	if found, _ := find(viewer, "first here"); len(found.Hits) != 1 || strings.Contains(found.Hits[0].Text, secret) || !strings.Contains(found.Hits[0].Text, "[masked") {
+		t.Errorf("a viewer finds %+v", found)
+	}
+	if found, _ := find(viewer, "line", "session", "two"); len(found.Hits) != 1 || found.Hits[0].Session != two {
+		t.Errorf("in one session: %+v", found)
+	}
+	if found, _ := find(viewer, "line", "limit", "1"); len(found.Hits) != 1 || !found.More || found.Hits[0].Session != two {
+		t.Errorf("the newest: %+v", found)
+	}
+	for _, bad := range [][]string{{"->"}, {""}, {"line", "limit", "0"}, {"line", "limit", "201"}, {"line", "limit", "x"}, {strings.Repeat("a", 401)}} {
+		if _, status := find(viewer, bad[0], bad[1:]...); status != http.StatusBadRequest {
+			t.Errorf("%q: %d", bad, status)
+		}
+	}
+	if _, status := find(viewer, "line", "session", "none"); status != http.StatusNotFound {
+		t.Errorf("an unknown session: %d", status)
+	}
+	if _, status := find(nil, "line"); status != http.StatusUnauthorized {
+		t.Errorf("somebody: %d", status)
+	}
+	none := setup(t)
+	if got, text := none.send(t, http.MethodGet, "/api/v1/search?q=line", "", none.sign); got.status != http.StatusServiceUnavailable {
+		t.Errorf("without an index: %d %s", got.status, text)
+	}
+}
