@@ -62,6 +62,10 @@ async function changeKey(token) {
   await withStore("readwrite", (store) => done(store.put(browser, "browser")));
   return response;
 }
+async function isLetIn() {
+  await loadKey();
+  return known() && (await signedFetch(mePath, {})).ok;
+}
 var askWhetherIn = () => navigator.locks.request("panebridge-key", async () => {
   await loadKey();
   if (!waiting) return known() ? "in" : "declined";
@@ -94,7 +98,9 @@ async function signedFetch(path, options) {
     if (response.status !== 401 || n === tries) return response;
     const { error } = await response.clone().json().catch(() => ({}));
     if (error?.code === "stale") learn(error);
-    else if (options.as) return response;
+    else if (error?.code === "replayed") {
+      if ((options?.method ?? "GET") !== "GET") throw new TypeError("the answer was lost");
+    } else if (options.as) return response;
     else if (path === keysPath || !await loadKey() || !browser) return response;
   }
 }
@@ -170,6 +176,7 @@ export {
   askWhetherIn,
   enter,
   forgetStart,
+  isLetIn,
   known,
   loadKey,
   signedFetch,

@@ -75,6 +75,7 @@ var isAway = (error) => error.code === "away";
 async function refusal(response) {
   try {
     const { error } = await response.json();
+    if (typeof error.code !== "string") throw new TypeError("what answers isn’t panebridge");
     return new APIError(response.status, error.code, error.message, error.prompt);
   } catch {
     if ([502, 503, 504].includes(response.status)) return unreachable();
@@ -109,9 +110,11 @@ var grantAccess = (person, role) => call("POST", "access", { person, role });
 var revokeAccess = (person, role) => json("DELETE", `access/${encodeURIComponent(person)}?role=${encodeURIComponent(role)}`);
 async function listSessions(most6, id) {
   const response = await call("GET", `sessions?ended=${most6}&with=${encodeURIComponent(id)}`, void 0, AbortSignal.timeout(patience));
+  const count = response.headers.get("Panebridge-Ended");
+  if (count === null) throw unreachable();
   return { sessions: await response.json().catch((error) => {
     throw away(error);
-  }), ended: Number(response.headers.get("Panebridge-Ended")) };
+  }), ended: Number(count) };
 }
 var listAgents = () => json("GET", "agents");
 var listConversations = (agent, folder) => json("GET", `agents/${encodeURIComponent(agent)}/conversations?folder=${encodeURIComponent(folder)}`);
@@ -135,8 +138,8 @@ async function getFile(id, path) {
     throw away(error);
   });
 }
-var sendInput = (id, text, key4) => json("POST", sessionPath(id, "/input"), { text, submit: true, key: key4 });
-var withdrawInput = (id, text, key4, onlyLate) => json("POST", sessionPath(id, "/input/withdraw"), { text, submit: true, key: key4, only_late: onlyLate });
+var sendInput = (id, text, key4) => json("POST", sessionPath(id, "/input"), { text, submit: true, key: key4 }, AbortSignal.timeout(patience));
+var withdrawInput = (id, text, key4, onlyLate) => json("POST", sessionPath(id, "/input/withdraw"), { text, submit: true, key: key4, only_late: onlyLate }, AbortSignal.timeout(patience));
 var pressKeys = (id, keys) => call("POST", sessionPath(id, "/keys"), { keys });
 var getReceipt = (id) => json("GET", `receipts/${encodeURIComponent(id)}`);
 var cancelReceipt = (id) => json("DELETE", `receipts/${encodeURIComponent(id)}`);
@@ -249,12 +252,14 @@ var prefix2 = "panebridge.outgoing.";
 var patience2 = 12e4;
 var firstPause = 1e3;
 var mostPause = 1e4;
+var slowAfter = 1500;
 var most2 = 200;
 var page = crypto.randomUUID();
 var lockOf = (id) => `panebridge-page ${id}`;
 navigator.locks?.request(lockOf(page), () => new Promise(() => {
 }));
 var texts = [];
+var keeps = true;
 var written = /* @__PURE__ */ new Map();
 var wanted = /* @__PURE__ */ new Set();
 var composers = /* @__PURE__ */ new Map();
@@ -268,8 +273,13 @@ function save() {
   const known3 = texts.filter((t) => t.receipt);
   const old = new Set(known3.slice(0, Math.max(0, known3.length - most2)));
   texts = texts.filter((t) => !old.has(t));
-  saveKept(prefix2 + page, texts.length > 0 ? texts : null);
+  const isKept = saveKept(prefix2 + page, texts.length > 0 ? texts : null);
+  if (!isKept && keeps) toast("The browser has no room left: what isn’t sent yet is lost if you close or reload the page.");
+  keeps = isKept;
 }
+window.addEventListener("beforeunload", (event) => {
+  if (!keeps && texts.some((t) => !t.receipt)) event.preventDefault();
+});
 function change(one, values) {
   Object.assign(one, values);
   save();
@@ -294,6 +304,16 @@ async function keyOf(receipt) {
   await resuming;
   const one = byReceipt(receipt.id) ?? find(receipt.key);
   return one?.unsent === void 0 ? one?.key : void 0;
+}
+function keptText(key4) {
+  const all = keptKeys(prefix2).flatMap((name) => loadKept(name) ?? []);
+  return all.find((t) => key4 && t?.key === key4)?.text;
+}
+function noteTakenBack(receipt) {
+  const one = byReceipt(receipt.id);
+  if (!one || one.back) return;
+  if (draftOf(one.session).includes(one.text)) drop(one);
+  else notSent(one, "it was taken back elsewhere");
 }
 function settle(receipt) {
   const one = byReceipt(receipt);
@@ -377,8 +397,12 @@ async function sendNext(one) {
       return;
     }
     change(one, { tried: Date.now() });
+    const slow = setTimeout(() => {
+      one.unsure = true;
+      drawn(one.session);
+    }, slowAfter);
     try {
-      take(one, checkReceipt(await sendInput(one.session, one.text, one.key)));
+      take(one, checkReceipt(await sendInput(one.session, one.text, one.key).finally(() => clearTimeout(slow))));
       return;
     } catch (error) {
       if (isRefused(error)) {
@@ -441,7 +465,9 @@ function notSent(one, why) {
   if (!texts.includes(one)) return;
   const queue = outgoing(one.session);
   const behind = queue.slice(queue.indexOf(one) + 1).filter((t) => !t.tried);
-  for (const t of queue.includes(one) ? [one, ...behind] : [one]) Object.assign(t, { unsent: why, receipt: void 0, unsure: void 0, back: void 0 });
+  for (const t of queue.includes(one) ? [one, ...behind] : [one]) {
+    Object.assign(t, { unsent: t === one ? why : "the one before it wasn’t", receipt: void 0, unsure: void 0, back: void 0 });
+  }
   save();
   toast(`Not sent: ${why}`);
   drawn(one.session);
@@ -766,7 +792,7 @@ function drawBadge(waiting2, name) {
 }
 
 // gate.js
-import { enter, known, loadKey, supported, waits } from "./key.js";
+import { enter, isLetIn, known, loadKey, supported, waits } from "./key.js";
 var enterPath = "/new/";
 var tryEvery = 2e3;
 var texts2 = {
@@ -816,6 +842,10 @@ async function enterBy(token) {
       if (response.status === 202) return "waiting";
       if (response.ok) return "";
       const { status } = await refusal(response);
+      if (await isLetIn()) {
+        toast(`${texts2[status === 429 ? "busy" : "used"][0]}. This browser is let in already.`);
+        return afterLoad();
+      }
       if (status === 401) return "used";
       if (status === 429) return "busy";
       if (status === 403) return "forbidden";
@@ -1102,7 +1132,7 @@ function holdMistakenKeys() {
 // upload.js
 var partSize = 1 << 20;
 var most4 = 10;
-var tries = 3;
+var tries = 5;
 var uploads = /* @__PURE__ */ new Map();
 var shown2 = /* @__PURE__ */ new Map();
 var Uploads = class {
@@ -1161,29 +1191,29 @@ var Uploads = class {
     }
     this.draw();
   }
-  // send sends a file in parts, one after the other.
+  // send sends a file in parts, one after the other. One of which nobody answered for a part goes on with that.
   async send(one) {
-    Object.assign(one, { done: 0, error: "" });
+    if (!one.goesOn) Object.assign(one, { done: 0, upload: crypto.randomUUID() });
+    Object.assign(one, { error: "", goesOn: false });
     this.draw();
     const { file } = one;
-    const upload = crypto.randomUUID();
     try {
       while (!one.path) {
         const bytes = new Uint8Array(await file.slice(one.done, one.done + partSize).arrayBuffer());
         if (bytes.length === 0) throw new Error(file.size === 0 ? "it’s empty" : "it has changed meanwhile");
-        const { received, path } = await this.part(one, upload, bytes);
+        const { received, path } = await this.part(one, bytes);
         Object.assign(one, { done: received, path: path ?? "" });
         this.draw();
       }
     } catch (error) {
-      if (!one.gone.signal.aborted) one.error = error.message;
+      if (!one.gone.signal.aborted) Object.assign(one, { error: error.message, goesOn: error.code === "away" });
     }
     this.draw();
   }
-  async part(one, upload, bytes) {
+  async part(one, bytes) {
     for (let n = 1; ; n += 1) {
       try {
-        return await sendFilePart(this.session, { name: one.name, size: one.file.size, offset: one.done, upload }, bytes, one.gone.signal);
+        return await sendFilePart(this.session, { name: one.name, size: one.file.size, offset: one.done, upload: one.upload }, bytes, one.gone.signal);
       } catch (error) {
         if (error.code !== "away" || n === tries || one.gone.signal.aborted) throw error;
         await new Promise((resolve) => {
@@ -1300,7 +1330,9 @@ var Composer = class {
     byId("queue").hidden = true;
   }
   enable(enabled) {
+    const was = this.enabled;
     this.enabled = enabled;
+    if (enabled !== was) this.drawOutgoing();
     for (const e of [this.text, byId("send"), byId("attach"), ...document.querySelectorAll("[data-key]")]) e.disabled = !enabled;
   }
   key(event) {
@@ -1352,6 +1384,7 @@ var Composer = class {
       item.append(element("span", "receipt-reason", why));
       this.list.append(item);
     }
+    if (this.enabled === false) this.drawDraft();
     const texts4 = outgoing(this.session);
     const waits3 = texts4.some(({ unsure }) => unsure);
     for (const { key: key4, text, unsure, back: back2 } of texts4) {
@@ -1360,6 +1393,15 @@ var Composer = class {
       if (waits3 && !back2) item.append(this.button("Take back", () => takeBack(key4)));
       this.list.append(item);
     }
+  }
+  // drawDraft shows what's written to a session that has ended, which has no field for it any more.
+  drawDraft() {
+    const draft = draftOf(this.session);
+    if (draft === "") return;
+    const item = element("li", "receipt unsent");
+    item.append(element("span", "progress", "written"), element("span", "receipt-text", draft));
+    this.offerAgain(item, draft, () => keepDraft(this.session, ""));
+    this.list.append(item);
   }
   // press presses keys one after the other: two requests at once may arrive in
   // another order.
@@ -1396,6 +1438,7 @@ var Composer = class {
     try {
       const receipt = await getReceipt(id);
       if (this.closed) return;
+      if (receipt.state === "cancelled") noteTakenBack(receipt);
       if (receipt.state === "failed" || !isDone(receipt)) this.follow(receipt);
       else settle(id);
     } catch (error) {
@@ -1428,6 +1471,7 @@ var Composer = class {
       }
     }
     if (this.closed || now.state === "failed") return;
+    if (now.state === "cancelled") noteTakenBack(now);
     settle(receipt.id);
     await sleep(lingers);
     item.remove();
@@ -1475,7 +1519,8 @@ var Composer = class {
       forget2();
       item.remove();
     };
-    if (text !== void 0) {
+    if (text !== void 0 && this.enabled === false) item.append(copyButton(() => text));
+    else if (text !== void 0) {
       item.append(this.button("Write again", () => {
         end();
         writeBack(this.session, text);
@@ -1501,13 +1546,14 @@ var Composer = class {
   // takeBack has a text of this device's stand in the field again, whatever is open by then: as it was written, which the
   // receipt has only if nothing of it is masked.
   async takeBack(receipt) {
-    if (this.takenBack.has(receipt.id)) return;
-    this.takenBack.add(receipt.id);
     const key4 = await keyOf(receipt);
     if (key4) {
       takeBack(key4);
       return;
     }
+    if (this.takenBack.has(receipt.id)) return;
+    this.takenBack.add(receipt.id);
+    const whole = keptText(receipt.key) ?? (hasMask(receipt.text) ? void 0 : receipt.text);
     try {
       await cancelReceipt(receipt.id);
     } catch (error) {
@@ -1516,8 +1562,8 @@ var Composer = class {
       return;
     }
     if (!isMe(receipt.author)) return;
-    if (hasMask(receipt.text)) toast("It’s taken back. It had something secret, which isn’t kept here: write it anew.");
-    else writeBack(this.session, receipt.text);
+    if (whole === void 0) toast("It’s taken back. It had something secret, which isn’t kept here: write it anew.");
+    else writeBack(this.session, whole);
   }
 };
 var isDone = (receipt) => isLast(receipt) || receipt.state === "submitted";
@@ -4276,7 +4322,7 @@ async function poll() {
     state.problem = "";
     state.seenAt = /* @__PURE__ */ new Date();
     state.known = true;
-    forgetGone(sessions, asked);
+    if (ended === sessions.filter((s) => s.state === "ended").length) forgetGone(sessions, asked);
     shut("");
     resumeOutgoing();
     if (back2) retryOutgoing();
@@ -4287,7 +4333,7 @@ async function poll() {
     if (!follow()) draw4();
   } catch (error) {
     if (isOld()) return;
-    if (error.status === 401) shut("refused");
+    if (error.code === "unauthorized") shut("refused");
     else state.problem = isAway(error) ? "panebridge isn’t reachable. Is it running?" : `panebridge has a problem: ${error.message}`;
     drawConnection();
   } finally {
@@ -4307,10 +4353,10 @@ function renewSilent({ stream, conversation }) {
 function shut(why) {
   if (state.shut === why) return;
   state.shut = why;
-  if (why) empty();
+  if (why) empty(why === "refused" || !known2());
   showGate(why);
 }
-function empty() {
+function empty(forgetsTexts) {
   closeOpen();
   for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
   state.sessions = [];
@@ -4319,8 +4365,10 @@ function empty() {
   forgetRoles();
   forgetLooked();
   forgetMuted();
-  forgetDrafts();
-  forgetOutgoing();
+  if (forgetsTexts) {
+    forgetDrafts();
+    forgetOutgoing();
+  }
   forgetUploads();
   forgetTools();
   devices.forget();

@@ -46,6 +46,7 @@ export const isAway = (error) => error.code === 'away';
 export async function refusal(response) {
   try {
     const { error } = await response.json();
+    if (typeof error.code !== 'string') throw new TypeError('what answers isn’t panebridge');
     return new APIError(response.status, error.code, error.message, error.prompt);
   } catch {
     if ([502, 503, 504].includes(response.status)) return unreachable();
@@ -86,7 +87,9 @@ export const revokeAccess = (person, role) => json('DELETE', `access/${encodeURI
 // that id; ended is how many have.
 export async function listSessions(most, id) {
   const response = await call('GET', `sessions?ended=${most}&with=${encodeURIComponent(id)}`, undefined, AbortSignal.timeout(patience));
-  return { sessions: await response.json().catch((error) => { throw away(error); }), ended: Number(response.headers.get('Panebridge-Ended')) };
+  const count = response.headers.get('Panebridge-Ended');
+  if (count === null) throw unreachable(); // what answers isn't panebridge
+  return { sessions: await response.json().catch((error) => { throw away(error); }), ended: Number(count) };
 }
 export const listAgents = () => json('GET', 'agents');
 export const listConversations = (agent, folder) => json('GET', `agents/${encodeURIComponent(agent)}/conversations?folder=${encodeURIComponent(folder)}`);
@@ -109,9 +112,9 @@ export async function getFile(id, path) {
   return response.blob().catch((error) => { throw away(error); });
 }
 // sendInput has a text typed. The same text with the same key is typed once, however often it's sent.
-export const sendInput = (id, text, key) => json('POST', sessionPath(id, '/input'), { text, submit: true, key });
+export const sendInput = (id, text, key) => json('POST', sessionPath(id, '/input'), { text, submit: true, key }, AbortSignal.timeout(patience));
 // withdrawInput takes back a text that was sent with a key, also if it hasn't come, or only then: one that's typed stays.
-export const withdrawInput = (id, text, key, onlyLate) => json('POST', sessionPath(id, '/input/withdraw'), { text, submit: true, key, only_late: onlyLate });
+export const withdrawInput = (id, text, key, onlyLate) => json('POST', sessionPath(id, '/input/withdraw'), { text, submit: true, key, only_late: onlyLate }, AbortSignal.timeout(patience));
 export const pressKeys = (id, keys) => call('POST', sessionPath(id, '/keys'), { keys });
 export const getReceipt = (id) => json('GET', `receipts/${encodeURIComponent(id)}`);
 export const cancelReceipt = (id) => json('DELETE', `receipts/${encodeURIComponent(id)}`);

@@ -212,7 +212,7 @@ async function poll() {
     state.problem = '';
     state.seenAt = new Date();
     state.known = true;
-    forgetGone(sessions, asked);
+    if (ended === sessions.filter((s) => s.state === 'ended').length) forgetGone(sessions, asked); // else some aren't listed
     shut('');
     resumeOutgoing();
     if (back) retryOutgoing();
@@ -223,7 +223,7 @@ async function poll() {
     if (!follow()) draw();
   } catch (error) {
     if (isOld()) return;
-    if (error.status === 401) shut('refused');
+    if (error.code === 'unauthorized') shut('refused');
     else state.problem = isAway(error) ? 'panebridge isn’t reachable. Is it running?' : `panebridge has a problem: ${error.message}`;
     drawConnection();
   } finally {
@@ -251,12 +251,12 @@ function renewSilent({ stream, conversation }) {
 function shut(why) {
   if (state.shut === why) return;
   state.shut = why;
-  if (why) empty();
+  if (why) empty(why === 'refused' || !known());
   showGate(why);
 }
 
-// empty leaves nothing of the sessions in the page.
-function empty() {
+// empty leaves nothing of the sessions in the page, and, unless the browser is known still, of what was written to them.
+function empty(forgetsTexts) {
   closeOpen();
   for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close();
   state.sessions = [];
@@ -265,8 +265,10 @@ function empty() {
   forgetRoles();
   forgetLooked();
   forgetMuted();
-  forgetDrafts();
-  forgetOutgoing();
+  if (forgetsTexts) {
+    forgetDrafts();
+    forgetOutgoing();
+  }
   forgetUploads();
   forgetTools();
   devices.forget();

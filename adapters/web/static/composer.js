@@ -1,9 +1,11 @@
 'use strict';
 
-import { byId, element, toast } from './dom.js';
+import { byId, copyButton, element, toast } from './dom.js';
 import { cancelReceipt, getReceipt, isAway, openReceipts, pressKeys, sendAnyway } from './api.js';
 import { draftOf, isForgotten, keepDraft, onDraft } from './drafts.js';
-import { dismiss, keyOf, noteReceipt, outgoing, receiptsOf, sendText, settle, takeBack, textSent, unsent, watchOutgoing, writeBack } from './outgoing.js';
+import {
+  dismiss, keptText, keyOf, noteReceipt, noteTakenBack, outgoing, receiptsOf, sendText, settle, takeBack, textSent, unsent, watchOutgoing, writeBack,
+} from './outgoing.js';
 import { isLast } from './receipts.js';
 import { authorWords, isMe } from './roles.js';
 import { hasMask, withSecrets } from './secrets.js';
@@ -65,7 +67,9 @@ export class Composer {
   }
 
   enable(enabled) {
+    const was = this.enabled;
     this.enabled = enabled;
+    if (enabled !== was) this.drawOutgoing();
     for (const e of [this.text, byId('send'), byId('attach'), ...document.querySelectorAll('[data-key]')]) e.disabled = !enabled;
   }
 
@@ -124,6 +128,7 @@ export class Composer {
       item.append(element('span', 'receipt-reason', why));
       this.list.append(item);
     }
+    if (this.enabled === false) this.drawDraft();
     const texts = outgoing(this.session);
     const waits = texts.some(({ unsure }) => unsure);
     for (const { key, text, unsure, back } of texts) {
@@ -132,6 +137,16 @@ export class Composer {
       if (waits && !back) item.append(this.button('Take back', () => takeBack(key)));
       this.list.append(item);
     }
+  }
+
+  // drawDraft shows what's written to a session that has ended, which has no field for it any more.
+  drawDraft() {
+    const draft = draftOf(this.session);
+    if (draft === '') return;
+    const item = element('li', 'receipt unsent');
+    item.append(element('span', 'progress', 'written'), element('span', 'receipt-text', draft));
+    this.offerAgain(item, draft, () => keepDraft(this.session, ''));
+    this.list.append(item);
   }
 
   // press presses keys one after the other: two requests at once may arrive in
@@ -172,6 +187,7 @@ export class Composer {
     try {
       const receipt = await getReceipt(id);
       if (this.closed) return;
+      if (receipt.state === 'cancelled') noteTakenBack(receipt);
       if (receipt.state === 'failed' || !isDone(receipt)) this.follow(receipt);
       else settle(id);
     } catch (error) {
@@ -205,6 +221,7 @@ export class Composer {
       }
     }
     if (this.closed || now.state === 'failed') return;
+    if (now.state === 'cancelled') noteTakenBack(now);
     settle(receipt.id);
     await sleep(lingers);
     item.remove();
@@ -255,7 +272,8 @@ export class Composer {
       forget();
       item.remove();
     };
-    if (text !== undefined) {
+    if (text !== undefined && this.enabled === false) item.append(copyButton(() => text));
+    else if (text !== undefined) {
       item.append(this.button('Write again', () => {
         end();
         writeBack(this.session, text);
@@ -284,13 +302,14 @@ export class Composer {
   // takeBack has a text of this device's stand in the field again, whatever is open by then: as it was written, which the
   // receipt has only if nothing of it is masked.
   async takeBack(receipt) {
-    if (this.takenBack.has(receipt.id)) return; // what's shown is from before
-    this.takenBack.add(receipt.id);
     const key = await keyOf(receipt);
     if (key) {
       takeBack(key);
       return;
     }
+    if (this.takenBack.has(receipt.id)) return; // what's shown is from before
+    this.takenBack.add(receipt.id);
+    const whole = keptText(receipt.key) ?? (hasMask(receipt.text) ? undefined : receipt.text);
     try {
       await cancelReceipt(receipt.id);
     } catch (error) {
@@ -299,8 +318,8 @@ export class Composer {
       return;
     }
     if (!isMe(receipt.author)) return;
-    if (hasMask(receipt.text)) toast('It’s taken back. It had something secret, which isn’t kept here: write it anew.');
-    else writeBack(this.session, receipt.text);
+    if (whole === undefined) toast('It’s taken back. It had something secret, which isn’t kept here: write it anew.');
+    else writeBack(this.session, whole);
   }
 }
 

@@ -1,8 +1,8 @@
 'use strict';
 
-import { byId } from './dom.js';
+import { byId, toast } from './dom.js';
 import { refusal } from './api.js';
-import { enter, known, loadKey, supported, waits } from './key.js';
+import { enter, isLetIn, known, loadKey, supported, waits } from './key.js';
 
 // The gate stands before the page while the browser isn't let in, and says what to do.
 
@@ -63,6 +63,10 @@ async function enterBy(token) {
       if (response.status === 202) return 'waiting';
       if (response.ok) return '';
       const { status } = await refusal(response);
+      if (await isLetIn()) { // it didn't need the address
+        toast(`${texts[status === 429 ? 'busy' : 'used'][0]}. This browser is let in already.`);
+        return afterLoad();
+      }
       if (status === 401) return 'used';
       if (status === 429) return 'busy';
       if (status === 403) return 'forbidden';

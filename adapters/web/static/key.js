@@ -88,6 +88,12 @@ async function changeKey(token) {
   return response;
 }
 
+// isLetIn asks whether the daemon knows this browser.
+export async function isLetIn() {
+  await loadKey();
+  return known() && (await signedFetch(mePath, {})).ok;
+}
+
 // askWhetherIn says whether this device was let in: 'in', 'waiting' or 'declined'.
 export const askWhetherIn = () => navigator.locks.request('panebridge-key', async () => {
   await loadKey();
@@ -124,7 +130,9 @@ export async function signedFetch(path, options) {
     if (response.status !== 401 || n === tries) return response;
     const { error } = await response.clone().json().catch(() => ({}));
     if (error?.code === 'stale') learn(error);
-    else if (options.as) return response;
+    else if (error?.code === 'replayed') { // the browser has sent it again by itself, since its connection broke before the answer
+      if ((options?.method ?? 'GET') !== 'GET') throw new TypeError('the answer was lost');
+    } else if (options.as) return response;
     else if (path === keysPath || !await loadKey() || !browser) return response;
   }
 }

@@ -17,6 +17,7 @@ const prefix = 'panebridge.outgoing.';
 const patience = 120000; // milliseconds for which a text is sent again
 const firstPause = 1000; // milliseconds between two tries, twice as long each time up to
 const mostPause = 10000;
+const slowAfter = 1500; // milliseconds after which it's said that there's no answer yet
 const most = 200; // texts that are kept of which the receipt is known
 
 // A page holds a lock as long as it's there, by which the others know that it sends its texts itself.
@@ -27,6 +28,7 @@ navigator.locks?.request(lockOf(page), () => new Promise(() => {}));
 // The texts of this page, oldest first: {session, text, key, at}. tried is when it was sent last, unsure says that nobody has
 // answered then, back that it's to be taken back, receipt is the id of its receipt, and unsent why it wasn't sent.
 let texts = [];
+let keeps = true; // the browser keeps them
 const written = new Map(); // by key: when a text was written to this page, by a clock that nobody puts back
 const wanted = new Set(); // keys of the texts that somebody takes back here
 const composers = new Map(); // by session: the one that's open
@@ -42,8 +44,13 @@ function save() {
   const known = texts.filter((t) => t.receipt);
   const old = new Set(known.slice(0, Math.max(0, known.length - most)));
   texts = texts.filter((t) => !old.has(t));
-  saveKept(prefix + page, texts.length > 0 ? texts : null);
+  const isKept = saveKept(prefix + page, texts.length > 0 ? texts : null);
+  if (!isKept && keeps) toast('The browser has no room left: what isn’t sent yet is lost if you close or reload the page.');
+  keeps = isKept;
 }
+
+// Before the page is closed the browser asks, if a text would be lost with it.
+window.addEventListener('beforeunload', (event) => { if (!keeps && texts.some((t) => !t.receipt)) event.preventDefault(); });
 
 function change(one, values) {
   Object.assign(one, values);
@@ -87,6 +94,20 @@ export async function keyOf(receipt) {
   await resuming;
   const one = byReceipt(receipt.id) ?? find(receipt.key);
   return one?.unsent === undefined ? one?.key : undefined;
+}
+
+// keptText is the text with a key that another tab has sent; undefined: none has.
+export function keptText(key) {
+  const all = keptKeys(prefix).flatMap((name) => loadKept(name) ?? []);
+  return all.find((t) => key && t?.key === key)?.text;
+}
+
+// noteTakenBack notes that somebody else has taken a text back, which waited. Another tab has put it into the field.
+export function noteTakenBack(receipt) {
+  const one = byReceipt(receipt.id);
+  if (!one || one.back) return;
+  if (draftOf(one.session).includes(one.text)) drop(one);
+  else notSent(one, 'it was taken back elsewhere');
 }
 
 // settle says that nothing more becomes of a text, or nobody wants to know. One that's being taken back is settled by that.
@@ -190,8 +211,12 @@ async function sendNext(one) {
       return;
     }
     change(one, { tried: Date.now() });
+    const slow = setTimeout(() => {
+      one.unsure = true;
+      drawn(one.session);
+    }, slowAfter);
     try {
-      take(one, checkReceipt(await sendInput(one.session, one.text, one.key)));
+      take(one, checkReceipt(await sendInput(one.session, one.text, one.key).finally(() => clearTimeout(slow))));
       return;
     } catch (error) {
       if (isRefused(error)) {
@@ -265,7 +290,9 @@ function notSent(one, why) {
   if (!texts.includes(one)) return; // all was forgotten
   const queue = outgoing(one.session);
   const behind = queue.slice(queue.indexOf(one) + 1).filter((t) => !t.tried);
-  for (const t of queue.includes(one) ? [one, ...behind] : [one]) Object.assign(t, { unsent: why, receipt: undefined, unsure: undefined, back: undefined });
+  for (const t of queue.includes(one) ? [one, ...behind] : [one]) {
+    Object.assign(t, { unsent: t === one ? why : 'the one before it wasn’t', receipt: undefined, unsure: undefined, back: undefined });
+  }
   save();
   toast(`Not sent: ${why}`);
   drawn(one.session);

@@ -8,7 +8,7 @@ import { sendFilePart } from './api.js';
 
 const partSize = 1 << 20; // bytes
 const most = 10; // files at a time
-const tries = 3; // of a part, while the connection breaks
+const tries = 5; // of a part, while the connection breaks
 
 const uploads = new Map(); // by session: what was chosen and isn't sent, whatever is open
 const shown = new Map(); // by session: what draws its files now
@@ -71,30 +71,30 @@ export class Uploads {
     this.draw();
   }
 
-  // send sends a file in parts, one after the other.
+  // send sends a file in parts, one after the other. One of which nobody answered for a part goes on with that.
   async send(one) {
-    Object.assign(one, { done: 0, error: '' });
+    if (!one.goesOn) Object.assign(one, { done: 0, upload: crypto.randomUUID() });
+    Object.assign(one, { error: '', goesOn: false });
     this.draw(); // at once: who tries again by a double click mustn't send it twice
     const { file } = one;
-    const upload = crypto.randomUUID();
     try {
       while (!one.path) {
         const bytes = new Uint8Array(await file.slice(one.done, one.done + partSize).arrayBuffer());
         if (bytes.length === 0) throw new Error(file.size === 0 ? 'it’s empty' : 'it has changed meanwhile');
-        const { received, path } = await this.part(one, upload, bytes);
+        const { received, path } = await this.part(one, bytes);
         Object.assign(one, { done: received, path: path ?? '' });
         this.draw();
       }
     } catch (error) {
-      if (!one.gone.signal.aborted) one.error = error.message;
+      if (!one.gone.signal.aborted) Object.assign(one, { error: error.message, goesOn: error.code === 'away' });
     }
     this.draw();
   }
 
-  async part(one, upload, bytes) {
+  async part(one, bytes) {
     for (let n = 1; ; n += 1) {
       try {
-        return await sendFilePart(this.session, { name: one.name, size: one.file.size, offset: one.done, upload }, bytes, one.gone.signal);
+        return await sendFilePart(this.session, { name: one.name, size: one.file.size, offset: one.done, upload: one.upload }, bytes, one.gone.signal);
       } catch (error) {
         if (error.code !== 'away' || n === tries || one.gone.signal.aborted) throw error;
         await new Promise((resolve) => { setTimeout(resolve, 1000 * n); });
