@@ -19,20 +19,24 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
+// laterLog is a log that isn't there yet.
+type laterLog struct{ api.Log }
+
 // setupSearch has the lines of a daemon be searched for.
 func setupSearch(t *testing.T, change func(*api.Options)) *bench {
 	t.Helper()
-	index, err := search.OpenIndex(t.Context(), filepath.Join(t.TempDir(), search.File))
+	masker, err := redact.New(redact.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	masker, err := redact.New(redact.Options{})
+	log := &laterLog{}
+	index, err := search.OpenIndex(t.Context(), filepath.Join(t.TempDir(), search.File), log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	indexer := &search.Indexer{Index: index, Logger: slog.New(slog.DiscardHandler)}
 	b := setup(t, func(o *api.Options) { o.Masker, o.Search = masker, indexer }, change)
-	indexer.Log, indexer.List = b.daemon, b.daemon.List
+	log.Log, indexer.List = b.daemon, b.daemon.List
 	indexer.Follow(&b.daemon.Feed)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)

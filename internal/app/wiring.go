@@ -208,13 +208,13 @@ func (d *daemon) subscribe() {
 // openWords opens the index of all sessions' words. Without it nothing can be searched, and all else goes on.
 func (d *daemon) openWords(ctx context.Context) {
 	log := d.opt.Log.With("component", "search")
-	words, err := search.OpenIndex(ctx, filepath.Join(d.opt.StateDir, search.File))
+	words, err := search.OpenIndex(ctx, filepath.Join(d.opt.StateDir, search.File), d.store)
 	if err != nil {
 		log.Error("nothing can be searched until the next start", "err", err)
 		return
 	}
 	d.words = words
-	d.indexer = &search.Indexer{Index: words, Log: d.store, List: d.manager.List, Logger: log}
+	d.indexer = &search.Indexer{Index: words, List: d.manager.List, Logger: log}
 }
 
 // newClient makes the client of one tmux server. Whatever happens to the

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -56,19 +55,27 @@ func (x *Index) reportDamage() {
 	}
 }
 
-func (x *Index) find(ctx context.Context, log Log, q WordQuery, limit int, ids []sessions.ID) (Found, error) {
+func (x *Index) find(ctx context.Context, log Log, q WordQuery, limit int, ids []sessions.ID) (_ Found, err error) {
 	x.files.RLock()
 	defer x.files.RUnlock()
-	conn, err := x.read.Conn(ctx)
+	tx, blocks, err := x.snapshot(ctx, ids)
 	if err != nil {
 		return Found{}, err
 	}
-	defer func() { _ = conn.Close() }() // it goes back to the pool
+	defer func() { err = errors.Join(err, tx.Rollback()) }()
 	var waiting finderHeap
-	for _, p := range x.newestFirst(ids) {
-		waiting = append(waiting, &tableFinder{wordTable: p, conn: conn, log: log, query: q, page: limit, below: math.MaxInt64, at: p.newest})
+	rows := map[int64]*tableRows{}
+	for _, b := range blocks {
+		f := &blockFinder{block: b, tx: tx, log: log, query: q, few: x.fewRows, page: limit, below: math.MaxInt64, at: b.newest}
+		if b.isMerged {
+			if rows[b.table] == nil {
+				rows[b.table] = &tableRows{}
+			}
+			f.rows = rows[b.table]
+		}
+		waiting = append(waiting, f)
 	}
-	// They're a heap: the newest comes first.
+	heap.Init(&waiting)
 	var out Found
 	for len(waiting) > 0 && len(out.Hits) < limit {
 		f := waiting[0]
@@ -88,23 +95,49 @@ func (x *Index) find(ctx context.Context, log Log, q WordQuery, limit int, ids [
 	return out, nil
 }
 
-// tableFinder finds lines in a table, from the newest on.
-type tableFinder struct {
-	wordTable
-	conn  *sql.Conn
+// snapshot begins to read the index, and returns the blocks of some sessions, or of all, as they are in what's read.
+func (x *Index) snapshot(ctx context.Context, ids []sessions.ID) (*sql.Tx, []block, error) {
+	tx, err := x.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var n int
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM blocks LIMIT 1)").Scan(&n); err != nil { // it begins with the first look
+		return nil, nil, errors.Join(err, tx.Rollback())
+	}
+	return tx, x.all(ids), nil
+}
+
+// tableRows are the rows that a query finds in a table with several blocks, if they're few: then one look is enough for all.
+type tableRows struct {
+	isAsked, isAll bool
+	rows           []int64 // the newest first
+}
+
+// fewRows is how many rows of a table are few.
+const fewRows = 1000
+
+// blockFinder finds lines in a block, from the newest on.
+type blockFinder struct {
+	block
+	tx    *sql.Tx
 	log   Log
 	query WordQuery
-	page  int   // lines that are asked for at once
-	below int64 // number of the oldest line that was asked for
-	found []int64
-	isEnd bool // there are no more than found
+	rows  *tableRows // of its table; nil: it's alone there
+	few   int
+	page  int     // lines that are asked for at once
+	below int64   // number of the oldest row that was asked for
+	found []int64 // numbers of lines
+	isEnd bool    // there are no more than found
 
 	hit *sessions.Line // the newest that wasn't returned; nil: it's not known yet
 	at  time.Time      // no line that's left is newer
 }
 
 // next finds the next hit. It's nil then if there's none.
-func (f *tableFinder) next(ctx context.Context) error {
+func (f *blockFinder) next(ctx context.Context) error {
 	f.hit = nil
 	for {
 		if len(f.found) == 0 {
@@ -134,43 +167,64 @@ func (f *tableFinder) next(ctx context.Context) error {
 }
 
 // ask asks the index for the next numbers of lines.
-func (f *tableFinder) ask(ctx context.Context) (err error) {
-	rows, err := f.conn.QueryContext(ctx, "SELECT rowid FROM "+f.name()+" WHERE "+f.name()+" MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?", f.query.match, f.below, f.page) //nolint:gosec // a number is in the name
-	if err != nil {
-		if ctx.Err() == nil && isGone(err) {
-			f.isEnd = true
-			return nil
+func (f *blockFinder) ask(ctx context.Context) (err error) {
+	from, to := f.first+f.shift, min(f.below-1, f.last+f.shift)
+	if f.rows != nil && !f.rows.isAsked {
+		f.rows.isAsked = true
+		if f.rows.rows, err = f.lastRows(ctx, 0, math.MaxInt64, f.few); err != nil {
+			return err
 		}
+		f.rows.isAll = len(f.rows.rows) < f.few
+	}
+	if f.rows != nil && f.rows.isAll {
+		f.isEnd = true
+		for _, row := range f.rows.rows {
+			if from <= row && row <= to {
+				f.found = append(f.found, row-f.shift)
+			}
+		}
+		return nil
+	}
+	rows, err := f.lastRows(ctx, from, to, f.page)
+	if err != nil {
 		return err
+	}
+	for _, row := range rows {
+		f.found = append(f.found, row-f.shift)
+		f.below = row
+	}
+	f.isEnd = len(rows) < f.page
+	return nil
+}
+
+// lastRows returns the numbers of the last rows of a range that the query finds.
+func (f *blockFinder) lastRows(ctx context.Context, from, to int64, limit int) (found []int64, err error) {
+	name := tableName(f.table)
+	rows, err := f.tx.QueryContext(ctx, "SELECT rowid FROM "+name+" WHERE "+name+" MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?", f.query.match, from, to, limit) //nolint:gosec // a number is in the name
+	if err != nil {
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var n int64
-		if err := rows.Scan(&n); err != nil {
-			return err
+		var row int64
+		if err := rows.Scan(&row); err != nil {
+			return nil, err
 		}
-		f.found = append(f.found, n)
+		found = append(found, row)
 	}
-	f.isEnd = len(f.found) < f.page
-	if len(f.found) > 0 {
-		f.below = f.found[len(f.found)-1]
-	}
-	return rows.Err()
+	return found, rows.Err()
 }
 
 // finderHeap has the one first whose next line may be the newest.
-type finderHeap []*tableFinder
+type finderHeap []*blockFinder
 
 func (h finderHeap) Len() int           { return len(h) }
 func (h finderHeap) Less(i, j int) bool { return h[i].at.After(h[j].at) }
 func (h finderHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *finderHeap) Push(f any)        { *h = append(*h, f.(*tableFinder)) } //nolint:forcetypeassert // heap's way
+func (h *finderHeap) Push(f any)        { *h = append(*h, f.(*blockFinder)) } //nolint:forcetypeassert // heap's way
 func (h *finderHeap) Pop() any {
 	last := len(*h) - 1
 	f := (*h)[last]
 	*h = (*h)[:last]
 	return f
 }
-
-// isGone reports whether an error says that a table was forgotten meanwhile.
-func isGone(err error) bool { return strings.Contains(err.Error(), "no such table") }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -27,24 +28,32 @@ const File = "search.db"
 // version is of the tables' shape and of how words are cut: an index of another is made anew.
 const version = 1
 
-// tableLines is how many lines one table holds.
+// tableLines is how many lines of a session a table of its own holds.
 const tableLines = 1 << 16
 
-// wordTable is one table of the index.
-type wordTable struct {
+// block are lines of a session that stand in one table, in their order and without holes.
+type block struct {
 	id          int64
+	table       int64 // its number
+	isMerged    bool  // others stand in the same table, which isn't added to
 	session     sessions.ID
 	first, last int64     // numbers of lines
-	newest      time.Time // of theirs
-	lastAt      time.Time // of the last
+	shift       int64     // the number of a line's row is that of the line and shift
+	newest      time.Time // of its lines
+	lastAt      time.Time // of the last line
 }
 
-func (p wordTable) name() string { return fmt.Sprintf("words_%d", p.id) }
+func (b block) lines() int64 { return b.last - b.first + 1 }
+
+func tableName(number int64) string { return fmt.Sprintf("words_%d", number) }
 
 // Index is the words of all sessions' lines. Its methods may be called by several goroutines.
 type Index struct {
-	path   string
-	maxLen int64 // lines of one table
+	path      string
+	log       Log   // of what's indexed, with its secrets
+	maxLen    int64 // lines of one table
+	mostSmall int
+	fewRows   int
 
 	writing sync.Mutex   // held while something is written, and taken before the others
 	files   sync.RWMutex // held to write while the files are made anew, else to read
@@ -53,13 +62,14 @@ type Index struct {
 	isShut  bool          // the files couldn't be made anew
 	damaged chan struct{} // a search has met damage
 
-	mu     sync.RWMutex
-	tables map[sessions.ID][]wordTable // in the order of their lines
+	mu     sync.RWMutex            // also held to write while a change is committed: who reads both sees both before or after it
+	blocks map[sessions.ID][]block // in the order of their lines
 }
 
-// OpenIndex opens the index at path, or makes it. One that can't be read, or is of another version, is made anew.
-func OpenIndex(ctx context.Context, path string) (*Index, error) {
-	x := &Index{path: path, maxLen: tableLines, damaged: make(chan struct{}, 1)}
+// OpenIndex opens the index at path of the lines in log, or makes it. One that can't be read, or is of another version, is made
+// anew.
+func OpenIndex(ctx context.Context, path string, log Log) (*Index, error) {
+	x := &Index{path: path, log: log, maxLen: tableLines, mostSmall: mostSmall, fewRows: fewRows, damaged: make(chan struct{}, 1)}
 	err := x.open(ctx)
 	if err != nil {
 		if err = x.remove(); err == nil {
@@ -112,7 +122,7 @@ func openSQL(path string, connections int, pragmas ...string) (*sql.DB, error) {
 	return db, nil
 }
 
-// prepare makes the tables of an index that's new, and reads which tables there are.
+// prepare makes the list of blocks of an index that's new, and reads it.
 func (x *Index) prepare(ctx context.Context) error {
 	var have int
 	if err := x.write.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
@@ -121,34 +131,34 @@ func (x *Index) prepare(ctx context.Context) error {
 	switch have {
 	case version:
 	case 0:
-		const listing = `CREATE TABLE word_tables (id INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, newest_at INTEGER NOT NULL, last_at INTEGER NOT NULL) STRICT`
-		if _, err := x.write.ExecContext(ctx, fmt.Sprintf("BEGIN; %s; PRAGMA user_version = %d; COMMIT", listing, version)); err != nil {
+		const list = `CREATE TABLE blocks (id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, is_merged INTEGER NOT NULL, session TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, shift INTEGER NOT NULL, newest_at INTEGER NOT NULL, last_at INTEGER NOT NULL) STRICT`
+		if _, err := x.write.ExecContext(ctx, fmt.Sprintf("BEGIN; %s; PRAGMA user_version = %d; COMMIT", list, version)); err != nil {
 			return err
 		}
 	default:
 		return errVersion
 	}
-	return x.readTables(ctx)
+	return x.readBlocks(ctx)
 }
 
-func (x *Index) readTables(ctx context.Context) (err error) {
-	rows, err := x.write.QueryContext(ctx, "SELECT id, session, first, last, newest_at, last_at FROM word_tables ORDER BY session, first")
+func (x *Index) readBlocks(ctx context.Context) (err error) {
+	rows, err := x.write.QueryContext(ctx, "SELECT id, number, is_merged, session, first, last, shift, newest_at, last_at FROM blocks ORDER BY session, first")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	tables := map[sessions.ID][]wordTable{}
+	blocks := map[sessions.ID][]block{}
 	for rows.Next() {
-		var p wordTable
+		var b block
 		var newest, last int64
-		if err := rows.Scan(&p.id, &p.session, &p.first, &p.last, &newest, &last); err != nil {
+		if err := rows.Scan(&b.id, &b.table, &b.isMerged, &b.session, &b.first, &b.last, &b.shift, &newest, &last); err != nil {
 			return err
 		}
-		p.newest, p.lastAt = fromNanos(newest), fromNanos(last)
-		tables[p.session] = append(tables[p.session], p)
+		b.newest, b.lastAt = fromNanos(newest), fromNanos(last)
+		blocks[b.session] = append(blocks[b.session], b)
 	}
 	x.mu.Lock()
-	x.tables = tables
+	x.blocks = blocks
 	x.mu.Unlock()
 	return rows.Err()
 }
@@ -243,9 +253,9 @@ func checkFile(path string) error {
 func (x *Index) Last(id sessions.ID) (n int64, at time.Time) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	if tables := x.tables[id]; len(tables) > 0 {
-		p := tables[len(tables)-1]
-		return p.last, p.lastAt
+	if blocks := x.blocks[id]; len(blocks) > 0 {
+		b := blocks[len(blocks)-1]
+		return b.last, b.lastAt
 	}
 	return 0, time.Time{}
 }
@@ -269,138 +279,274 @@ func fromNanos(n int64) time.Time {
 func (x *Index) Sessions() []sessions.ID {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	ids := make([]sessions.ID, 0, len(x.tables))
-	for id := range x.tables {
+	ids := make([]sessions.ID, 0, len(x.blocks))
+	for id := range x.blocks {
 		ids = append(ids, id)
 	}
 	return ids
 }
 
-// newestFirst are the tables of some sessions, or of all if there's none named, in the order of their newest lines.
-func (x *Index) newestFirst(ids []sessions.ID) []wordTable {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	var all []wordTable
+// all are the blocks of some sessions, or of all if there's none named. x.mu is held.
+func (x *Index) all(ids []sessions.ID) (all []block) {
 	if len(ids) == 0 {
-		for _, tables := range x.tables {
-			all = append(all, tables...)
+		for _, blocks := range x.blocks {
+			all = append(all, blocks...)
 		}
 	}
 	for _, id := range ids {
-		all = append(all, x.tables[id]...)
+		all = append(all, x.blocks[id]...)
 	}
-	slices.SortFunc(all, func(a, b wordTable) int { return b.newest.Compare(a.newest) })
 	return all
 }
 
-// change writes in one transaction, and then has the tables of a session be as fn returned them.
-func (x *Index) change(ctx context.Context, id sessions.ID, fn func(tx *sql.Tx, tables []wordTable) ([]wordTable, error)) error {
-	x.mu.RLock()
-	tables := slices.Clone(x.tables[id])
-	x.mu.RUnlock()
+// change is a transaction of the index. What's put and dropped in it is listed once it's committed.
+type change struct {
+	*sql.Tx
+
+	index   *Index
+	put     []block
+	dropped map[int64]sessions.ID // whose blocks of these ids were
+}
+
+// commit has fn make a change. x.writing is held.
+func (x *Index) commit(ctx context.Context, fn func(c *change) error) error {
 	tx, err := x.write.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	tables, err = fn(tx, tables)
-	if err != nil {
+	c := &change{Tx: tx, index: x, dropped: map[int64]sessions.ID{}}
+	if err := fn(c); err != nil {
 		return errors.Join(err, tx.Rollback())
-	}
-	if err := tx.Commit(); err != nil {
-		return err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.tables[id] = tables
-	if len(tables) == 0 {
-		delete(x.tables, id)
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	for _, id := range c.dropped {
+		isDropped := func(b block) bool { return c.dropped[b.id] != "" }
+		if blocks := slices.DeleteFunc(slices.Clone(x.blocks[id]), isDropped); len(blocks) > 0 {
+			x.blocks[id] = blocks
+		} else {
+			delete(x.blocks, id)
+		}
+	}
+	for _, b := range c.put {
+		blocks := append(x.blocks[b.session], b)
+		slices.SortFunc(blocks, func(a, b block) int { return cmp.Compare(a.first, b.first) })
+		x.blocks[b.session] = blocks
+	}
+	return nil
+}
+
+// putBlock lists a block, or what it has become.
+func (c *change) putBlock(ctx context.Context, b block) error {
+	_, err := c.ExecContext(ctx, "UPDATE blocks SET number = ?, is_merged = ?, first = ?, last = ?, shift = ?, newest_at = ?, last_at = ? WHERE id = ?",
+		b.table, b.isMerged, b.first, b.last, b.shift, nanos(b.newest), nanos(b.lastAt), b.id)
+	c.dropped[b.id] = b.session // as it was before
+	c.put = append(slices.DeleteFunc(c.put, func(o block) bool { return o.id == b.id }), b)
+	return err
+}
+
+// newBlock returns a block with an id, which is in no table yet.
+func (c *change) newBlock(ctx context.Context, id sessions.ID) (block, error) {
+	res, err := c.ExecContext(ctx, "INSERT INTO blocks (number, is_merged, session, first, last, shift, newest_at, last_at) VALUES (0, 0, ?, 0, 0, 0, 0, 0)", string(id))
+	if err != nil {
+		return block{}, err
+	}
+	b := block{session: id}
+	b.id, err = res.LastInsertId()
+	return b, err
+}
+
+// makeTable makes a table. Its number is that of the first block in it.
+func (c *change) makeTable(ctx context.Context, number int64) error {
+	_, err := c.ExecContext(ctx, "CREATE VIRTUAL TABLE "+tableName(number)+" USING fts5 (words, content = '', detail = none, columnsize = 0, tokenize = 'ascii')")
+	return err
+}
+
+// dropBlocks drops blocks, which are all of those in their tables, with the tables.
+func (c *change) dropBlocks(ctx context.Context, blocks []block) error {
+	tables := map[int64]bool{}
+	for _, b := range blocks {
+		tables[b.table] = true
+		c.dropped[b.id] = b.session
+		if _, err := c.ExecContext(ctx, "DELETE FROM blocks WHERE id = ?", b.id); err != nil {
+			return err
+		}
+	}
+	for number := range tables {
+		if _, err := c.ExecContext(ctx, "DROP TABLE "+tableName(number)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // add indexes lines of a session, which are in order and newer than Last. x.writing is held.
 func (x *Index) add(ctx context.Context, id sessions.ID, lines []sessions.Line) error {
-	return x.change(ctx, id, func(tx *sql.Tx, tables []wordTable) ([]wordTable, error) {
+	if len(lines) == 0 {
+		return nil
+	}
+	return x.commit(ctx, func(c *change) error {
+		x.mu.RLock()
+		blocks := slices.Clone(x.blocks[id])
+		x.mu.RUnlock()
+		var b block // that's added to
+		if n := len(blocks); n > 0 && !blocks[n-1].isMerged && lines[0].N == blocks[n-1].last+1 {
+			b = blocks[n-1]
+		}
 		for len(lines) > 0 {
-			if n := len(tables); n == 0 || lines[0].N >= tables[n-1].first+x.maxLen {
-				p, err := makeTable(ctx, tx, id, lines[0].N)
-				if err != nil {
-					return nil, err
+			if b.id == 0 || b.lines() >= x.maxLen {
+				var err error
+				if b, err = c.newBlock(ctx, id); err != nil {
+					return err
 				}
-				tables = append(tables, p)
+				b.table, b.first, b.last = b.id, lines[0].N, lines[0].N-1
+				if err := c.makeTable(ctx, b.table); err != nil {
+					return err
+				}
 			}
-			p := &tables[len(tables)-1]
-			n, err := p.add(ctx, tx, lines, p.first+x.maxLen)
-			if err != nil {
-				return nil, err
+			n := int(min(int64(len(lines)), x.maxLen-b.lines()))
+			if err := c.addLines(ctx, &b, lines[:n]); err != nil {
+				return err
+			}
+			if err := c.putBlock(ctx, b); err != nil {
+				return err
 			}
 			lines = lines[n:]
 		}
-		return tables, nil
+		return nil
 	})
 }
 
-func makeTable(ctx context.Context, tx *sql.Tx, id sessions.ID, first int64) (wordTable, error) {
-	res, err := tx.ExecContext(ctx, "INSERT INTO word_tables (session, first, last, newest_at, last_at) VALUES (?, ?, 0, 0, 0)", string(id), first)
+// addLines adds lines to a block, behind those that it has.
+func (c *change) addLines(ctx context.Context, b *block, lines []sessions.Line) (err error) {
+	insert, err := c.PrepareContext(ctx, "INSERT INTO "+tableName(b.table)+" (rowid, words) VALUES (?, ?)")
 	if err != nil {
-		return wordTable{}, err
-	}
-	p := wordTable{session: id, first: first}
-	if p.id, err = res.LastInsertId(); err != nil {
-		return wordTable{}, err
-	}
-	_, err = tx.ExecContext(ctx, "CREATE VIRTUAL TABLE "+p.name()+" USING fts5 (words, content = '', detail = none, columnsize = 0, tokenize = 'ascii')")
-	return p, err
-}
-
-// add adds lines whose numbers are below a bound. It returns how many.
-func (p *wordTable) add(ctx context.Context, tx *sql.Tx, lines []sessions.Line, below int64) (n int, err error) {
-	insert, err := tx.PrepareContext(ctx, "INSERT INTO "+p.name()+" (rowid, words) VALUES (?, ?)") //nolint:gosec // a number is in the name
-	if err != nil {
-		return 0, err
+		return err
 	}
 	defer func() { err = errors.Join(err, insert.Close()) }()
 	var words []string
 	for _, l := range lines {
-		if l.N >= below {
-			break
-		}
 		words = appendWords(words[:0], l.Text)
-		if _, err := insert.ExecContext(ctx, l.N, strings.Join(words, " ")); err != nil {
-			return 0, err
+		if _, err := insert.ExecContext(ctx, l.N+b.shift, strings.Join(words, " ")); err != nil {
+			return err
 		}
-		p.last, p.lastAt = l.N, l.At
-		if l.At.After(p.newest) {
-			p.newest = l.At
+		b.last, b.lastAt = l.N, l.At
+		if l.At.After(b.newest) {
+			b.newest = l.At
 		}
-		n++
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE word_tables SET last = ?, newest_at = ?, last_at = ? WHERE id = ?", p.last, nanos(p.newest), nanos(p.lastAt), p.id)
-	return n, err
+	return nil
 }
 
-// drop forgets the tables of a session whose lines are all older than oldest. x.writing is held.
+// drop forgets the blocks of a session whose lines are all older than oldest. What else stands in their tables is indexed
+// anew. x.writing is held.
 func (x *Index) drop(ctx context.Context, id sessions.ID, oldest int64) error {
+	isOld := func(b block) bool { return b.session == id && b.last < oldest }
 	x.mu.RLock()
-	hasOld := slices.ContainsFunc(x.tables[id], func(p wordTable) bool { return p.last < oldest })
+	var all []block
+	if slices.ContainsFunc(x.blocks[id], isOld) {
+		all = x.all(nil)
+	}
 	x.mu.RUnlock()
-	if !hasOld {
+	if len(all) == 0 {
 		return nil
 	}
-	return x.change(ctx, id, func(tx *sql.Tx, tables []wordTable) (left []wordTable, err error) {
-		for _, p := range tables {
-			if p.last >= oldest {
-				left = append(left, p)
-				continue
-			}
-			if _, err := tx.ExecContext(ctx, "DROP TABLE "+p.name()); err != nil {
-				return nil, err
-			}
-			if _, err := tx.ExecContext(ctx, "DELETE FROM word_tables WHERE id = ?", p.id); err != nil {
-				return nil, err
+	return x.commit(ctx, func(c *change) error {
+		tables := map[int64]bool{}
+		for _, b := range all {
+			if isOld(b) {
+				tables[b.table] = true
 			}
 		}
-		return left, nil
+		var gone, left []block
+		for _, b := range all {
+			if !tables[b.table] {
+				continue
+			}
+			gone = append(gone, b)
+			if !isOld(b) {
+				left = append(left, b)
+			}
+		}
+		if err := c.dropBlocks(ctx, gone); err != nil {
+			return err
+		}
+		return c.merge(ctx, left)
+	})
+}
+
+// merge indexes the lines of blocks anew in one table. The blocks were dropped.
+func (c *change) merge(ctx context.Context, blocks []block) error {
+	table, row := int64(0), int64(1) // its number, and that of the next row
+	for _, was := range blocks {
+		var b block
+		for next := was.first; next <= was.last; {
+			out, err := c.index.log.Read(ctx, was.session, next, batchLines)
+			if errors.Is(err, sessions.ErrUnknown) {
+				break // it's forgotten
+			}
+			if err != nil {
+				return err
+			}
+			lines := slices.DeleteFunc(slices.Clone(out.Lines), func(l sessions.Line) bool { return l.N > was.last })
+			if len(lines) == 0 {
+				break
+			}
+			if b.id == 0 {
+				if b, err = c.newBlock(ctx, was.session); err != nil {
+					return err
+				}
+				if table == 0 {
+					table = b.id
+					if err := c.makeTable(ctx, table); err != nil {
+						return err
+					}
+				}
+				b.table, b.isMerged, b.first, b.shift = table, true, lines[0].N, row-lines[0].N
+			}
+			if err := c.addLines(ctx, &b, lines); err != nil {
+				return err
+			}
+			next = b.last + 1
+		}
+		if b.id == 0 {
+			continue
+		}
+		row = b.last + b.shift + 1
+		if err := c.putBlock(ctx, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	mostSmall   = 128     // small blocks with tables of their own; of more, the oldest are merged until half are left
+	mergedLines = 1 << 15 // of a table to which blocks are merged, at least: those that have half of it aren't small
+)
+
+// mergeOld merges the oldest of small blocks, if there are many. It says whether it did. x.writing is held.
+func (x *Index) mergeOld(ctx context.Context) (bool, error) {
+	x.mu.RLock()
+	small := slices.DeleteFunc(x.all(nil), func(b block) bool { return b.isMerged || b.lines() >= mergedLines/2 })
+	x.mu.RUnlock()
+	if len(small) <= x.mostSmall {
+		return false, nil
+	}
+	slices.SortFunc(small, func(a, b block) int { return a.newest.Compare(b.newest) })
+	var merged []block
+	for sum := int64(0); sum < mergedLines && len(small) > x.mostSmall/2; small = small[1:] {
+		merged = append(merged, small[0])
+		sum += small[0].lines()
+	}
+	return true, x.commit(ctx, func(c *change) error {
+		if err := c.dropBlocks(ctx, merged); err != nil {
+			return err
+		}
+		return c.merge(ctx, merged)
 	})
 }
 

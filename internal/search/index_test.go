@@ -37,9 +37,9 @@ func (l memLog) Read(_ context.Context, id sessions.ID, from int64, limit int) (
 	return out, nil
 }
 
-func mustOpenIndex(t *testing.T) *Index {
+func mustOpenIndex(t *testing.T, log Log) *Index {
 	t.Helper()
-	x, err := OpenIndex(t.Context(), filepath.Join(t.TempDir(), File))
+	x, err := OpenIndex(t.Context(), filepath.Join(t.TempDir(), File), log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,13 +68,13 @@ func (l memLog) newestOf(q WordQuery) (hits []Hit) {
 // A search finds what a plain comparison finds, in the same order, whatever was added, dropped and forgotten meanwhile.
 func TestFindFindsWhatAComparisonFinds(t *testing.T) {
 	drawtest.Check(t, func(rt *rapid.T) {
-		x, err := OpenIndex(t.Context(), filepath.Join(t.TempDir(), File))
+		log := memLog{}
+		x, err := OpenIndex(t.Context(), filepath.Join(t.TempDir(), File), log)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		defer func() { _ = x.Close() }()
-		x.maxLen = 7
-		log := memLog{}
+		x.maxLen, x.mostSmall, x.fewRows = 7, 3, 5
 		now := time.Unix(1e9, 0)
 		next := map[sessions.ID]int64{}
 		rt.Repeat(map[string]func(*rapid.T){
@@ -99,6 +99,11 @@ func TestFindFindsWhatAComparisonFinds(t *testing.T) {
 							rt.Fatal(err)
 						}
 					}
+				}
+			},
+			"merge": func(rt *rapid.T) {
+				if _, err := x.mergeOld(t.Context()); err != nil {
+					rt.Fatal(err)
 				}
 			},
 			"forget": func(rt *rapid.T) {
@@ -144,10 +149,10 @@ func TestAnIndexIsMadeAnew(t *testing.T) {
 			return errors.Join(x.Close(), os.Rename(path, path+"-elsewhere"), os.Symlink(path+"-elsewhere", path))
 		},
 		"version": func(x *Index) error { _, err := x.write.Exec("PRAGMA user_version = 99"); return err },
-		"tables":  func(x *Index) error { _, err := x.write.Exec("DROP TABLE word_tables"); return err },
+		"tables":  func(x *Index) error { _, err := x.write.Exec("DROP TABLE blocks"); return err },
 		"":        func(*Index) error { return nil },
 	} {
-		x, err := OpenIndex(t.Context(), path)
+		x, err := OpenIndex(t.Context(), path, memLog{})
 		if err == nil && last(x, "pb_1") == 0 {
 			err = x.add(t.Context(), "pb_1", lines)
 		}
@@ -160,7 +165,7 @@ func TestAnIndexIsMadeAnew(t *testing.T) {
 		if err := x.Close(); err != nil && name == "" {
 			t.Fatal(err)
 		}
-		again, err := OpenIndex(t.Context(), path)
+		again, err := OpenIndex(t.Context(), path, memLog{})
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -178,7 +183,9 @@ func TestAnIndexIsMadeAnew(t *testing.T) {
 
 // What's forgotten stands in no file of the index.
 func TestForgottenWordsAreInNoFile(t *testing.T) {
-	x := mustOpenIndex(t)
+	log := memLog{}
+	x := mustOpenIndex(t, log)
+	x.mostSmall = 0 // all are merged
 	for _, id := range []sessions.ID{"pb_1", "pb_2"} {
 		for i := range 20 {
 			var lines []sessions.Line
@@ -188,7 +195,11 @@ func TestForgottenWordsAreInNoFile(t *testing.T) {
 			if err := x.add(t.Context(), id, lines); err != nil {
 				t.Fatal(err)
 			}
+			log[id] = append(log[id], lines...)
 		}
+	}
+	if hasMerged, err := x.mergeOld(t.Context()); err != nil || !hasMerged {
+		t.Fatal(hasMerged, err)
 	}
 	isThere := func() bool {
 		for _, suffix := range []string{"", "-wal"} {
@@ -209,6 +220,7 @@ func TestForgottenWordsAreInNoFile(t *testing.T) {
 		if err := x.Forget(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
+		delete(log, id)
 	}
 	if err := x.Erase(t.Context()); err != nil {
 		t.Fatal(err)

@@ -128,9 +128,27 @@ func (ix *Indexer) round(ctx context.Context) (pause time.Duration) {
 		}
 	}
 	if len(ix.queue()) == 0 {
-		return 0
+		return ix.merge(ctx)
 	}
 	return max(indexEvery, time.Since(began)) // half of a core is enough
+}
+
+// merge merges some of the index' tables, if there are many. It returns for how long to wait before there's more to do.
+func (ix *Indexer) merge(ctx context.Context) (pause time.Duration) {
+	began := time.Now()
+	ix.Index.writing.Lock()
+	defer ix.Index.writing.Unlock()
+	switch hasMerged, err := ix.Index.mergeOld(ctx); {
+	case err != nil && ctx.Err() == nil:
+		ix.Logger.Warn("the index for searches stays in many parts; it's tried again", "err", err)
+		if isDamaged(err) {
+			ix.Index.reportDamage()
+		}
+		return 0
+	case hasMerged:
+		return max(indexEvery, time.Since(began))
+	}
+	return 0
 }
 
 // queue are the sessions that are dirty, those first that are least behind.
@@ -194,7 +212,7 @@ func (ix *Indexer) makeAnew(ctx context.Context) error {
 func (ix *Indexer) newLines(ctx context.Context, id sessions.ID) ([]sessions.Line, error) {
 	x := ix.Index
 	last, lastAt := x.Last(id)
-	out, err := ix.Log.Read(ctx, id, max(last, 1), batchLines+1)
+	out, err := x.log.Read(ctx, id, max(last, 1), batchLines+1)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +225,7 @@ func (ix *Indexer) newLines(ctx context.Context, id sessions.ID) ([]sessions.Lin
 		if err := x.drop(ctx, id, math.MaxInt64); err != nil {
 			return nil, err
 		}
-		if out, err = ix.Log.Read(ctx, id, 1, batchLines); err != nil {
+		if out, err = x.log.Read(ctx, id, 1, batchLines); err != nil {
 			return nil, err
 		}
 		lines = out.Lines

@@ -112,13 +112,13 @@ type indexing struct {
 
 func (w *world) index(t *testing.T, path string) indexing {
 	t.Helper()
-	x, err := OpenIndex(t.Context(), path)
+	x, err := OpenIndex(t.Context(), path, w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.maxLen = 7
+	x.maxLen, x.mostSmall, x.fewRows = 7, 3, 5
 	w.feed = sessions.Feed{}
-	ix := &Indexer{Index: x, Log: w, List: w.list, Logger: slog.New(slog.DiscardHandler)}
+	ix := &Indexer{Index: x, List: w.list, Logger: slog.New(slog.DiscardHandler)}
 	ix.Follow(&w.feed)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -216,11 +216,11 @@ func (w *world) compare(ctx context.Context, x *Index, query string) string {
 func TestNothingIsLeftToIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{log: memLog{}, ends: map[sessions.ID]int64{}}
-		x, err := OpenIndex(t.Context(), filepath.Join(t.TempDir(), File))
+		x, err := OpenIndex(t.Context(), filepath.Join(t.TempDir(), File), w)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ix := &Indexer{Index: x, Log: w, List: w.list, Logger: slog.Default()}
+		ix := &Indexer{Index: x, List: w.list, Logger: slog.Default()}
 		ix.Follow(&w.feed)
 		for i := range 5 {
 			var texts []string
