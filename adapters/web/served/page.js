@@ -398,7 +398,7 @@ async function sendNext(one) {
     }
     change(one, { tried: Date.now() });
     const slow = setTimeout(() => {
-      one.unsure = true;
+      one.slow = true;
       drawn(one.session);
     }, slowAfter);
     try {
@@ -1386,10 +1386,10 @@ var Composer = class {
     }
     if (this.enabled === false) this.drawDraft();
     const texts4 = outgoing(this.session);
-    const waits3 = texts4.some(({ unsure }) => unsure);
-    for (const { key: key4, text, unsure, back: back2 } of texts4) {
+    const waits3 = texts4.some(({ slow, unsure }) => slow || unsure);
+    for (const { key: key4, text, slow, unsure, back: back2 } of texts4) {
       const item = element("li", "outgoing");
-      item.append(element("span", "progress", outgoingWords(unsure, back2)), element("span", "receipt-text", text));
+      item.append(element("span", "progress", outgoingWords(slow || unsure, back2)), element("span", "receipt-text", text));
       if (waits3 && !back2) item.append(this.button("Take back", () => takeBack(key4)));
       this.list.append(item);
     }
@@ -1567,9 +1567,9 @@ var Composer = class {
   }
 };
 var isDone = (receipt) => isLast(receipt) || receipt.state === "submitted";
-function outgoingWords(unsure, back2) {
+function outgoingWords(waits3, back2) {
   if (back2) return "being taken back…";
-  return unsure ? "no answer yet; it’s sent again…" : "sending…";
+  return waits3 ? "no answer yet; it’s sent again…" : "sending…";
 }
 function progress({ state: state2 }, agent) {
   const box = element("span", "progress");

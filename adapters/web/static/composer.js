@@ -130,10 +130,10 @@ export class Composer {
     }
     if (this.enabled === false) this.drawDraft();
     const texts = outgoing(this.session);
-    const waits = texts.some(({ unsure }) => unsure);
-    for (const { key, text, unsure, back } of texts) {
+    const waits = texts.some(({ slow, unsure }) => slow || unsure);
+    for (const { key, text, slow, unsure, back } of texts) {
       const item = element('li', 'outgoing');
-      item.append(element('span', 'progress', outgoingWords(unsure, back)), element('span', 'receipt-text', text));
+      item.append(element('span', 'progress', outgoingWords(slow || unsure, back)), element('span', 'receipt-text', text));
       if (waits && !back) item.append(this.button('Take back', () => takeBack(key)));
       this.list.append(item);
     }
@@ -326,9 +326,9 @@ export class Composer {
 // isDone says that nothing more is done about a text.
 const isDone = (receipt) => isLast(receipt) || receipt.state === 'submitted';
 
-function outgoingWords(unsure, back) {
+function outgoingWords(waits, back) {
   if (back) return 'being taken back…';
-  return unsure ? 'no answer yet; it’s sent again…' : 'sending…';
+  return waits ? 'no answer yet; it’s sent again…' : 'sending…';
 }
 
 // progress draws waiting → typed → the agent has it, with what stands in the way.

@@ -25,8 +25,9 @@ const page = crypto.randomUUID();
 const lockOf = (id) => `panebridge-page ${id}`;
 navigator.locks?.request(lockOf(page), () => new Promise(() => {}));
 
-// The texts of this page, oldest first: {session, text, key, at}. tried is when it was sent last, unsure says that nobody has
-// answered then, back that it's to be taken back, receipt is the id of its receipt, and unsent why it wasn't sent.
+// The texts of this page, oldest first: {session, text, key, at}. tried is when it was sent last, slow says that the answer
+// takes long, unsure that nobody has answered, back that it's to be taken back, receipt is the id of its receipt, and unsent
+// why it wasn't sent.
 let texts = [];
 let keeps = true; // the browser keeps them
 const written = new Map(); // by key: when a text was written to this page, by a clock that nobody puts back
@@ -212,7 +213,7 @@ async function sendNext(one) {
     }
     change(one, { tried: Date.now() });
     const slow = setTimeout(() => {
-      one.unsure = true;
+      one.slow = true;
       drawn(one.session);
     }, slowAfter);
     try {
