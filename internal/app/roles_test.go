@@ -348,8 +348,8 @@ func (d *daemon) tryCalls(id, other sessions.ID, pane string) {
 		call = strings.ReplaceAll(call, "/sessions/{id}", "/sessions/"+string(s))
 		call = strings.ReplaceAll(strings.ReplaceAll(call, "{id}", "none"), "{person}", "telegram:1")
 		call = strings.ReplaceAll(call, "{name}", "ann")
-		if strings.HasSuffix(call, "/events") {
-			call += "?session=" + string(s)
+		if strings.HasSuffix(call, "/events") || strings.HasSuffix(call, "/search") {
+			call += "?q=word&session=" + string(s)
 		}
 		return call
 	}

@@ -21,7 +21,7 @@ const everything = "*"
 var rules = map[string][]string{
 	// The way in.
 	"cmd/panebridge": {"internal/cli"},
-	"cmd/pbbench":    {"config", "adapters/all", "qos", "sessions", "sessions/tmux", "polling", "internal/store", "internal/inbox", "internal/app", "internal/api", "internal/api/client", "internal/qosbench", "internal/qostrace", "internal/redistest", "internal/statedir", "internal/storebench"},
+	"cmd/pbbench":    {"config", "adapters/all", "qos", "sessions", "sessions/tmux", "polling", "internal/store", "internal/inbox", "internal/app", "internal/api", "internal/api/client", "internal/qosbench", "internal/qostrace", "internal/redistest", "internal/search", "internal/statedir", "internal/storebench"},
 
 	"cmd/chatdemo": {"adapters/discord/discordtest", "adapters/telegram/telegramtest", "internal/memnet"}, // the stand-ins are what it shows
 
@@ -72,7 +72,7 @@ var rules = map[string][]string{
 	"internal/trips":      {}, // reads the program, and is none of it
 	"internal/redisbots":  {"adapters/all", "adapters/telegram", "config", "internal/api", "internal/findings", "internal/regular", "qos", "qos/redisbucket"},
 	"internal/recorder":   {"internal/recording/format", "internal/redact", "sessions", "sessions/agent", "sessions/tmux", "sessions/transcript"},
-	"internal/statedir":   {"internal/inbox", "internal/regular", "internal/store"},
+	"internal/statedir":   {"internal/inbox", "internal/regular", "internal/search", "internal/store"},
 	"internal/inbox":      {"sessions", "internal/regular"},
 	"internal/browsers":   {"sessions", "adapters/access"},
 	"internal/search":     {"internal/regular", "sessions"},

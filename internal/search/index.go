@@ -85,7 +85,7 @@ func OpenIndex(ctx context.Context, path string, log Log) (*Index, error) {
 var errVersion = errors.New("it's of another version")
 
 func (x *Index) open(ctx context.Context) (err error) {
-	for _, path := range x.filePaths() {
+	for _, path := range FileNames(x.path) {
 		if err := checkFile(path); err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func (x *Index) closeFiles() error {
 // remove removes the index' files.
 func (x *Index) remove() error {
 	var errs []error
-	for _, path := range x.filePaths() {
+	for _, path := range FileNames(x.path) {
 		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
@@ -231,8 +231,9 @@ func (x *Index) remove() error {
 	return errors.Join(errs...)
 }
 
-func (x *Index) filePaths() []string {
-	return []string{x.path, x.path + "-wal", x.path + "-shm", x.path + "-journal"}
+// FileNames are the names of an index' files, its own first.
+func FileNames(path string) []string {
+	return []string{path, path + "-wal", path + "-shm", path + "-journal"}
 }
 
 // checkFile refuses what isn't a file of this user's alone, such as a pipe, which SQLite would wait for. It may be missing.

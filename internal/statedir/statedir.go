@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/panebridge/panebridge/internal/regular"
+	"github.com/panebridge/panebridge/internal/search"
 	"github.com/panebridge/panebridge/internal/store"
 )
 
@@ -56,8 +57,8 @@ type Dir struct {
 
 // What a start makes in a fresh folder.
 var (
-	startFiles   = append(store.FileNames(DatabaseFile), socketFile, pidFile, lockFolder) //nolint:gochecknoglobals // a constant table
-	startFolders = []string{ShellFolder}                                                  //nolint:gochecknoglobals // a constant table
+	startFiles   = slices.Concat(store.FileNames(DatabaseFile), search.FileNames(search.File), []string{socketFile, pidFile, lockFolder}) //nolint:gochecknoglobals // a constant table
+	startFolders = []string{ShellFolder}                                                                                                  //nolint:gochecknoglobals // a constant table
 )
 
 // Open makes the folder if it's missing, and locks it until Close. ErrInUse if another daemon
