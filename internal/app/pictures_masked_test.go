@@ -62,6 +62,13 @@ func TestPicturesHaveNoSecret(t *testing.T) {
 			t.Fatal(err)
 		}
 		topic, _ := b.awaitPlaces(d, name)
+		t.Cleanup(func() {
+			if t.Failed() {
+				for _, m := range b.telegram.See(topic) {
+					t.Logf("in the topic: %+v", m)
+				}
+			}
+		})
 		d.await("the screen", func() bool {
 			text, err := d.api.Screen(d.ctx(), string(s.ID), "text")
 			return err == nil && strings.Contains(text, "ready")
