@@ -21,8 +21,10 @@ type writing struct {
 	was   string                // and of what the person had written before that
 }
 
-// keptWriting is what's kept of it: the rows stand on the screen still.
+// keptWriting is what's kept of it: of its rows the last, since more stand on the screen still.
 type keptWriting struct {
+	Rows  []string              `json:"rows,omitempty"`
+	Width int                   `json:"width,omitempty"`
 	Last  transcript.RecordKind `json:"last,omitempty"`
 	Fail  bool                  `json:"fail,omitempty"`
 	Asked string                `json:"asked,omitempty"`
@@ -30,11 +32,15 @@ type keptWriting struct {
 }
 
 func (w *writing) keep() keptWriting {
-	return keptWriting{w.last, w.fail, start(w.asked), start(w.was)}
+	from := len(w.rows)
+	for size := 0; from > 0 && size+len(w.rows[from-1]) <= maxKeptText; from-- {
+		size += len(w.rows[from-1])
+	}
+	return keptWriting{w.rows[from:], w.width, w.last, w.fail, start(w.asked), start(w.was)}
 }
 
 func (k keptWriting) writing() writing {
-	return writing{last: k.Last, fail: k.Fail, asked: k.Asked, was: k.Was}
+	return writing{rows: k.Rows, width: k.Width, last: k.Last, fail: k.Fail, asked: k.Asked, was: k.Was}
 }
 
 const (
