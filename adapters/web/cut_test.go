@@ -31,6 +31,26 @@ type cutting struct {
 	cut func(line string) bool
 }
 
+// cutSite is a site over such connections.
+func cutSite(t *testing.T) (*site, *cutting) {
+	t.Helper()
+	s, cut := newSite(t), &cutting{}
+	s.stop()
+	s.listen = func(l net.Listener) net.Listener {
+		cut.Listener = l
+		return cut
+	}
+	s.start(t)
+	return s, cut
+}
+
+// each has requests be cut off of which cut says so.
+func (c *cutting) each(cut func(line string) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut = cut
+}
+
 // next has the next request be cut off whose first line begins so.
 func (c *cutting) next(prefix string) (wasCut func() bool) {
 	c.mu.Lock()
@@ -90,14 +110,7 @@ func (c *cutConn) Write(b []byte) (int, error) {
 // nobody knows of a key, and who was let in stays in.
 func TestAnAnswerIsLostOnAConnectionInUse(t *testing.T) {
 	slow(t)
-	s := newSite(t)
-	cut := &cutting{}
-	s.stop()
-	s.listen = func(l net.Listener) net.Listener {
-		cut.Listener = l
-		return cut
-	}
-	s.start(t)
+	s, cut := cutSite(t)
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {} // all wait
 	id := s.daemon.Add("one", "")
 	b := browse(t, 390, 844)
