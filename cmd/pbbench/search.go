@@ -206,7 +206,7 @@ func (b *searchBed) index(ctx context.Context) (x benchIndex, stop func() error,
 	go func() { ended <- x.Run(ctx) }()
 	stop = func() error {
 		cancel()
-		return errors.Join(<-ended, x.Index.Close())
+		return errors.Join(<-ended, x.Close())
 	}
 	b.await(ctx, x)
 	return x, stop, time.Since(began), ctx.Err()
