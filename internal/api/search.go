@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/internal/search"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -73,7 +74,9 @@ func (a *api) search(w http.ResponseWriter, r *http.Request) error {
 		if s, err := a.opts.Sessions.Get(string(h.Session)); err == nil {
 			hit.Name = a.shownText(s.Name)
 		}
-		_, hit.Secrets = a.shownLines(ctx, h.Session, []sessions.Line{h.Line}, true)
+		if a.may(ctx, access.Admin) { // to anybody else it was masked as it was read
+			hit.Secrets = a.secrets(ctx, h.Session, []sessions.Line{h.Line})
+		}
 		out.Hits = append(out.Hits, hit)
 	}
 	writeJSON(w, http.StatusOK, out)
