@@ -112,7 +112,7 @@ func lookForBarriers(t *testing.T, width int) {
 	b.Until("lines", lineCount+" > 20")
 	for _, text := range []string{"first", "second"} {
 		b.Do(chromedp.SendKeys("#text", text), browsertest.Enter())
-		b.Until("it's sent", field+` === ''`)
+		b.Until("it's sent", field+` === '' && `+atRest)
 	}
 	s.daemon.SetReceipt(s.daemon.Receipts()[0].ID, sessions.ReceiptHeld, "a dialog is open")
 	b.Do(chromedp.WaitVisible(".receipt[data-state=held]"))

@@ -56,7 +56,7 @@ func TestFilesAreSentToASession(t *testing.T) {
 	browsertest.Eval[bool](b, `(history.back(), true)`)
 	b.Until("they're there still", `document.querySelectorAll('.file[data-state=there]').length === 3`)
 	b.Do(chromedp.SendKeys("#text", "look at these"), browsertest.Enter())
-	b.Until("they're sent", `document.querySelectorAll('.file').length === 0 && document.querySelector('#text').value === ''`)
+	b.Until("they're sent", `document.querySelectorAll('.file').length === 0 && document.querySelector('#text').value === '' && `+atRest)
 	sent := s.daemon.Receipts()
 	if len(sent) != 1 || !strings.HasPrefix(sent[0].Text, "look at these "+cwd) {
 		t.Fatalf("sent are %+v", sent)
@@ -82,7 +82,7 @@ func TestFilesAreSentToASession(t *testing.T) {
 		t.Errorf("the page is %d pixels wide on a phone of 390", wide)
 	}
 	b.Do(chromedp.Click(".file [aria-label^=Remove]"), chromedp.Focus("#text"), browsertest.Enter())
-	b.Until("the text alone", `document.querySelector('#text').value === ''`)
+	b.Until("the text alone", `document.querySelector('#text').value === '' && `+atRest)
 	if sent = s.daemon.Receipts(); len(sent) != 2 || sent[1].Text != "and this" {
 		t.Errorf("sent are %+v", sent)
 	}
