@@ -8,22 +8,28 @@ function element(tag, className, text) {
   if (text !== void 0) e.textContent = text;
   return e;
 }
+function smallButton(text, fn, role = "") {
+  const button2 = element("button", `button small ${role}`.trim(), text);
+  button2.type = "button";
+  button2.addEventListener("click", fn);
+  return button2;
+}
 function copyButton(text) {
-  const button3 = element("button", "copy", "Copy");
-  button3.type = "button";
-  button3.addEventListener("click", async () => {
+  const button2 = element("button", "copy", "Copy");
+  button2.type = "button";
+  button2.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(text());
-      button3.textContent = "Copied";
+      button2.textContent = "Copied";
     } catch {
       toast("The browser doesn’t let the page copy. Select the text instead.");
       return;
     }
     setTimeout(() => {
-      button3.textContent = "Copy";
+      button2.textContent = "Copy";
     }, 2e3);
   });
-  return button3;
+  return button2;
 }
 var toastTimer = 0;
 function toast(text) {
@@ -589,8 +595,8 @@ function receiptWords({ state: state2, cause, reason, submit }, agent) {
 // dialogs.js
 function newDialog(created) {
   const dialog = byId("new-dialog");
-  for (const button3 of ["new", "inbox-new", "begin"]) {
-    byId(button3).addEventListener("click", () => {
+  for (const button2 of ["new", "inbox-new", "begin"]) {
+    byId(button2).addEventListener("click", () => {
       byId("new-error").textContent = "";
       begun = null;
       dialog.showModal();
@@ -660,7 +666,7 @@ function closeDialog(current2, done) {
   const dialog = byId("close-dialog");
   let act = async () => {
   };
-  const ask = (button3, question) => byId(button3).addEventListener("click", () => {
+  const ask = (button2, question) => byId(button2).addEventListener("click", () => {
     const session = current2();
     if (!session) return;
     const { title, text, confirm, call: call2 } = question(session);
@@ -700,15 +706,15 @@ var removing = ({ name }) => ({
   confirm: "Remove",
   call: forgetSession
 });
-async function attempt(button3, error, fn) {
-  byId(button3).disabled = true;
+async function attempt(button2, error, fn) {
+  byId(button2).disabled = true;
   byId(error).textContent = "";
   try {
     await fn();
   } catch (e) {
     byId(error).textContent = e.message;
   } finally {
-    const again = byId(button3);
+    const again = byId(button2);
     if (again) again.disabled = false;
   }
 }
@@ -737,9 +743,9 @@ function accessDialog() {
 function showAccess(chats) {
   byId("access-foot").hidden = !chats;
 }
-function change2(button3, fn) {
+function change2(button2, fn) {
   byId("access-said").textContent = "";
-  return attempt(button3, "access-error", async () => {
+  return attempt(button2, "access-error", async () => {
     byId("access-said").textContent = await fn();
     await drawEntries();
   });
@@ -772,12 +778,10 @@ function when(iso) {
   return age === "now" ? "just now" : `${age} ago`;
 }
 function revokeButton({ person, role, name }) {
-  const button3 = element("button", "button small", "Take back");
-  button3.type = "button";
-  button3.id = `revoke-${person}-${role}`;
-  button3.setAttribute("aria-label", `Take back ${role} from ${name || person}`);
-  button3.addEventListener("click", () => change2(button3.id, async () => (await revokeAccess(person, role)).message));
-  return button3;
+  const button2 = smallButton("Take back", () => change2(button2.id, async () => (await revokeAccess(person, role)).message));
+  button2.id = `revoke-${person}-${role}`;
+  button2.setAttribute("aria-label", `Take back ${role} from ${name || person}`);
+  return button2;
 }
 
 // badge.js
@@ -1256,7 +1260,7 @@ var Uploads = class {
     item.dataset.state = one.error ? "failed" : one.path ? "there" : "coming";
     item.append(element("span", "file-name", one.name));
     if (one.error) {
-      item.append(element("span", "file-error", one.error), button("Try again", () => this.send(one)));
+      item.append(element("span", "file-error", one.error), smallButton("Try again", () => this.send(one)));
     } else if (!one.path) {
       const meter = element("progress");
       meter.max = one.file.size;
@@ -1264,7 +1268,7 @@ var Uploads = class {
       meter.setAttribute("aria-label", `How much of ${one.name} is sent`);
       item.append(meter);
     }
-    const remove = button("✕", () => this.remove(one));
+    const remove = smallButton("✕", () => this.remove(one));
     remove.setAttribute("aria-label", `Remove ${one.name}`);
     item.append(remove);
     return item;
@@ -1273,12 +1277,6 @@ var Uploads = class {
 function forgetUploads() {
   for (const files of uploads.values()) for (const one of files) one.gone.abort();
   uploads.clear();
-}
-function button(text, fn) {
-  const made = element("button", "button small", text);
-  made.type = "button";
-  made.addEventListener("click", fn);
-  return made;
 }
 
 // composer.js
@@ -1309,8 +1307,8 @@ var Composer = class {
     });
     on(this.text, "keydown", (event) => this.key(event));
     on(this.text, "input", () => this.changed());
-    for (const button3 of document.querySelectorAll("[data-key]")) {
-      on(button3, "click", () => this.press(button3.dataset.key));
+    for (const button2 of document.querySelectorAll("[data-key]")) {
+      on(button2, "click", () => this.press(button2.dataset.key));
     }
     this.uploads = new Uploads(session);
     this.unwatch = watchOutgoing(session, this);
@@ -1390,7 +1388,7 @@ var Composer = class {
     for (const { key: key4, text, slow, unsure, back: back2 } of texts4) {
       const item = element("li", "outgoing");
       item.append(element("span", "progress", outgoingWords(slow || unsure, back2)), element("span", "receipt-text", text));
-      if (waits3 && !back2) item.append(this.button("Take back", () => takeBack(key4)));
+      if (waits3 && !back2) item.append(smallButton("Take back", () => takeBack(key4)));
       this.list.append(item);
     }
   }
@@ -1501,13 +1499,13 @@ var Composer = class {
     const by = authorWords(receipt.author, receipt.by);
     if (by && !isMe(receipt.author)) item.append(element("span", "receipt-author", `by ${by}`));
     for (const way of receipt.revivals ?? []) {
-      item.append(this.button(revivals[way] ?? way, () => this.sendAnyway(receipt, way), "needs-approver"));
+      item.append(smallButton(revivals[way] ?? way, () => this.sendAnyway(receipt, way), "needs-approver"));
     }
     if (receipt.quoted) {
       const label2 = receipt.front ? `Type it into ${receipt.front} all the same` : "Send anyway";
-      item.append(this.button(label2, () => this.sendAnyway(receipt), "needs-approver"));
+      item.append(smallButton(label2, () => this.sendAnyway(receipt), "needs-approver"));
     }
-    if (takeable.has(receipt.state)) item.append(this.button("Take back", () => this.takeBack(receipt)));
+    if (takeable.has(receipt.state)) item.append(smallButton("Take back", () => this.takeBack(receipt)));
     if (receipt.state === "failed") this.offerAgain(item, textSent(receipt.id), () => settle(receipt.id));
     if (receipt.reason) item.append(element("span", "receipt-reason", receipt.reason));
     this.number();
@@ -1521,18 +1519,12 @@ var Composer = class {
     };
     if (text !== void 0 && this.enabled === false) item.append(copyButton(() => text));
     else if (text !== void 0) {
-      item.append(this.button("Write again", () => {
+      item.append(smallButton("Write again", () => {
         end();
         writeBack(this.session, text);
       }));
     }
-    item.append(this.button("Dismiss", end));
-  }
-  button(text, fn, role = "") {
-    const button3 = element("button", `button small ${role}`.trim(), text);
-    button3.type = "button";
-    button3.addEventListener("click", fn);
-    return button3;
+    item.append(smallButton("Dismiss", end));
   }
   // sendAnyway is for the screen, or the program in front, as it was when the button was
   // drawn.
@@ -2036,13 +2028,13 @@ function secretsNote(card) {
   const { about: about3 } = card;
   const shown3 = about3.secrets === "show";
   const note = element("p", "tool-note", shown3 ? "Secrets are shown. " : "Secrets are masked. ");
-  const button3 = element("button", "button small needs-admin", shown3 ? "Mask them" : "Show them");
-  button3.type = "button";
-  button3.addEventListener("click", () => {
+  const button2 = element("button", "button small needs-admin", shown3 ? "Mask them" : "Show them");
+  button2.type = "button";
+  button2.addEventListener("click", () => {
     about3.secrets = shown3 ? "mask" : "show";
     fill(card);
   });
-  note.append(button3);
+  note.append(button2);
   return note;
 }
 
@@ -2353,13 +2345,13 @@ var PromptPanel = class {
     const keys = prompt.kind === "unread";
     const list2 = element("div", keys ? "prompt-options prompt-keys" : "prompt-options");
     for (const option of offered(prompt)) {
-      const button3 = element("button", "button prompt-option");
-      button3.type = "button";
-      if (!keys) button3.append(element("span", "prompt-n", String(option.n)));
-      answersTo(button3, keys ? option.label : option.n);
-      button3.append(labelOf(option));
-      button3.addEventListener("click", () => this.answer({ option: option.n }));
-      list2.append(button3);
+      const button2 = element("button", "button prompt-option");
+      button2.type = "button";
+      if (!keys) button2.append(element("span", "prompt-n", String(option.n)));
+      answersTo(button2, keys ? option.label : option.n);
+      button2.append(labelOf(option));
+      button2.addEventListener("click", () => this.answer({ option: option.n }));
+      list2.append(button2);
     }
     return list2;
   }
@@ -2441,9 +2433,9 @@ function labelOf(option) {
   return label2;
 }
 function sendButton(text) {
-  const button3 = element("button", "button primary", text);
-  button3.type = "submit";
-  return button3;
+  const button2 = element("button", "button primary", text);
+  button2.type = "submit";
+  return button2;
 }
 var answerer = (answer) => authorBegins(answer?.author, answer?.name) || "Somebody";
 var who = ({ answer }) => answerer(answer);
@@ -2625,19 +2617,19 @@ var TurnList = class {
   }
   entry(turn) {
     const row = element("li");
-    const button3 = element("button", "turn-entry");
-    button3.type = "button";
-    button3.dataset.turn = turn.turn;
+    const button2 = element("button", "turn-entry");
+    button2.type = "button";
+    button2.dataset.turn = turn.turn;
     const state2 = turn.open ? "at work" : failed(turn) ? "failed" : "done";
     const about3 = turn.open ? `since ${clock(turn.started_at)}` : `${took(lasted(turn))} · ${clock(turn.ended_at)}`;
     const asked = element("span", "turn-asked", turn.asked || `Turn ${turn.turn}`);
     asked.dir = "auto";
-    button3.append(asked, element("span", `turn-about ${state2.replace(" ", "-")}`, `${state2} · ${about3}`));
-    button3.addEventListener("click", () => {
+    button2.append(asked, element("span", `turn-about ${state2.replace(" ", "-")}`, `${state2} · ${about3}`));
+    button2.addEventListener("click", () => {
       this.dialog.close();
       this.choose(turn.first);
     });
-    row.append(button3);
+    row.append(button2);
     return row;
   }
   close() {
@@ -3324,12 +3316,10 @@ var DevicesDialog = class {
     return box;
   }
   button(id, text, label2, fn) {
-    const button3 = element("button", "button small", text);
-    button3.type = "button";
-    button3.id = id;
-    if (label2) button3.setAttribute("aria-label", label2);
-    button3.addEventListener("click", fn);
-    return button3;
+    const button2 = smallButton(text, fn);
+    button2.id = id;
+    if (label2) button2.setAttribute("aria-label", label2);
+    return button2;
   }
   askAbout(id) {
     const before2 = this.asking;
@@ -3601,32 +3591,32 @@ function drawList(groups, open, choose2) {
 }
 function makeItem(id, choose2) {
   const item = element("li");
-  const button3 = element("button", "session");
-  button3.type = "button";
-  button3.addEventListener("click", () => choose2(id));
+  const button2 = element("button", "session");
+  button2.type = "button";
+  button2.addEventListener("click", () => choose2(id));
   const names = element("span", "session-names");
   names.append(element("span", "session-name"), element("span", "session-agent"));
   const side = element("span", "session-side");
   side.append(element("span", "session-needs", "needs you"), element("span", "session-time"));
-  button3.append(element("span", "dot"), names, side);
-  item.append(button3);
+  button2.append(element("span", "dot"), names, side);
+  item.append(button2);
   return item;
 }
 function drawItem(item, session) {
-  const button3 = item.firstChild;
-  button3.dataset.state = session.state;
-  if (session.id === chosen) button3.setAttribute("aria-current", "true");
-  else button3.removeAttribute("aria-current");
-  button3.title = machineWords(session);
+  const button2 = item.firstChild;
+  button2.dataset.state = session.state;
+  if (session.id === chosen) button2.setAttribute("aria-current", "true");
+  else button2.removeAttribute("aria-current");
+  button2.title = machineWords(session);
   const set2 = (selector, text) => {
-    const e = button3.querySelector(selector);
+    const e = button2.querySelector(selector);
     if (e.textContent !== text) e.textContent = text;
   };
   set2(".session-name", session.name);
   set2(".session-agent", [session.agent, needsYou(session) ? lasting(session.since) : stateWords(session).split(",")[0]].filter(Boolean).join(" · "));
   set2(".session-time", shortAgo(session.last_output_at));
-  button3.querySelector(".session-needs").hidden = !needsYou(session) || isMuted(session);
-  button3.dataset.muted = String(isMuted(session));
+  button2.querySelector(".session-needs").hidden = !needsYou(session) || isMuted(session);
+  button2.dataset.muted = String(isMuted(session));
 }
 
 // mail.js
@@ -3697,8 +3687,8 @@ var MailDialog = class {
     text.dir = "auto";
     const buttons = element("div", "mail-buttons");
     buttons.append(
-      button2(`mail-answer-${letter.id}`, "Answer", `Answer ${letter.from}`, () => this.answer(letter)),
-      button2(`mail-done-${letter.id}`, "Done", `It’s done: what ${letter.from} wrote`, () => this.change(`mail-done-${letter.id}`, async () => {
+      button(`mail-answer-${letter.id}`, "Answer", `Answer ${letter.from}`, () => this.answer(letter)),
+      button(`mail-done-${letter.id}`, "Done", `It’s done: what ${letter.from} wrote`, () => this.change(`mail-done-${letter.id}`, async () => {
         await settleLetter(letter.id);
         return "Done.";
       }))
@@ -3747,12 +3737,10 @@ function fleetNodes({ name, members }) {
   }));
   return [element("h3", "", name), list2];
 }
-function button2(id, text, label2, fn) {
-  const made = element("button", "button small", text);
-  made.type = "button";
+function button(id, text, label2, fn) {
+  const made = smallButton(text, fn);
   made.id = id;
   made.setAttribute("aria-label", label2);
-  made.addEventListener("click", fn);
   return made;
 }
 
@@ -3863,9 +3851,9 @@ var MirrorDialog = class {
     item.append(end);
     return item;
   }
-  change(button3, fn) {
+  change(button2, fn) {
     byId("mirror-said").textContent = "";
-    return attempt(button3, "mirror-error", async () => {
+    return attempt(button2, "mirror-error", async () => {
       byId("mirror-said").textContent = await fn();
       await this.done();
       this.draw();
@@ -4037,9 +4025,7 @@ function drawStranded(isOpen, isThere) {
   byId("stranded-texts").replaceChildren(...texts4.map((one) => {
     const item = element("li", "receipt");
     item.dataset.state = "failed";
-    const end = element("button", "button small", "Dismiss");
-    end.type = "button";
-    end.addEventListener("click", () => {
+    const end = smallButton("Dismiss", () => {
       dismiss(one.key);
       drawStranded(isOpen, isThere);
     });

@@ -1,6 +1,6 @@
 'use strict';
 
-import { byId, element } from './dom.js';
+import { byId, element, smallButton } from './dom.js';
 import { grantAccess, listAccess, revokeAccess } from './api.js';
 import { attempt } from './dialogs.js';
 import { shortAgo } from './words.js';
@@ -75,10 +75,8 @@ function when(iso) {
 }
 
 function revokeButton({ person, role, name }) {
-  const button = element('button', 'button small', 'Take back');
-  button.type = 'button';
+  const button = smallButton('Take back', () => change(button.id, async () => (await revokeAccess(person, role)).message));
   button.id = `revoke-${person}-${role}`;
   button.setAttribute('aria-label', `Take back ${role} from ${name || person}`);
-  button.addEventListener('click', () => change(button.id, async () => (await revokeAccess(person, role)).message));
   return button;
 }

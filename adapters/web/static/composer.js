@@ -1,6 +1,6 @@
 'use strict';
 
-import { byId, copyButton, element, toast } from './dom.js';
+import { byId, copyButton, element, smallButton, toast } from './dom.js';
 import { cancelReceipt, getReceipt, isAway, openReceipts, pressKeys, sendAnyway } from './api.js';
 import { draftOf, isForgotten, keepDraft, onDraft } from './drafts.js';
 import {
@@ -134,7 +134,7 @@ export class Composer {
     for (const { key, text, slow, unsure, back } of texts) {
       const item = element('li', 'outgoing');
       item.append(element('span', 'progress', outgoingWords(slow || unsure, back)), element('span', 'receipt-text', text));
-      if (waits && !back) item.append(this.button('Take back', () => takeBack(key)));
+      if (waits && !back) item.append(smallButton('Take back', () => takeBack(key)));
       this.list.append(item);
     }
   }
@@ -253,13 +253,13 @@ export class Composer {
     const by = authorWords(receipt.author, receipt.by);
     if (by && !isMe(receipt.author)) item.append(element('span', 'receipt-author', `by ${by}`));
     for (const way of receipt.revivals ?? []) {
-      item.append(this.button(revivals[way] ?? way, () => this.sendAnyway(receipt, way), 'needs-approver'));
+      item.append(smallButton(revivals[way] ?? way, () => this.sendAnyway(receipt, way), 'needs-approver'));
     }
     if (receipt.quoted) {
       const label = receipt.front ? `Type it into ${receipt.front} all the same` : 'Send anyway';
-      item.append(this.button(label, () => this.sendAnyway(receipt), 'needs-approver'));
+      item.append(smallButton(label, () => this.sendAnyway(receipt), 'needs-approver'));
     }
-    if (takeable.has(receipt.state)) item.append(this.button('Take back', () => this.takeBack(receipt)));
+    if (takeable.has(receipt.state)) item.append(smallButton('Take back', () => this.takeBack(receipt)));
     if (receipt.state === 'failed') this.offerAgain(item, textSent(receipt.id), () => settle(receipt.id));
     if (receipt.reason) item.append(element('span', 'receipt-reason', receipt.reason));
     this.number();
@@ -274,19 +274,12 @@ export class Composer {
     };
     if (text !== undefined && this.enabled === false) item.append(copyButton(() => text));
     else if (text !== undefined) {
-      item.append(this.button('Write again', () => {
+      item.append(smallButton('Write again', () => {
         end();
         writeBack(this.session, text);
       }));
     }
-    item.append(this.button('Dismiss', end));
-  }
-
-  button(text, fn, role = '') {
-    const button = element('button', `button small ${role}`.trim(), text);
-    button.type = 'button';
-    button.addEventListener('click', fn);
-    return button;
+    item.append(smallButton('Dismiss', end));
   }
 
   // sendAnyway is for the screen, or the program in front, as it was when the button was

@@ -1,6 +1,6 @@
 'use strict';
 
-import { byId, element, toast } from './dom.js';
+import { byId, element, smallButton, toast } from './dom.js';
 import { getPage, revokeBrowser } from './api.js';
 import { attempt } from './dialogs.js';
 import { isMyID, mayDo, rolesKnown } from './roles.js';
@@ -122,11 +122,9 @@ export class DevicesDialog {
   }
 
   button(id, text, label, fn) {
-    const button = element('button', 'button small', text);
-    button.type = 'button';
+    const button = smallButton(text, fn);
     button.id = id;
     if (label) button.setAttribute('aria-label', label);
-    button.addEventListener('click', fn);
     return button;
   }
 

@@ -12,6 +12,14 @@ export function element(tag, className, text) {
   return e;
 }
 
+// smallButton calls fn when it's pressed; role is a class of those who may see it.
+export function smallButton(text, fn, role = '') {
+  const button = element('button', `button small ${role}`.trim(), text);
+  button.type = 'button';
+  button.addEventListener('click', fn);
+  return button;
+}
+
 // copyButton copies what text returns when it's pressed, and says so.
 export function copyButton(text) {
   const button = element('button', 'copy', 'Copy');

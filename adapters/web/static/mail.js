@@ -1,6 +1,6 @@
 'use strict';
 
-import { byId, element } from './dom.js';
+import { byId, element, smallButton } from './dom.js';
 import { listFleets, listLetters, sendLetter, settleLetter } from './api.js';
 import { attempt } from './dialogs.js';
 import { mayDo } from './roles.js';
@@ -136,10 +136,8 @@ function fleetNodes({ name, members }) {
 }
 
 function button(id, text, label, fn) {
-  const made = element('button', 'button small', text);
-  made.type = 'button';
+  const made = smallButton(text, fn);
   made.id = id;
   made.setAttribute('aria-label', label);
-  made.addEventListener('click', fn);
   return made;
 }

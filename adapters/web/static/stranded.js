@@ -1,6 +1,6 @@
 'use strict';
 
-import { byId, copyButton, element } from './dom.js';
+import { byId, copyButton, element, smallButton } from './dom.js';
 import { dismiss, stranded } from './outgoing.js';
 
 // Texts that weren't sent, of which the session is gone: they stand above the inbox until somebody dismisses them.
@@ -17,9 +17,7 @@ export function drawStranded(isOpen, isThere) {
   byId('stranded-texts').replaceChildren(...texts.map((one) => {
     const item = element('li', 'receipt');
     item.dataset.state = 'failed';
-    const end = element('button', 'button small', 'Dismiss');
-    end.type = 'button';
-    end.addEventListener('click', () => {
+    const end = smallButton('Dismiss', () => {
       dismiss(one.key);
       drawStranded(isOpen, isThere);
     });

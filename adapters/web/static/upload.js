@@ -1,6 +1,6 @@
 'use strict';
 
-import { byId, element, toast } from './dom.js';
+import { byId, element, smallButton, toast } from './dom.js';
 import { sendFilePart } from './api.js';
 
 // Files for a session: chosen, dragged in, pasted or taken with a phone's camera. Each goes to the session's folder in
@@ -141,7 +141,7 @@ export class Uploads {
     item.dataset.state = one.error ? 'failed' : one.path ? 'there' : 'coming';
     item.append(element('span', 'file-name', one.name));
     if (one.error) {
-      item.append(element('span', 'file-error', one.error), button('Try again', () => this.send(one)));
+      item.append(element('span', 'file-error', one.error), smallButton('Try again', () => this.send(one)));
     } else if (!one.path) {
       const meter = element('progress');
       meter.max = one.file.size;
@@ -149,7 +149,7 @@ export class Uploads {
       meter.setAttribute('aria-label', `How much of ${one.name} is sent`);
       item.append(meter);
     }
-    const remove = button('✕', () => this.remove(one));
+    const remove = smallButton('✕', () => this.remove(one));
     remove.setAttribute('aria-label', `Remove ${one.name}`);
     item.append(remove);
     return item;
@@ -160,11 +160,4 @@ export class Uploads {
 export function forgetUploads() {
   for (const files of uploads.values()) for (const one of files) one.gone.abort();
   uploads.clear();
-}
-
-function button(text, fn) {
-  const made = element('button', 'button small', text);
-  made.type = 'button';
-  made.addEventListener('click', fn);
-  return made;
 }
