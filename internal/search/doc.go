@@ -13,7 +13,7 @@
 // text. All of it can be made anew from the log, so a damaged index is removed, and one that's behind catches up. A table
 // holds up to 65,536 lines of one session: to forget these is to drop a table, which takes 4 ms, where one that all
 // sessions share takes 1 ms for each line (measured with secure_delete, 20,000 lines a session). Each table takes a search
-// 0.2 ms, so the small ones of many sessions that are silent are merged; to forget one of these sessions is to index the
+// some time, so the small ones of many sessions that are silent are merged; to forget one of these sessions is to index the
 // others anew that are in the same table. The database is apart from the log's: in one transaction with it an append would
 // take 3 to 4 times as long.
 //

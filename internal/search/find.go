@@ -3,7 +3,6 @@ package search
 import (
 	"container/heap"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math"
@@ -58,15 +57,18 @@ func (x *Index) reportDamage() {
 func (x *Index) find(ctx context.Context, log Log, q WordQuery, limit int, ids []sessions.ID) (_ Found, err error) {
 	x.files.RLock()
 	defer x.files.RUnlock()
-	tx, blocks, err := x.snapshot(ctx, ids)
+	if x.isShut {
+		return Found{}, errShut
+	}
+	r, blocks, err := x.begin(ctx, ids)
 	if err != nil {
 		return Found{}, err
 	}
-	defer func() { err = errors.Join(err, tx.Rollback()) }()
+	defer func() { err = errors.Join(err, x.end(ctx, r)) }()
 	var waiting finderHeap
 	rows := map[int64]*tableRows{}
 	for _, b := range blocks {
-		f := &blockFinder{block: b, tx: tx, log: log, query: q, few: x.fewRows, page: limit, below: math.MaxInt64, at: b.newest}
+		f := &blockFinder{block: b, reader: r, log: log, query: q, few: x.fewRows, page: limit, below: math.MaxInt64, at: b.newest}
 		if b.isMerged {
 			if rows[b.table] == nil {
 				rows[b.table] = &tableRows{}
@@ -95,21 +97,6 @@ func (x *Index) find(ctx context.Context, log Log, q WordQuery, limit int, ids [
 	return out, nil
 }
 
-// snapshot begins to read the index, and returns the blocks of some sessions, or of all, as they are in what's read.
-func (x *Index) snapshot(ctx context.Context, ids []sessions.ID) (*sql.Tx, []block, error) {
-	tx, err := x.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return nil, nil, err
-	}
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	var n int
-	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM blocks LIMIT 1)").Scan(&n); err != nil { // it begins with the first look
-		return nil, nil, errors.Join(err, tx.Rollback())
-	}
-	return tx, x.all(ids), nil
-}
-
 // tableRows are the rows that a query finds in a table with several blocks, if they're few: then one look is enough for all.
 type tableRows struct {
 	isAsked, isAll bool
@@ -122,7 +109,7 @@ const fewRows = 1000
 // blockFinder finds lines in a block, from the newest on.
 type blockFinder struct {
 	block
-	tx    *sql.Tx
+	*reader
 	log   Log
 	query WordQuery
 	rows  *tableRows // of its table; nil: it's alone there
@@ -171,7 +158,7 @@ func (f *blockFinder) ask(ctx context.Context) (err error) {
 	from, to := f.first+f.shift, min(f.below-1, f.last+f.shift)
 	if f.rows != nil && !f.rows.isAsked {
 		f.rows.isAsked = true
-		if f.rows.rows, err = f.lastRows(ctx, 0, math.MaxInt64, f.few); err != nil {
+		if f.rows.rows, err = f.lastRows(ctx, f.table, f.query.match, 0, math.MaxInt64, f.few); err != nil {
 			return err
 		}
 		f.rows.isAll = len(f.rows.rows) < f.few
@@ -185,7 +172,7 @@ func (f *blockFinder) ask(ctx context.Context) (err error) {
 		}
 		return nil
 	}
-	rows, err := f.lastRows(ctx, from, to, f.page)
+	rows, err := f.lastRows(ctx, f.table, f.query.match, from, to, f.page)
 	if err != nil {
 		return err
 	}
@@ -195,24 +182,6 @@ func (f *blockFinder) ask(ctx context.Context) (err error) {
 	}
 	f.isEnd = len(rows) < f.page
 	return nil
-}
-
-// lastRows returns the numbers of the last rows of a range that the query finds.
-func (f *blockFinder) lastRows(ctx context.Context, from, to int64, limit int) (found []int64, err error) {
-	name := tableName(f.table)
-	rows, err := f.tx.QueryContext(ctx, "SELECT rowid FROM "+name+" WHERE "+name+" MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?", f.query.match, from, to, limit) //nolint:gosec // a number is in the name
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var row int64
-		if err := rows.Scan(&row); err != nil {
-			return nil, err
-		}
-		found = append(found, row)
-	}
-	return found, rows.Err()
 }
 
 // finderHeap has the one first whose next line may be the newest.

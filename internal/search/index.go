@@ -59,6 +59,7 @@ type Index struct {
 	files   sync.RWMutex // held to write while the files are made anew, else to read
 	write   *sql.DB      // one connection
 	read    *sql.DB
+	readers readers
 	isShut  bool          // the files couldn't be made anew
 	damaged chan struct{} // a search has met damage
 
@@ -102,8 +103,11 @@ func (x *Index) open(ctx context.Context) (err error) {
 	if x.write, err = openSQL(x.path, 1, pragmas...); err != nil {
 		return err
 	}
-	if x.read, err = openSQL(x.path, 2, "busy_timeout(5000)", "query_only(1)"); err == nil {
+	if x.read, err = openSQL(x.path, readConns+1, "busy_timeout(5000)", "query_only(1)"); err == nil { // one to check it
 		err = x.prepare(ctx)
+	}
+	if err == nil {
+		x.readers, err = openReaders(ctx, x.read)
 	}
 	if err != nil {
 		err = errors.Join(err, x.closeFiles())
@@ -202,7 +206,10 @@ func (x *Index) check(ctx context.Context) error {
 	return nil
 }
 
-var errDamaged = errors.New("it's damaged")
+var (
+	errDamaged = errors.New("it's damaged")
+	errShut    = fmt.Errorf("%w: the index for searches is to be made anew", sessions.ErrUnavailable)
+)
 
 // isDamaged reports whether an error says that the index' files can't be read.
 func isDamaged(err error) bool {
@@ -211,7 +218,7 @@ func isDamaged(err error) bool {
 }
 
 func (x *Index) closeFiles() error {
-	var errs []error
+	errs := []error{x.readers.close()}
 	for _, db := range []*sql.DB{x.read, x.write} {
 		if db != nil {
 			errs = append(errs, db.Close())
