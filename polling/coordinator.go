@@ -33,7 +33,10 @@ type Options struct {
 	Prompts         []*regexp.Regexp // what shells' prompts look like, see NewPrompts; none: they aren't recognised
 	Panicked        func()           // is told that a poller panicked and is begun anew; nil: nobody is
 	Hung            func()           // is told once of each time that looks, or captures of a pane, aren't answered; nil: nobody is
-	Logger          *slog.Logger
+	// WatchWrites watches a terminal by its path, so that sessions which somebody talks to or looks at are read as soon as
+	// their programs write. nil: nothing tells of writes.
+	WatchWrites func(tty string) (WriteWatch, error)
+	Logger      *slog.Logger
 }
 
 func (o Options) withDefaults() Options {
@@ -66,21 +69,22 @@ func (o Options) withDefaults() Options {
 // it. Run looks at each tmux server once a tick and wakes the pollers of the
 // panes that changed.
 type PollingCoordinator struct {
-	opt     *tuned
-	log     Log
-	owner   Owner // from Run on
-	mu      sync.Mutex
-	ctx     context.Context //nolint:containedctx // the pollers' life is Run's, not Start's
-	pollers map[sessions.ID]*OutputPoller
-	servers map[string]*serverWatch
-	running sync.WaitGroup
+	opt       *tuned
+	log       Log
+	owner     Owner // from Run on
+	mu        sync.Mutex
+	ctx       context.Context //nolint:containedctx // the pollers' life is Run's, not Start's
+	pollers   map[sessions.ID]*OutputPoller
+	servers   map[string]*serverWatch
+	followers map[sessions.ID]int // how many want a session's output as soon as it's written
+	running   sync.WaitGroup
 }
 
 // NewCoordinator returns a coordinator of pollers over the named sources.
 func NewCoordinator(sources map[string]PaneSource, log Log, opt Options) *PollingCoordinator {
 	c := &PollingCoordinator{
 		opt: newTuned(opt), log: log,
-		pollers: map[sessions.ID]*OutputPoller{}, servers: map[string]*serverWatch{},
+		pollers: map[sessions.ID]*OutputPoller{}, servers: map[string]*serverWatch{}, followers: map[sessions.ID]int{},
 	}
 	for name, src := range sources {
 		c.servers[name] = newServerWatch(name, src, c.opt)
@@ -95,6 +99,7 @@ func (c *PollingCoordinator) Run(ctx context.Context, owner Owner) error {
 	c.ctx, c.owner = ctx, owner
 	for _, p := range c.pollers { // started before Run
 		c.launchPoller(ctx, p)
+		c.followWrites(p)
 	}
 	c.mu.Unlock()
 	var wg sync.WaitGroup
@@ -138,8 +143,10 @@ func (c *PollingCoordinator) Start(t PolledPane) error {
 		return fmt.Errorf("start poller of %s: pane %s: %w", t.Session, t.Pane, ErrRunning)
 	}
 	c.pollers[t.Session] = p
+	p.followers = c.followers[t.Session]
 	if c.ctx != nil {
 		c.launchPoller(c.ctx, p)
+		c.followWrites(p)
 	}
 	return nil
 }
@@ -173,6 +180,9 @@ func (c *PollingCoordinator) NoteTyped(id sessions.ID, text string) {
 	}
 	p.noteTyped(text, time.Now(), c.opt.get().Marker)
 	c.servers[p.target.Server].focusOn(p)
+	c.mu.Lock()
+	c.followWrites(p)
+	c.mu.Unlock()
 }
 
 // LookNow wakes a session's poller, which looks at the pane at once. It doesn't block.

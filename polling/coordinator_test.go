@@ -133,7 +133,7 @@ func (f *fakeSource) Snapshot(ctx context.Context, pane string, _ sessions.RowWi
 		return sessions.Snapshot{}, sessions.ErrUnknown
 	}
 	const height = 10
-	s := sessions.Snapshot{Pane: pane, PID: 1, Width: 80, Height: height, HistoryLimit: 10_000, CursorVisible: true, Activity: p.activity}
+	s := sessions.Snapshot{Pane: pane, PID: 1, TTY: "/dev/" + pane, Width: 80, Height: height, HistoryLimit: 10_000, CursorVisible: true, Activity: p.activity}
 	s.Rows = append(slices.Clone(p.rows), "")
 	s.HistorySize = max(0, len(s.Rows)-height)
 	s.CursorY = len(s.Rows) - 1 - s.HistorySize
@@ -160,10 +160,14 @@ type rig struct {
 
 func newRig(t *testing.T, log polling.Log, mem *memLog, sources map[string]polling.PaneSource) *rig {
 	t.Helper()
+	return newRigWith(t, log, mem, sources, polling.Options{})
+}
+
+func newRigWith(t *testing.T, log polling.Log, mem *memLog, sources map[string]polling.PaneSource, opt polling.Options) *rig {
+	t.Helper()
 	r := &rig{T: t, log: mem, owner: &owner{ended: make(chan string, 10)}}
-	r.coord = polling.NewCoordinator(sources, log, polling.Options{
-		Hung: func() { r.hangs.Add(1) }, Logger: slog.New(slog.NewTextHandler(&r.said, nil)),
-	})
+	opt.Hung, opt.Logger = func() { r.hangs.Add(1) }, slog.New(slog.NewTextHandler(&r.said, nil))
+	r.coord = polling.NewCoordinator(sources, log, opt)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = r.coord.Run(ctx, r.owner) })

@@ -23,8 +23,9 @@ type Engine struct {
 	prompts []*regexp.Regexp // what shells' prompts look like
 	drained bool             // the pane's program can't end before tmux has read its output
 
-	screen  memory           // the undecided rows of the last look, for when they vanish
-	prevAbs map[int64]uint64 // hashes of the last snapshot's visible rows
+	screen  memory              // the undecided rows of the last look, for when they vanish
+	prevAbs map[int64]uint64    // hashes of the last snapshot's visible rows
+	since   map[int64]time.Time // when a snapshot found them so first
 	orphans orphans
 	copies  map[int64]bool // rows of state.Shown of which the first copy may still be undecided
 	rep     *reprinted     // recognises what was printed before; nil: nothing is printed again now
@@ -248,14 +249,24 @@ func (w *engineRun) isShown(i int) bool {
 	return ok && h == w.hashes[i]
 }
 
+// rememberRows keeps the visible rows, and since when they've been as they are.
+func (w *engineRun) rememberRows() {
+	rows, since := make(map[int64]uint64, w.s.Height), make(map[int64]time.Time, w.s.Height)
+	for i := max(0, w.s.HistorySize-w.s.First); i < len(w.s.Rows); i++ {
+		abs := w.absRow(i)
+		rows[abs], since[abs] = w.hashes[i], w.now
+		if h, ok := w.prevAbs[abs]; ok && h == w.hashes[i] {
+			since[abs] = w.since[abs]
+		}
+	}
+	w.prevAbs, w.since = rows, since
+}
+
 // rememberScreen keeps what the next snapshot is compared with.
 func (w *engineRun) rememberScreen() {
 	s, st := w.s, &w.state
 	if w.reachesBottom() {
-		w.prevAbs = make(map[int64]uint64, s.Height)
-		for i := max(0, s.HistorySize-s.First); i < len(s.Rows); i++ {
-			w.prevAbs[w.absRow(i)] = w.hashes[i]
-		}
+		w.rememberRows()
 	}
 	if w.frozen {
 		st.CaughtUp = true

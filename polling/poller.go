@@ -57,6 +57,10 @@ type OutputPoller struct {
 	lastSec    int64           // second in which the last capture was taken
 	settling   bool            // another look is needed
 	focus      time.Time
+	followers  int           // who want output to be read as soon as it's written
+	following  bool          // a goroutine follows the program's writes
+	tty        string        // the pane's terminal at the last look
+	took       time.Duration // the last look
 	echoes     []string
 	typedTexts []sessions.Typed // since the last look
 	once       struct{ gone, stop sync.Once }
@@ -202,9 +206,15 @@ func (p *OutputPoller) closeObserver() {
 // what came. done: the session has ended.
 func (p *OutputPoller) captureOutput(ctx context.Context) (done bool, err error) {
 	defer p.watch.noteCaptured(p)
+	began := time.Now()
 	p.mu.Lock()
-	p.lastSec = time.Now().Unix()
+	p.lastSec = began.Unix()
 	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		p.took = time.Since(began)
+		p.mu.Unlock()
+	}()
 	window := sessions.RowWindow{Start: -p.depth}
 	for asked := (*Need)(nil); ; {
 		select {
@@ -248,6 +258,7 @@ func (p *OutputPoller) readSnapshot(ctx context.Context, win sessions.RowWindow,
 		return nil, nil, fmt.Errorf("%w pane: its tmux server was started anew", sessions.ErrUnknown)
 	}
 	p.mu.Lock()
+	p.tty = snap.TTY
 	p.engine.echoes, p.engine.marker = p.echoes, p.opt.get().Marker
 	p.mu.Unlock()
 	tail := func(n int) ([]string, error) { return p.logTail(ctx, n) }

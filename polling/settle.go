@@ -10,6 +10,9 @@ import (
 const (
 	// floorFor is how long overwritten rows are taken to be redrawn.
 	floorFor = 2 * time.Second
+	// stableFor is how long rows on the screen stay as they are at least before they become lines. Programs that draw in
+	// several writes take some milliseconds from one to the next.
+	stableFor = 25 * time.Millisecond
 	// pieceRows is the length in rows at which a line that doesn't end is
 	// emitted in pieces, before tmux drops its beginning.
 	pieceRows = 500
@@ -140,11 +143,11 @@ func (w *engineRun) isSettled(i, j int, whole bool, settledTo int64) bool {
 	return false
 }
 
-// isStable reports whether two looks in a row found these rows the same. Those in
+// isStable reports whether these rows have been the same in all looks for a while, in two at least. Those in
 // history can't change.
 func (w *engineRun) isStable(i, j int) bool {
 	for i = max(i, w.rowIndex(w.topRow())); i <= j; i++ {
-		if h, ok := w.prevAbs[w.absRow(i)]; !ok || h != w.hashes[i] {
+		if h, ok := w.prevAbs[w.absRow(i)]; !ok || h != w.hashes[i] || w.now.Sub(w.since[w.absRow(i)]) < stableFor {
 			return false
 		}
 	}

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
 )
 
@@ -95,7 +98,51 @@ func (o latencyOptions) measure(ctx context.Context, cadence float64) ([]latency
 		return nil, err
 	}
 	theirs, err := o.processes(ctx, b, cadence)
-	return []latencyRow{ours, theirs}, err
+	if err != nil {
+		return nil, err
+	}
+	followed, err := o.followed(ctx, b, cadence)
+	return []latencyRow{ours, theirs, followed}, err
+}
+
+// followed writes to two sessions that somebody looks at each, one that prints and a quiet one.
+func (o latencyOptions) followed(ctx context.Context, b *bed, cadence float64) (row latencyRow, err error) {
+	d, err := startDaemon(ctx, b, daemonOptions{cadence: cadence, adopt: true})
+	if err != nil {
+		return row, err
+	}
+	defer func() { err = errors.Join(err, d.stop()) }()
+	if err := pause(ctx, settle); err != nil {
+		return row, err
+	}
+	progress("cadence %g s: panebridge, followed, %d s", cadence, o.seconds)
+	all, err := d.api.Sessions(ctx)
+	if err != nil {
+		return row, fmt.Errorf("list the sessions: %w", err)
+	}
+	m := newMarks()
+	reading, stop := context.WithCancel(ctx)
+	var readers sync.WaitGroup
+	written := []pane{b.panes[0], b.panes[len(b.panes)-1]}
+	for _, p := range written {
+		at := slices.IndexFunc(all, func(s api.Session) bool { return s.Tmux.Pane == p.id })
+		if at < 0 {
+			stop()
+			return row, fmt.Errorf("no session has pane %s", p.id)
+		}
+		readers.Go(func() {
+			_ = d.api.Events(reading, string(all[at].ID), "", func(e client.Event) error { // what's missing is counted
+				m.seen(e.Name, e.Data, time.Now())
+				return nil
+			})
+		})
+	}
+	if err = pause(ctx, settle); err == nil {
+		err = o.writeTo(ctx, m, cadence, func(i int) pane { return written[i%2] })
+	}
+	stop()
+	readers.Wait()
+	return m.row(wayFollowed, cadence, len(b.panes)), err
 }
 
 func (o latencyOptions) panebridge(ctx context.Context, b *bed, cadence float64) (row latencyRow, err error) {
@@ -157,11 +204,7 @@ func (o latencyOptions) processes(ctx context.Context, b *bed, cadence float64) 
 // quiet one, and then gives the last ones time to arrive.
 func (o latencyOptions) write(ctx context.Context, b *bed, m *marks, cadence float64) error {
 	active := min(o.active, len(b.panes))
-	for i, end := 0, time.Now().Add(time.Duration(o.seconds)*time.Second); time.Now().Before(end); i++ {
-		wait := min(rand.ExpFloat64()/writesPerSecond, 1)
-		if err := pause(ctx, time.Duration(wait*float64(time.Second))); err != nil {
-			return err
-		}
+	return o.writeTo(ctx, m, cadence, func(i int) pane {
 		k := rand.IntN(len(b.panes))
 		switch {
 		case i%2 == 0 && active > 0:
@@ -169,7 +212,18 @@ func (o latencyOptions) write(ctx context.Context, b *bed, m *marks, cadence flo
 		case active < len(b.panes):
 			k = active + rand.IntN(len(b.panes)-active)
 		}
-		if err := b.panes[k].write(m.next(time.Now())); err != nil {
+		return b.panes[k]
+	})
+}
+
+// writeTo writes texts at random moments, to the panes that choose returns.
+func (o latencyOptions) writeTo(ctx context.Context, m *marks, cadence float64, choose func(i int) pane) error {
+	for i, end := 0, time.Now().Add(time.Duration(o.seconds)*time.Second); time.Now().Before(end); i++ {
+		wait := min(rand.ExpFloat64()/writesPerSecond, 1)
+		if err := pause(ctx, time.Duration(wait*float64(time.Second))); err != nil {
+			return err
+		}
+		if err := choose(i).write(m.next(time.Now())); err != nil {
 			return err
 		}
 	}
@@ -186,6 +240,9 @@ func (o latencyOptions) write(ctx context.Context, b *bed, m *marks, cadence flo
 const (
 	maxShareOfCadence = 1.1
 	maxBeyondMS       = 50.0
+	// Of sessions that somebody looks at, whatever the cadence:
+	followedFirstMS  = 25.0
+	followedOutputMS = 50.0
 )
 
 func printLatency(w io.Writer, rows []latencyRow) error {
@@ -193,7 +250,7 @@ func printLatency(w io.Writer, rows []latencyRow) error {
 	t := newTable(w, "way", "cadence s", "sessions", "p50", "p95", "max", "output p95", "output later p95", "output later max", "writes", "lost")
 	for _, r := range rows {
 		output, later, most := any(r.OutputP95MS), any(r.LaterP95MS), any(r.LaterMaxMS)
-		if r.Way != wayPanebridge {
+		if r.Way == wayProcesses {
 			output, later, most = "-", "-", "-"
 		}
 		t.row(r.Way, fmt.Sprint(r.CadenceS), r.Sessions, r.P50MS, r.P95MS, r.MaxMS, output, later, most, r.Writes, r.Lost)
@@ -203,7 +260,12 @@ func printLatency(w io.Writer, rows []latencyRow) error {
 	}
 	_, _ = fmt.Fprintln(w)
 	for i, r := range rows {
-		if r.Way != wayPanebridge {
+		switch r.Way {
+		case wayProcesses:
+			continue
+		case wayFollowed:
+			bar(w, r.P95MS <= followedFirstMS && r.Lost == 0, "followed, cadence %g s: the first event %.0f ms after the write (p95), at most %.0f, %d lost", r.CadenceS, r.P95MS, followedFirstMS, r.Lost)
+			bar(w, r.OutputP95MS <= followedOutputMS, "followed, cadence %g s: the line %.0f ms after the write (p95), at most %.0f", r.CadenceS, r.OutputP95MS, followedOutputMS)
 			continue
 		}
 		limit := 1000*maxShareOfCadence*r.CadenceS + maxBeyondMS

@@ -87,7 +87,7 @@ func (m *marks) row(way string, cadence float64, n int) latencyRow {
 		later = append(later, ms(k.output.Sub(k.first)))
 	}
 	row.P50MS, row.P95MS, row.MaxMS = quantile(first, 0.5), quantile(first, 0.95), quantile(first, 1)
-	if way == wayPanebridge {
+	if way != wayProcesses {
 		row.OutputP95MS = quantile(output, 0.95)
 		row.LaterP95MS, row.LaterMaxMS = quantile(later, 0.95), quantile(later, 1)
 	}

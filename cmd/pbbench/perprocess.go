@@ -10,6 +10,7 @@ import (
 // The ways that are compared, as the rows name them.
 const (
 	wayPanebridge = "panebridge"
+	wayFollowed   = "panebridge, followed"
 	wayProcesses  = "process-per-session"
 )
 

@@ -40,6 +40,7 @@ type Options struct {
 	Wait          Wait                                  // waits for output; nil: not possible
 	Programs      Programs                              // what's known of the programs in panes; nil: nothing
 	Search        *search.Indexer                       // finds lines by words; nil: nothing can be searched
+	Follow        func(sessions.ID) (unfollow func())   // has a session's output be read as soon as it's written; nil: it's read as ever
 	Masker        *redact.Masker                        // finds secrets; nil: nothing is hidden
 	Metrics       http.Handler                          // GET /metrics; nil: not served
 	Places        Places                                // where callers were begun; nil: all outside of sessions' panes

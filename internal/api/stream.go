@@ -41,6 +41,9 @@ func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer done()
+	if only != "" && a.opts.Follow != nil { // somebody looks at it
+		defer a.opts.Follow(only)()
+	}
 	// Listening starts before the position is taken: what's printed in between
 	// is found in the log, what's printed later is heard of.
 	sub := a.opts.Broker.subscribe(only)

@@ -72,6 +72,7 @@ var rules = map[string][]string{
 	"internal/trips":      {}, // reads the program, and is none of it
 	"internal/redisbots":  {"adapters/all", "adapters/telegram", "config", "internal/api", "internal/findings", "internal/regular", "qos", "qos/redisbucket"},
 	"internal/recorder":   {"internal/recording/format", "internal/redact", "sessions", "sessions/agent", "sessions/tmux", "sessions/transcript"},
+	"internal/ttywatch":   {},
 	"internal/statedir":   {"internal/inbox", "internal/regular", "internal/search", "internal/store"},
 	"internal/inbox":      {"sessions", "internal/regular"},
 	"internal/browsers":   {"sessions", "adapters/access"},

@@ -68,7 +68,7 @@ func (x *Index) find(ctx context.Context, log Log, q WordQuery, limit int, ids [
 	var waiting finderHeap
 	rows := map[int64]*tableRows{}
 	for _, b := range blocks {
-		f := &blockFinder{block: b, reader: r, log: log, query: q, few: x.fewRows, page: limit, below: math.MaxInt64, at: b.newest}
+		f := &blockFinder{block: b, indexReader: r, log: log, query: q, few: x.fewRows, page: limit, below: math.MaxInt64, at: b.newest}
 		if b.isMerged {
 			if rows[b.table] == nil {
 				rows[b.table] = &tableRows{}
@@ -109,7 +109,7 @@ const fewRows = 1000
 // blockFinder finds lines in a block, from the newest on.
 type blockFinder struct {
 	block
-	*reader
+	*indexReader
 	log   Log
 	query WordQuery
 	rows  *tableRows // of its table; nil: it's alone there

@@ -14,10 +14,10 @@ import (
 const readConns = 2
 
 // readers are the connections to read an index by that nobody uses.
-type readers chan *reader
+type readers chan *indexReader
 
-// reader is a connection to read an index by. It keeps what it has prepared: that takes longer than to ask it once.
-type reader struct {
+// indexReader is a connection to read an index by. It keeps what it has prepared: that takes longer than to ask it once.
+type indexReader struct {
 	conn  *sql.Conn
 	finds map[int64]*sql.Stmt // that find rows of a table, by its number
 }
@@ -29,7 +29,7 @@ func openReaders(ctx context.Context, db *sql.DB) (readers, error) {
 		if err != nil {
 			return nil, errors.Join(err, all.close())
 		}
-		all <- &reader{conn: conn, finds: map[int64]*sql.Stmt{}}
+		all <- &indexReader{conn: conn, finds: map[int64]*sql.Stmt{}}
 	}
 	return all, nil
 }
@@ -47,7 +47,7 @@ func (rs readers) close() error {
 
 // begin begins to read the index, and returns the blocks of some sessions, or of all, as they are in what's read. It waits for a
 // connection. The index' files are held; end has to be called.
-func (x *Index) begin(ctx context.Context, ids []sessions.ID) (r *reader, blocks []block, err error) {
+func (x *Index) begin(ctx context.Context, ids []sessions.ID) (r *indexReader, blocks []block, err error) {
 	select {
 	case r = <-x.readers:
 	case <-ctx.Done():
@@ -66,7 +66,7 @@ func (x *Index) begin(ctx context.Context, ids []sessions.ID) (r *reader, blocks
 }
 
 // end ends what begin has begun.
-func (x *Index) end(ctx context.Context, r *reader) error {
+func (x *Index) end(ctx context.Context, r *indexReader) error {
 	_, err := r.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 	x.mu.RLock()
 	tables := map[int64]bool{}
@@ -80,7 +80,7 @@ func (x *Index) end(ctx context.Context, r *reader) error {
 }
 
 // keepOnly forgets what was prepared for other tables.
-func (r *reader) keepOnly(tables map[int64]bool) {
+func (r *indexReader) keepOnly(tables map[int64]bool) {
 	maps.DeleteFunc(r.finds, func(number int64, find *sql.Stmt) bool {
 		if !tables[number] {
 			_ = find.Close() // its table is gone
@@ -90,7 +90,7 @@ func (r *reader) keepOnly(tables map[int64]bool) {
 }
 
 // lastRows returns the numbers of the last rows of a table, from one number to another, that a query finds.
-func (r *reader) lastRows(ctx context.Context, table int64, match string, from, to int64, limit int) (found []int64, err error) {
+func (r *indexReader) lastRows(ctx context.Context, table int64, match string, from, to int64, limit int) (found []int64, err error) {
 	find := r.finds[table]
 	if find == nil {
 		name := tableName(table)

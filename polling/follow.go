@@ -1,0 +1,170 @@
+package polling
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// WriteWatch tells when programs write to one terminal. Its methods are those of ttywatch.TTYWatch.
+type WriteWatch interface {
+	// Wait blocks until something has been written since it returned last, or ctx ends. After another error than ctx'
+	// it's of no use any more.
+	Wait(ctx context.Context) error
+	Close() error
+}
+
+// looksAfterWrite are the pauses before the looks that follow a write. tmux may not have read it at the first; at the last,
+// what stands since the second is stable.
+var looksAfterWrite = []time.Duration{0, 5 * time.Millisecond, 10 * time.Millisecond, stableFor - 10*time.Millisecond + 2*time.Millisecond} //nolint:gochecknoglobals // a constant table
+
+const (
+	followShare = 4           // a followed poller looks for at most 1 / (followShare + 1) of the time
+	followCheck = time.Second // after which it's asked whether anybody follows still
+)
+
+// Follow has a session's output be read as soon as it's written, until the function that it returns is called. It doesn't
+// block. Where nothing tells of writes, the session is looked at at the focus cadence.
+func (c *PollingCoordinator) Follow(id sessions.ID) (unfollow func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.countFollower(id, 1)
+	return sync.OnceFunc(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.countFollower(id, -1)
+	})
+}
+
+// countFollower counts who follows a session, which may have no poller. c.mu is held.
+func (c *PollingCoordinator) countFollower(id sessions.ID, n int) {
+	if c.followers[id] += n; c.followers[id] == 0 {
+		delete(c.followers, id)
+	}
+	if p := c.pollers[id]; p != nil {
+		p.setFollowers(c.followers[id])
+		c.followWrites(p)
+	}
+}
+
+// setFollowers takes in how many follow the session.
+func (p *OutputPoller) setFollowers(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n > p.followers {
+		p.wakeUp()
+	}
+	p.followers = n
+}
+
+// followWrites has a poller follow its program's writes if somebody talks to its session or looks at it. c.mu is held.
+func (c *PollingCoordinator) followWrites(p *OutputPoller) {
+	if c.ctx != nil && c.ctx.Err() == nil && c.pollers[p.target.Session] == p && p.beginFollowing() {
+		c.running.Go(func() { p.followWrites(c.ctx) })
+	}
+}
+
+// beginFollowing reports whether the poller is to follow its program's writes and doesn't yet.
+func (p *OutputPoller) beginFollowing() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.following || !p.wantsWrites(time.Now()) {
+		return false
+	}
+	p.following = true
+	return true
+}
+
+// goesOnFollowing reports whether somebody wants to know of writes still, and to which terminal. If not, the following has
+// ended.
+func (p *OutputPoller) goesOnFollowing() (tty string, goesOn bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.following = p.wantsWrites(time.Now())
+	return p.tty, p.following
+}
+
+// wantsWrites is called with p.mu held. Sessions that somebody talks to are looked at at the focus cadence anyway.
+func (p *OutputPoller) wantsWrites(now time.Time) bool {
+	return p.followers > 0 || p.opt.get().WatchWrites != nil && now.Before(p.focus)
+}
+
+// followWrites wakes the poller when its program has written, while somebody wants that.
+func (p *OutputPoller) followWrites(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-p.ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	for ctx.Err() == nil {
+		tty, goesOn := p.goesOnFollowing()
+		if !goesOn {
+			return
+		}
+		watch, err := p.watchWrites(tty)
+		if err != nil {
+			if sessions.Pause(ctx, p.opt.get().FocusCadence) != nil {
+				return
+			}
+			p.wakeUp()
+			continue
+		}
+		p.wakeAtWrites(ctx, watch, tty)
+		_ = watch.Close()
+	}
+}
+
+// watchWrites watches a terminal, where that's possible.
+func (p *OutputPoller) watchWrites(tty string) (WriteWatch, error) {
+	watch := p.opt.get().WatchWrites
+	if watch == nil || tty == "" {
+		return nil, errors.ErrUnsupported
+	}
+	return watch(tty)
+}
+
+// wakeAtWrites wakes the poller at writes to a terminal, until nobody wants that, or it's the poller's no more.
+func (p *OutputPoller) wakeAtWrites(ctx context.Context, watch WriteWatch, tty string) {
+	for p.wakeSeveralTimes(ctx) { // at first for what was written before
+		for {
+			if now, goesOn := p.goesOnFollowing(); !goesOn || now != tty {
+				return
+			}
+			bounded, cancel := context.WithTimeout(ctx, followCheck)
+			err := watch.Wait(bounded)
+			cancel()
+			if err == nil {
+				break
+			}
+			if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+				_ = sessions.Pause(ctx, p.opt.get().FocusCadence) // the terminal is gone, and the pane with it
+				return
+			}
+		}
+	}
+}
+
+// wakeSeveralTimes wakes the poller for the looks that follow a write. It reports whether ctx goes on.
+func (p *OutputPoller) wakeSeveralTimes(ctx context.Context) bool {
+	for _, pause := range looksAfterWrite {
+		if pause > 0 && sessions.Pause(ctx, max(pause, followShare*p.lookTook())) != nil {
+			return false
+		}
+		p.wakeUp()
+	}
+	return true
+}
+
+// lookTook is how long the last look at the pane took.
+func (p *OutputPoller) lookTook() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.took
+}
