@@ -113,6 +113,7 @@ type Screen struct {
 	Alternate     bool   // the program draws on the alternate screen
 	Title         string // set by the program
 	Dead          bool   // the program has ended and tmux shows what it left
+	TTY           string // the pane's terminal
 }
 
 // Shows reports whether a screen has the rows of a look at all of it.

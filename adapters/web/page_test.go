@@ -26,7 +26,10 @@ import (
 	"github.com/panebridge/panebridge/internal/browsers/browserstest"
 	"github.com/panebridge/panebridge/internal/browsertest"
 	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/internal/ttywatch"
+	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/viewing"
 )
 
 // slow marks a test that waits for real programs for more than a second or two, which
@@ -138,6 +141,7 @@ func (s *site) start(t *testing.T) {
 		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: pageAndSources(), Browsers: s.keeper,
 		Health:   func() api.Health { return api.Health{State: api.HealthOK} },
 		Outbound: outbound{s}, Access: &s.access, Masker: s.masker, Files: s.takeFile, Mail: &s.mail, ReadFile: s.readFile,
+		Terminals: viewing.NewGallery(viewing.Options{Screen: s.daemon.Screen, WatchWrites: func(string) (polling.WriteWatch, error) { return nil, ttywatch.ErrUnsupported }}),
 		Conversations: func(_ context.Context, agent, folder string) ([]api.PastConversation, error) {
 			if agent != "claude" {
 				return nil, sessions.ErrInvalid

@@ -193,11 +193,14 @@ func (a *api) keys(w http.ResponseWriter, r *http.Request) error {
 	}
 	author, _ := a.authorOf(r)
 	press := sessions.KeyPress{Keys: body.Keys, Author: author, Answers: a.may(r.Context(), access.Approver)}
-	if a.author != authorCLI {
-		press.Seen = time.Now().Add(-seenAgo)
+	if press.Seen, err = a.seenAt(s.ID, body.Frame); err != nil {
+		return err
 	}
 	if err := a.opts.Sessions.Keys(r.Context(), s.ID, press); err != nil {
 		return err
+	}
+	if a.opts.Terminals != nil {
+		a.opts.Terminals.Look(s.ID)
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/search"
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/viewing"
 )
 
 // Options are what a Server is made of.
@@ -40,6 +41,7 @@ type Options struct {
 	Wait          Wait                                  // waits for output; nil: not possible
 	Programs      Programs                              // what's known of the programs in panes; nil: nothing
 	Search        *search.Indexer                       // finds lines by words; nil: nothing can be searched
+	Terminals     *viewing.Gallery                      // shows screens as they change; nil: none does
 	Follow        func(sessions.ID) (unfollow func())   // has a session's output be read as soon as it's written; nil: it's read as ever
 	Masker        *redact.Masker                        // finds secrets; nil: nothing is hidden
 	Metrics       http.Handler                          // GET /metrics; nil: not served

@@ -124,6 +124,8 @@ type Anyway struct {
 // Keys is the body of POST /api/v1/sessions/{id}/keys.
 type Keys struct {
 	Keys []string `json:"keys"`
+	// Frame is the number of the frame that was seen as they were pressed, see FrameEvent; 0: none was.
+	Frame int64 `json:"frame,omitempty"`
 }
 
 // Output is the answer of GET /api/v1/sessions/{id}/output.

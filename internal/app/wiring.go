@@ -40,6 +40,7 @@ import (
 	"github.com/panebridge/panebridge/sessions/tmux"
 	"github.com/panebridge/panebridge/sessions/transcript"
 	"github.com/panebridge/panebridge/sessions/typing"
+	"github.com/panebridge/panebridge/sessions/viewing"
 )
 
 // daemon is a started daemon's parts.
@@ -128,7 +129,7 @@ func (d *daemon) build(ctx context.Context) error {
 	d.coord = polling.NewCoordinator(sources, d.store, polling.Options{
 		Cadence: tuning.Cadence, FocusCadence: tuning.FocusCadence,
 		CaptureTimeout: tuning.CaptureTimeout, MaxCaptureLines: tuning.MaxCaptureLines,
-		Marker: tuning.Marker, Prompts: prompts, WatchWrites: func(tty string) (polling.WriteWatch, error) { return ttywatch.Open(tty) },
+		Marker: tuning.Marker, Prompts: prompts, WatchWrites: watchWrites,
 		Panicked: func() { d.metrics.CountPanic("poller") }, Hung: d.metrics.CountHang, Logger: log.With("component", "polling"),
 	})
 	if err := d.buildWatchers(prompts); err != nil { //nolint:contextcheck // what it makes outlives this call
@@ -186,7 +187,7 @@ func (d *daemon) build(ctx context.Context) error {
 			return uploads.TakePart(p.Session, inbound.UploadPart{Key: p.Key, Name: p.Name, Size: p.Size, Offset: p.Offset, Bytes: p.Bytes})
 		},
 		ReadFile: d.readFile,
-		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d.forgetter}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Mail: pageMail{d.mail.Letters()}, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Search: d.indexer, Follow: d.coord.Follow, Masker: d.masker, Metrics: d.metrics.Handler(),
+		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d.forgetter}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Mail: pageMail{d.mail.Letters()}, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Search: d.indexer, Follow: d.coord.Follow, Terminals: viewing.NewGallery(viewing.Options{Screen: d.manager.Screen, WatchWrites: watchWrites}), Masker: d.masker, Metrics: d.metrics.Handler(),
 		Places: (&callers.Finder{Manager: d.manager, Clients: d.clients, Processes: d.processes, StateDir: d.opt.StateDir, Logger: log}).Place, Confirm: d.consent.Ask,
 		Audit: pageAudit{d.store}, Page: web.Handler(), Reach: d.reach, Browsers: d.browsers, Log: log.With("component", "api"),
 	})
@@ -522,3 +523,6 @@ type registry struct {
 
 // keepEnded is for how long ended sessions are kept.
 func (d *daemon) keepEnded() time.Duration { return d.currentConfig().Sessions.KeepEnded.Duration() }
+
+// watchWrites watches a terminal.
+func watchWrites(tty string) (polling.WriteWatch, error) { return ttywatch.Open(tty) }

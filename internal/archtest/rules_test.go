@@ -61,7 +61,7 @@ var rules = map[string][]string{
 	"adapters/telegram/telegramtest": {"internal/chatview", "internal/faults"}, // nothing else of ours: it doesn't share our mistakes
 	"adapters/discord/discordtest":   {"internal/chatview", "internal/faults"},
 
-	"internal/api":        append([]string{"adapters/access", "internal/api/client", "internal/browsers", "internal/inbox", "internal/peer", "internal/recording/format", "internal/redact", "internal/render", "internal/render/sgr", "internal/search", "internal/toolview", "sessions/agent"}, domain...),
+	"internal/api":        append([]string{"adapters/access", "internal/api/client", "internal/browsers", "internal/inbox", "internal/peer", "internal/recording/format", "internal/redact", "internal/render", "internal/render/sgr", "internal/search", "internal/toolview", "sessions/agent", "sessions/viewing"}, domain...),
 	"internal/api/client": append([]string{"internal/api", "internal/inbox", "internal/recording/format", "sessions/agent"}, domain...),
 	"internal/store":      append([]string{"adapters/access", "adapters/cards", "adapters/inbound", "adapters/intake", "internal/browsers", "internal/inbox", "internal/regular"}, domain...),
 	"internal/callers":    {"internal/api", "internal/peer", "sessions", "sessions/agent", "sessions/tmux"},
@@ -73,6 +73,7 @@ var rules = map[string][]string{
 	"internal/redisbots":  {"adapters/all", "adapters/telegram", "config", "internal/api", "internal/findings", "internal/regular", "qos", "qos/redisbucket"},
 	"internal/recorder":   {"internal/recording/format", "internal/redact", "sessions", "sessions/agent", "sessions/tmux", "sessions/transcript"},
 	"internal/ttywatch":   {},
+	"sessions/viewing":    {"polling", "sessions"},
 	"internal/statedir":   {"internal/inbox", "internal/regular", "internal/search", "internal/store"},
 	"internal/inbox":      {"sessions", "internal/regular"},
 	"internal/browsers":   {"sessions", "adapters/access"},

@@ -150,7 +150,7 @@ func (c *Client) Screen(ctx context.Context, pane string) (sessions.Screen, erro
 	return sessions.Screen{
 		Width: s.Width, Height: s.Height, Rows: selfContained(rows),
 		CursorX: s.CursorX, CursorY: s.CursorY, CursorVisible: s.CursorVisible,
-		Alternate: s.Alternate, Title: s.Title, Dead: s.Dead,
+		Alternate: s.Alternate, Title: s.Title, Dead: s.Dead, TTY: s.TTY,
 	}, nil
 }
 

@@ -114,8 +114,8 @@ var listAdapters = () => json("GET", "adapters", void 0, AbortSignal.timeout(pat
 var listAccess = () => json("GET", "access");
 var grantAccess = (person, role) => call("POST", "access", { person, role });
 var revokeAccess = (person, role) => json("DELETE", `access/${encodeURIComponent(person)}?role=${encodeURIComponent(role)}`);
-async function listSessions(most6, id) {
-  const response = await call("GET", `sessions?ended=${most6}&with=${encodeURIComponent(id)}`, void 0, AbortSignal.timeout(patience));
+async function listSessions(most7, id) {
+  const response = await call("GET", `sessions?ended=${most7}&with=${encodeURIComponent(id)}`, void 0, AbortSignal.timeout(patience));
   const count = response.headers.get("Panebridge-Ended");
   if (count === null) throw unreachable();
   return { sessions: await response.json().catch((error) => {
@@ -146,7 +146,7 @@ async function getFile(id, path) {
 }
 var sendInput = (id, text, key4) => json("POST", sessionPath(id, "/input"), { text, submit: true, key: key4 }, AbortSignal.timeout(patience));
 var withdrawInput = (id, text, key4, onlyLate) => json("POST", sessionPath(id, "/input/withdraw"), { text, submit: true, key: key4, only_late: onlyLate }, AbortSignal.timeout(patience));
-var pressKeys = (id, keys) => call("POST", sessionPath(id, "/keys"), { keys });
+var pressKeys = (id, keys, frame) => call("POST", sessionPath(id, "/keys"), { keys, frame });
 var getReceipt = (id) => json("GET", `receipts/${encodeURIComponent(id)}`);
 var cancelReceipt = (id) => json("DELETE", `receipts/${encodeURIComponent(id)}`);
 var openReceipts = (id) => json("GET", sessionPath(id, "/receipts"));
@@ -164,10 +164,12 @@ var getProgress = (id, lines) => json("GET", sessionPath(id, `/progress?lines=${
 var getTurns = (id, { from, to, limit, order, notable }) => json("GET", sessionPath(id, `/turns${query({ from, to, limit, order, notable })}`));
 var getTool = (id, n, secrets) => json("GET", sessionPath(id, `/tools/${n}?secrets=${secrets}`));
 var getScreen = async (id, secrets) => (await call("GET", sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
-async function openEvents(id, { from, last: last2 }, abort) {
+var openTerminal = (id, secrets, abort) => openStream(sessionPath(id, `/terminal?secrets=${secrets}`), abort);
+var openEvents = (id, { from, last: last2 }, abort) => openStream(`events${query({ session: id, from, last: last2 })}`, abort);
+async function openStream(path, abort) {
   const timer = setTimeout(() => abort.abort(), patience);
   try {
-    return await call("GET", `events${query({ session: id, from, last: last2 })}`, void 0, abort.signal);
+    return await call("GET", path, void 0, abort.signal);
   } finally {
     clearTimeout(timer);
   }
@@ -621,7 +623,7 @@ function newDialog(created) {
 }
 async function offerAgents() {
   try {
-    const { agents, looked_for: names, looked_in: folders } = await listAgents();
+    const { agents, looked_for: names2, looked_in: folders } = await listAgents();
     const list2 = byId("new-agent");
     const chosen2 = list2.value;
     list2.replaceChildren(list2.options[0], ...agents.map((name) => {
@@ -630,8 +632,8 @@ async function offerAgents() {
       return option;
     }));
     list2.value = agents.includes(chosen2) ? chosen2 : "";
-    byId("new-none").hidden = agents.length > 0 || names.length === 0;
-    byId("new-none").textContent = `None of ${names.join(", ")} is in ${folders.join(", ")}. Another folder’s goes into the configuration, below agents.`;
+    byId("new-none").hidden = agents.length > 0 || names2.length === 0;
+    byId("new-none").textContent = `None of ${names2.join(", ")} is in ${folders.join(", ")}. Another folder’s goes into the configuration, below agents.`;
   } catch (error) {
     byId("new-error").textContent = error.message;
   }
@@ -965,6 +967,10 @@ var Commands = class {
       { words: "Write to the session", keys: ["i"], role: "operator", when: living, run: () => byId("text").focus() },
       { words: "Show its lines", keys: ["g l"], when: () => Boolean(page2.current()), run: () => page2.showTab("conversation") },
       { words: "Show its screen", keys: ["g s"], when: () => Boolean(page2.current()), run: () => page2.showTab("screen") },
+      { words: "Type into its screen", role: "operator", when: living, run: () => {
+        page2.showTab("screen");
+        byId("screen-type").click();
+      } },
       { words: "Next turn", keys: ["j"], when: () => Boolean(page2.current()), run: click("turn-next") },
       { words: "Turn before", keys: ["k"], when: () => Boolean(page2.current()), run: click("turn-before") },
       { words: "All turns…", keys: ["t"], when: () => Boolean(page2.current()), run: click("turn-list") },
@@ -1011,7 +1017,8 @@ function back(page2) {
 var otherKeys = [
   { words: "Answer the open question", keys: ["1", "…", "9"] },
   { words: "Send what’s written", keys: ["Enter"] },
-  { words: "A new line in it", keys: ["Shift+Enter"] }
+  { words: "A new line in it", keys: ["Shift+Enter"] },
+  { words: "Type into the screen no longer", keys: ["Shift+Escape"] }
 ];
 
 // receipts.js
@@ -2101,8 +2108,220 @@ function lineAt(list2, n) {
 }
 var firstNumber = (list2) => numberOf(list2.firstChild);
 
+// keyboard.js
+var most5 = 100;
+var names = {
+  Enter: "Enter",
+  Escape: "Escape",
+  Tab: "Tab",
+  Backspace: "BSpace",
+  Delete: "DC",
+  Insert: "IC",
+  " ": "Space",
+  ArrowUp: "Up",
+  ArrowDown: "Down",
+  ArrowLeft: "Left",
+  ArrowRight: "Right",
+  Home: "Home",
+  End: "End",
+  PageUp: "PageUp",
+  PageDown: "PageDown"
+};
+for (let n = 1; n <= 12; n += 1) names[`F${n}`] = `F${n}`;
+var Keyboard = class {
+  // frame() is the number of the frame on the screen; paste(text) takes a text that's pasted.
+  constructor(session, field, { frame, paste: paste2 }) {
+    Object.assign(this, { session, field, frame, paste: paste2, waiting: [] });
+    this.events = new AbortController();
+    const on = (name, fn) => field.addEventListener(name, fn, { signal: this.events.signal });
+    on("keydown", (event) => {
+      this.isTaken = this.key(event);
+    });
+    on("keypress", (event) => {
+      if (this.isTaken) event.preventDefault();
+    });
+    on("input", (event) => {
+      if (!event.isComposing) this.takeText();
+    });
+    on("compositionend", () => this.takeText());
+    on("paste", (event) => {
+      event.preventDefault();
+      paste2(event.clipboardData.getData("text/plain"));
+    });
+  }
+  // key says whether a key was taken: pressed in the session, or used here.
+  key(event) {
+    if (event.isComposing || event.key === "Process" || event.key === "Dead" || event.key === "Unidentified") return false;
+    const leaves = event.key === "Escape" && event.shiftKey;
+    const key4 = leaves ? "" : keyOf2(event);
+    if (key4 === "" && !leaves) return false;
+    event.preventDefault();
+    event.stopPropagation();
+    if (leaves) this.field.blur();
+    else this.press(key4);
+    return true;
+  }
+  takeText() {
+    const text = this.field.value;
+    this.field.value = "";
+    for (const letter of text) this.press(letter === "\n" ? "Enter" : names[letter] ?? letter);
+  }
+  press(key4) {
+    this.waiting.push({ key: key4, frame: this.frame() });
+    this.pump();
+  }
+  // pump presses what waits, if nothing is on its way.
+  async pump() {
+    if (this.busy) return;
+    this.busy = true;
+    try {
+      while (this.waiting.length > 0 && !this.events.signal.aborted) {
+        const keys = this.waiting.splice(0, most5);
+        await pressKeys(this.session, keys.map(({ key: key4 }) => key4), keys[0].frame);
+      }
+    } catch (error) {
+      const lost = this.waiting.splice(0).length;
+      toast(`${isAway(error) ? "Nobody knows whether the last keys were pressed" : "Not pressed"}: ${error.message}${lost > 0 ? ` What was typed behind that (${lost}) wasn’t pressed.` : ""}`);
+    } finally {
+      this.busy = false;
+    }
+  }
+  close() {
+    this.events.abort();
+    this.waiting = [];
+  }
+};
+function keyOf2({ key: key4, ctrlKey, altKey, metaKey, shiftKey }) {
+  if (metaKey || ctrlKey && shiftKey && key4.length === 1) return "";
+  if (ctrlKey && key4.toLowerCase() === "v") return "";
+  if (ctrlKey && key4.toLowerCase() === "c" && !getSelection().isCollapsed) return "";
+  const isText = [...key4].length === 1 && key4 !== " ";
+  if (isText && !ctrlKey && !altKey) return key4;
+  const name = isText ? key4.toLowerCase() : names[key4] ?? "";
+  if (name === "") return "";
+  if (name === "Tab" && shiftKey) return "BTab";
+  return `${ctrlKey ? "C-" : ""}${altKey ? "M-" : ""}${shiftKey && !isText && name !== "Enter" && name !== "Space" && name !== "BSpace" ? "S-" : ""}${name}`;
+}
+
+// stream.js
+import { forgetStart } from "./key.js";
+var firstDelay = 250;
+var maxDelay = 8e3;
+var Stream = class {
+  // place is where it begins: {last}, so many lines before the end, or {from}, at an event's id. request opens the events of a
+  // session from a place on.
+  constructor(session, place, request = openEvents) {
+    this.session = session;
+    this.place = place;
+    this.request = request;
+    this.early = [];
+    this.on = (...event) => this.early.push(event);
+    this.onStatus = () => {
+    };
+    this.delay = firstDelay;
+    this.open();
+  }
+  // listen has on(name, data) called for each event, and onStatus(connected) when that changes.
+  listen(on, onStatus) {
+    this.on = on;
+    this.onStatus = onStatus;
+    if (this.isOpen || this.timer) onStatus(Boolean(this.isOpen));
+    for (const event of this.early.splice(0)) on(...event);
+  }
+  async open() {
+    this.give();
+    const connection = new AbortController();
+    this.connection = connection;
+    try {
+      const { body } = await this.request(this.session, this.place, connection);
+      if (this.connection === connection) this.connected();
+      for await (const event of eventsOf(body, () => {
+        this.heard = Date.now();
+      })) {
+        if (this.connection !== connection) return;
+        this.receive(event);
+      }
+    } catch {
+    }
+    if (this.connection !== connection) return;
+    forgetStart();
+    this.retry();
+  }
+  connected() {
+    this.isOpen = true;
+    this.heard = Date.now();
+    this.delay = firstDelay;
+    this.onStatus(true);
+  }
+  receive({ name, id, data }) {
+    if (id) this.place = { from: id };
+    this.on(name, JSON.parse(data));
+  }
+  retry() {
+    this.give();
+    this.onStatus(false);
+    this.timer = setTimeout(() => this.open(), this.delay * (0.75 + Math.random() / 2));
+    this.delay = Math.min(this.delay * 2, maxDelay);
+  }
+  // now opens a new connection at once, when there's reason to believe it works.
+  now() {
+    if (this.closed || this.isOpen) return;
+    this.delay = firstDelay;
+    this.open();
+  }
+  // silence is for how many milliseconds nothing came over a connection that's open, or seems to be.
+  silence() {
+    return this.isOpen ? Date.now() - this.heard : 0;
+  }
+  // renew opens a new connection behind what the one of now has brought.
+  renew() {
+    if (!this.closed) this.open();
+  }
+  close() {
+    this.closed = true;
+    this.give();
+  }
+  // give gives up the connection, or the wait for the next.
+  give() {
+    clearTimeout(this.timer);
+    this.connection?.abort();
+    this.connection = null;
+    this.isOpen = false;
+  }
+};
+async function* eventsOf(body, heard) {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let chunks = [];
+  try {
+    for (; ; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      heard();
+      const text = decoder.decode(value, { stream: true });
+      chunks.push(text);
+      if (!text.includes("\n")) continue;
+      const blocks = chunks.join("").split("\n\n");
+      chunks = [blocks.pop()];
+      for (const block of blocks) {
+        const event = eventOf(block);
+        if (event.data) yield event;
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {
+    });
+  }
+}
+function eventOf(block) {
+  const fields = Object.fromEntries(block.split("\n").map((line) => {
+    const at = line.indexOf(": ");
+    return [line.slice(0, at), line.slice(at + 2)];
+  }));
+  return { name: fields.event, id: fields.id, data: fields.data };
+}
+
 // screen.js
-var pause3 = 500;
 var near = 4;
 var classPattern = /^(?:[fb]\d{1,3}|bold|dim|italic|underline|reverse|hidden|strike|cursor)$/;
 var colourPattern = /^#[0-9a-f]{6}$/;
@@ -2111,50 +2330,71 @@ var Screen = class {
     this.session = session;
     this.rows = byId("screen-rows");
     this.rows.replaceChildren();
+    this.note = byId("screen-note");
     this.scroller = this.rows.parentElement;
     this.resizes = new ResizeObserver(() => this.toPrompt(this.isAway()));
     this.resizes.observe(this.scroller);
     this.shown = false;
-    this.busy = false;
-    this.again = false;
+    this.frame = 0;
     this.secrets = byId("screen-secrets");
     this.secrets.checked = false;
-    this.ask = () => this.changed();
-    this.secrets.addEventListener("change", this.ask);
+    this.events = new AbortController();
+    const on = (target, name, fn) => target.addEventListener(name, fn, { signal: this.events.signal });
+    on(this.secrets, "change", () => this.follow());
+    on(document, "visibilitychange", () => this.follow());
+    this.field = byId("screen-keys");
+    this.keyboard = new Keyboard(session, this.field, { frame: () => this.frame, paste });
+    on(byId("screen-type"), "click", () => this.field.focus());
+    on(this.scroller, "click", (event) => {
+      if (event.pointerType === "mouse" && mayDo("operator") && getSelection().isCollapsed) this.field.focus({ preventScroll: true });
+    });
   }
   show(shown3) {
     this.shown = shown3;
-    if (!shown3) return;
-    this.place = null;
-    this.toPrompt(false);
-    this.changed();
-  }
-  changed() {
-    if (!this.shown) return;
-    if (this.busy) {
-      this.again = true;
-      return;
+    if (shown3) {
+      this.place = null;
+      this.toPrompt(false);
     }
-    this.busy = true;
-    this.fetch();
-    setTimeout(() => {
-      this.busy = false;
-      if (this.again) {
-        this.again = false;
-        this.changed();
-      }
-    }, pause3);
+    this.follow();
   }
-  async fetch() {
-    try {
-      const text = await getScreen(this.session, this.secrets.checked ? "show" : "mask");
-      if (!this.shown) return;
-      const away2 = this.isAway();
-      this.rows.replaceChildren(...rebuild(text));
-      this.toPrompt(away2);
-    } catch (error) {
-      if (this.shown && !isAway(error)) this.rows.replaceChildren(element("span", "dim", `The screen can't be read: ${error.message}`));
+  // follow begins or ends the stream of frames, as is needed now.
+  follow() {
+    this.stream?.close();
+    this.stream = null;
+    this.frame = 0;
+    if (!this.shown || document.hidden) return;
+    const secrets = this.secrets.checked ? "show" : "mask";
+    this.stream = new Stream(this.session, {}, (id, place, abort) => openTerminal(id, secrets, abort));
+    this.stream.listen((name, data) => this.receive(name, data), (connected) => {
+      if (!connected) this.frame = 0;
+      if (!connected && this.rows.childElementCount > 0) this.say("Reconnecting…");
+    });
+  }
+  // keepUp opens the stream again that has broken, or was silent for longer than so many milliseconds: the daemon answers.
+  keepUp(mostSilence2) {
+    this.stream?.now();
+    if (this.stream?.silence() > mostSilence2) this.stream.renew();
+  }
+  receive(name, data) {
+    if (name === "frame") this.draw(data);
+    else if (name === "unframe") {
+      if (data.ended) this.stream?.close();
+      this.say(`The screen can’t be seen: ${data.message}`);
     }
+  }
+  say(text) {
+    this.note.textContent = text;
+    this.note.hidden = text === "";
+  }
+  // draw takes in the rows that have changed.
+  draw({ n, height, rows, dead }) {
+    const away2 = this.isAway();
+    while (this.rows.childElementCount > height) this.rows.lastElementChild.remove();
+    while (this.rows.childElementCount < height) this.rows.append(element("div"));
+    for (const [i, html] of Object.entries(rows)) this.rows.children[i]?.replaceChildren(...rebuild(html), "\n");
+    this.frame = n;
+    this.say(dead ? "The program has ended." : "");
+    this.toPrompt(away2);
   }
   // isAway says that the reader has scrolled away from the prompt.
   isAway() {
@@ -2165,12 +2405,12 @@ var Screen = class {
   // toPrompt scrolls to the last row that has something, or to the cursor's where that's
   // above; a reader who is away stays where he is.
   toPrompt(away2) {
-    if (away2 || !this.shown) return;
-    const rows = this.rows.textContent.replace(/\n$/, "").split("\n");
+    if (away2 || !this.shown || this.rows.childElementCount === 0) return;
+    const rows = [...this.rows.children];
     const height = this.rows.offsetHeight / rows.length;
     const cursor = this.rows.querySelector(".cursor");
-    const last2 = rows.findLastIndex((row) => row.trim() !== "");
-    const at = cursor ? Math.round((cursor.getBoundingClientRect().top - this.rows.getBoundingClientRect().top) / height) : last2;
+    const last2 = rows.findLastIndex((row) => row.textContent.trim() !== "");
+    const at = cursor ? rows.indexOf(cursor.parentElement) : last2;
     const padding = this.rows.offsetTop - this.scroller.offsetTop;
     const bottom = padding + (Math.max(last2, at) + 1) * height + padding;
     this.scroller.scrollTop = Math.min(bottom - this.scroller.clientHeight, padding + at * height);
@@ -2178,11 +2418,20 @@ var Screen = class {
   }
   close() {
     this.resizes.disconnect();
-    this.secrets.removeEventListener("change", this.ask);
+    this.events.abort();
+    this.keyboard.close();
     this.shown = false;
+    this.follow();
+    this.say("");
     this.rows.replaceChildren();
   }
 };
+function paste(text) {
+  const field = byId("text");
+  field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  field.focus();
+}
 function rebuild(text) {
   const parsed = new DOMParser().parseFromString(`<pre>
 ${text}</pre>`, "text/html");
@@ -2498,7 +2747,7 @@ function showLive(live) {
 
 // looked.js
 var key3 = "panebridge.looked";
-var most5 = 500;
+var most6 = 500;
 var before = 24 * 3600 * 1e3;
 var kept3 = null;
 function read3() {
@@ -2533,10 +2782,10 @@ function isNews(s) {
 function keepLooked(sessions) {
   const { sessions: all } = read3();
   const ids2 = Object.keys(all);
-  if (ids2.length <= most5) return;
+  if (ids2.length <= most6) return;
   const listed2 = new Set(sessions.map((s) => s.id));
   ids2.sort((a, b) => listed2.has(a) - listed2.has(b) || all[a].at - all[b].at);
-  for (const id of ids2.slice(0, ids2.length - most5)) delete all[id];
+  for (const id of ids2.slice(0, ids2.length - most6)) delete all[id];
   write2();
 }
 function forgetLooked() {
@@ -3594,11 +3843,11 @@ function makeItem(id, choose2) {
   const button2 = element("button", "session");
   button2.type = "button";
   button2.addEventListener("click", () => choose2(id));
-  const names = element("span", "session-names");
-  names.append(element("span", "session-name"), element("span", "session-agent"));
+  const names2 = element("span", "session-names");
+  names2.append(element("span", "session-name"), element("span", "session-agent"));
   const side = element("span", "session-side");
   side.append(element("span", "session-needs", "needs you"), element("span", "session-time"));
-  button2.append(element("span", "dot"), names, side);
+  button2.append(element("span", "dot"), names2, side);
   item.append(button2);
   return item;
 }
@@ -4034,122 +4283,6 @@ function drawStranded(isOpen, isThere) {
   }));
 }
 
-// stream.js
-import { forgetStart } from "./key.js";
-var firstDelay = 250;
-var maxDelay = 8e3;
-var Stream = class {
-  // place is where it begins: {last}, so many lines before the end, or {from}, at an event's id.
-  constructor(session, place) {
-    this.session = session;
-    this.place = place;
-    this.early = [];
-    this.on = (...event) => this.early.push(event);
-    this.onStatus = () => {
-    };
-    this.delay = firstDelay;
-    this.open();
-  }
-  // listen has on(name, data) called for each event, and onStatus(connected) when that changes.
-  listen(on, onStatus) {
-    this.on = on;
-    this.onStatus = onStatus;
-    if (this.isOpen || this.timer) onStatus(Boolean(this.isOpen));
-    for (const event of this.early.splice(0)) on(...event);
-  }
-  async open() {
-    this.give();
-    const connection = new AbortController();
-    this.connection = connection;
-    try {
-      const { body } = await openEvents(this.session, this.place, connection);
-      if (this.connection === connection) this.connected();
-      for await (const event of eventsOf(body, () => {
-        this.heard = Date.now();
-      })) {
-        if (this.connection !== connection) return;
-        this.receive(event);
-      }
-    } catch {
-    }
-    if (this.connection !== connection) return;
-    forgetStart();
-    this.retry();
-  }
-  connected() {
-    this.isOpen = true;
-    this.heard = Date.now();
-    this.delay = firstDelay;
-    this.onStatus(true);
-  }
-  receive({ name, id, data }) {
-    if (id) this.place = { from: id };
-    this.on(name, JSON.parse(data));
-  }
-  retry() {
-    this.give();
-    this.onStatus(false);
-    this.timer = setTimeout(() => this.open(), this.delay * (0.75 + Math.random() / 2));
-    this.delay = Math.min(this.delay * 2, maxDelay);
-  }
-  // now opens a new connection at once, when there's reason to believe it works.
-  now() {
-    if (this.closed || this.isOpen) return;
-    this.delay = firstDelay;
-    this.open();
-  }
-  // silence is for how many milliseconds nothing came over a connection that's open, or seems to be.
-  silence() {
-    return this.isOpen ? Date.now() - this.heard : 0;
-  }
-  // renew opens a new connection behind what the one of now has brought.
-  renew() {
-    if (!this.closed) this.open();
-  }
-  close() {
-    this.closed = true;
-    this.give();
-  }
-  // give gives up the connection, or the wait for the next.
-  give() {
-    clearTimeout(this.timer);
-    this.connection?.abort();
-    this.connection = null;
-    this.isOpen = false;
-  }
-};
-async function* eventsOf(body, heard) {
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let chunks = [];
-  try {
-    for (; ; ) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      heard();
-      const text = decoder.decode(value, { stream: true });
-      chunks.push(text);
-      if (!text.includes("\n")) continue;
-      const blocks = chunks.join("").split("\n\n");
-      chunks = [blocks.pop()];
-      for (const block of blocks) {
-        const event = eventOf(block);
-        if (event.data) yield event;
-      }
-    }
-  } finally {
-    reader.cancel().catch(() => {
-    });
-  }
-}
-function eventOf(block) {
-  const fields = Object.fromEntries(block.split("\n").map((line) => {
-    const at = line.indexOf(": ");
-    return [line.slice(0, at), line.slice(at + 2)];
-  }));
-  return { name: fields.event, id: fields.id, data: fields.data };
-}
-
 // app.js
 var pollEvery2 = 2e3;
 var firstLines = 500;
@@ -4258,14 +4391,12 @@ function receive(open, name, data) {
   switch (name) {
     case "output":
       open.conversation.output(marked(data).lines);
-      open.screen.changed();
       break;
     case "gap":
       open.conversation.gap(data);
       break;
     case "live":
       open.conversation.live(data);
-      open.screen.changed();
       break;
     case "prompt":
       open.prompt.show(data);
@@ -4315,7 +4446,7 @@ async function poll() {
     if (state.open?.away) comeBack(state.open);
     if (!state.streaming) state.open?.stream?.now();
     if (state.open?.stream) renewSilent(state.open);
-    if (back2) state.open?.screen.changed();
+    state.open?.screen.keepUp(mostSilence);
     if (!follow()) draw4();
   } catch (error) {
     if (isOld()) return;

@@ -115,7 +115,8 @@ export async function getFile(id, path) {
 export const sendInput = (id, text, key) => json('POST', sessionPath(id, '/input'), { text, submit: true, key }, AbortSignal.timeout(patience));
 // withdrawInput takes back a text that was sent with a key, also if it hasn't come, or only then: one that's typed stays.
 export const withdrawInput = (id, text, key, onlyLate) => json('POST', sessionPath(id, '/input/withdraw'), { text, submit: true, key, only_late: onlyLate }, AbortSignal.timeout(patience));
-export const pressKeys = (id, keys) => call('POST', sessionPath(id, '/keys'), { keys });
+// pressKeys presses keys; frame is the number of the frame that was seen then, if one was.
+export const pressKeys = (id, keys, frame) => call('POST', sessionPath(id, '/keys'), { keys, frame });
 export const getReceipt = (id) => json('GET', `receipts/${encodeURIComponent(id)}`);
 export const cancelReceipt = (id) => json('DELETE', `receipts/${encodeURIComponent(id)}`);
 export const openReceipts = (id) => json('GET', sessionPath(id, '/receipts'));
@@ -138,12 +139,16 @@ export const getTurns = (id, { from, to, limit, order, notable }) => json('GET',
 // getTool is what a tool was called with, returned and changed, by the first line of either's block; secrets: mask or show.
 export const getTool = (id, n, secrets) => json('GET', sessionPath(id, `/tools/${n}?secrets=${secrets}`));
 export const getScreen = async (id, secrets) => (await call('GET', sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
+// openTerminal follows a session's screen; secrets: mask or show. abort is as that of openEvents.
+export const openTerminal = (id, secrets, abort) => openStream(sessionPath(id, `/terminal?secrets=${secrets}`), abort);
 // openEvents follows a session from an event's id on, or from so many lines before the end. abort ends it; that the answer
 // begins isn't waited for longer than patience.
-export async function openEvents(id, { from, last }, abort) {
+export const openEvents = (id, { from, last }, abort) => openStream(`events${query({ session: id, from, last })}`, abort);
+
+async function openStream(path, abort) {
   const timer = setTimeout(() => abort.abort(), patience);
   try {
-    return await call('GET', `events${query({ session: id, from, last })}`, undefined, abort.signal);
+    return await call('GET', path, undefined, abort.signal);
   } finally {
     clearTimeout(timer);
   }

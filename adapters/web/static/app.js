@@ -160,14 +160,12 @@ function receive(open, name, data) {
   switch (name) {
     case 'output':
       open.conversation.output(marked(data).lines);
-      open.screen.changed();
       break;
     case 'gap':
       open.conversation.gap(data);
       break;
     case 'live':
       open.conversation.live(data);
-      open.screen.changed();
       break;
     case 'prompt':
       open.prompt.show(data);
@@ -219,7 +217,7 @@ async function poll() {
     if (state.open?.away) comeBack(state.open);
     if (!state.streaming) state.open?.stream?.now();
     if (state.open?.stream) renewSilent(state.open);
-    if (back) state.open?.screen.changed();
+    state.open?.screen.keepUp(mostSilence);
     if (!follow()) draw();
   } catch (error) {
     if (isOld()) return;

@@ -23,6 +23,7 @@ export class Commands {
       { words: 'Write to the session', keys: ['i'], role: 'operator', when: living, run: () => byId('text').focus() },
       { words: 'Show its lines', keys: ['g l'], when: () => Boolean(page.current()), run: () => page.showTab('conversation') },
       { words: 'Show its screen', keys: ['g s'], when: () => Boolean(page.current()), run: () => page.showTab('screen') },
+      { words: 'Type into its screen', role: 'operator', when: living, run: () => { page.showTab('screen'); byId('screen-type').click(); } },
       { words: 'Next turn', keys: ['j'], when: () => Boolean(page.current()), run: click('turn-next') },
       { words: 'Turn before', keys: ['k'], when: () => Boolean(page.current()), run: click('turn-before') },
       { words: 'All turns…', keys: ['t'], when: () => Boolean(page.current()), run: click('turn-list') },
@@ -77,4 +78,5 @@ export const otherKeys = [
   { words: 'Answer the open question', keys: ['1', '…', '9'] },
   { words: 'Send what’s written', keys: ['Enter'] },
   { words: 'A new line in it', keys: ['Shift+Enter'] },
+  { words: 'Type into the screen no longer', keys: ['Shift+Escape'] },
 ];

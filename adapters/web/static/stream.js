@@ -12,10 +12,12 @@ const firstDelay = 250;
 const maxDelay = 8000;
 
 export class Stream {
-  // place is where it begins: {last}, so many lines before the end, or {from}, at an event's id.
-  constructor(session, place) {
+  // place is where it begins: {last}, so many lines before the end, or {from}, at an event's id. request opens the events of a
+  // session from a place on.
+  constructor(session, place, request = openEvents) {
     this.session = session;
     this.place = place;
+    this.request = request;
     this.early = []; // events that nobody has heard of
     this.on = (...event) => this.early.push(event);
     this.onStatus = () => {};
@@ -36,7 +38,7 @@ export class Stream {
     const connection = new AbortController();
     this.connection = connection;
     try {
-      const { body } = await openEvents(this.session, this.place, connection);
+      const { body } = await this.request(this.session, this.place, connection);
       if (this.connection === connection) this.connected();
       for await (const event of eventsOf(body, () => { this.heard = Date.now(); })) {
         if (this.connection !== connection) return; // it was given up

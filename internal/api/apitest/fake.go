@@ -27,7 +27,8 @@ type Daemon struct {
 	err      error
 	sessions []*session
 	receipts map[string]*sessions.Receipt
-	keys     []string
+	presses  []sessions.KeyPress
+	onKeys   func(sessions.KeyPress) error
 	requests []sessions.NewRequest
 	gapRow   int64
 	inputs   int
@@ -274,10 +275,25 @@ func (d *Daemon) Drop(id sessions.ID, n int64) {
 }
 
 // Pressed returns the keys that were pressed.
-func (d *Daemon) Pressed() []string {
+func (d *Daemon) Pressed() (keys []string) {
+	for _, p := range d.Presses() {
+		keys = append(keys, p.Keys...)
+	}
+	return keys
+}
+
+// OnKeys has each call of Keys call fn, and return its error.
+func (d *Daemon) OnKeys(fn func(sessions.KeyPress) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.Clone(d.keys)
+	d.onKeys = fn
+}
+
+// Presses are the calls of Keys.
+func (d *Daemon) Presses() []sessions.KeyPress {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.presses)
 }
 
 // Fail makes every call that may fail do so; nil ends it.
@@ -470,9 +486,13 @@ func (d *Daemon) Keys(_ context.Context, _ sessions.ID, p sessions.KeyPress) err
 		return err
 	}
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.keys = append(d.keys, p.Keys...)
-	return nil
+	d.presses = append(d.presses, p)
+	onKeys := d.onKeys
+	d.mu.Unlock()
+	if onKeys == nil {
+		return nil
+	}
+	return onKeys(p)
 }
 
 // Screen implements api.Sessions.

@@ -214,6 +214,11 @@ func (c *Client) Keys(ctx context.Context, idOrName string, keys ...string) erro
 	return c.call(ctx, http.MethodPost, sessionPath(idOrName, "/keys"), nil, api.Keys{Keys: keys}, nil)
 }
 
+// KeysAt presses keys at a frame that Terminal has told of.
+func (c *Client) KeysAt(ctx context.Context, idOrName string, frame int64, keys ...string) error {
+	return c.call(ctx, http.MethodPost, sessionPath(idOrName, "/keys"), nil, api.Keys{Keys: keys, Frame: frame}, nil)
+}
+
 // Output reads at most limit lines (0: the server's default) from number from on.
 func (c *Client) Output(ctx context.Context, idOrName string, from int64, limit int) (api.Output, error) {
 	query := url.Values{"from": {strconv.FormatInt(from, 10)}}

@@ -35,7 +35,17 @@ func (c *Client) Events(ctx context.Context, session, from string, fn func(Event
 	if from != "" {
 		query.Set("from", from)
 	}
-	resp, err := c.do(ctx, http.MethodGet, "/api/v1/events", query, nil)
+	return c.follow(ctx, "/api/v1/events", query, fn)
+}
+
+// Terminal calls fn for each frame of a session's screen, or where it can't be seen, until one of the ends of Events.
+func (c *Client) Terminal(ctx context.Context, idOrName string, fn func(Event) error) error {
+	return c.follow(ctx, sessionPath(idOrName, "/terminal"), nil, fn)
+}
+
+// follow calls fn for each event of a stream.
+func (c *Client) follow(ctx context.Context, path string, query url.Values, fn func(Event) error) error {
+	resp, err := c.do(ctx, http.MethodGet, path, query, nil)
 	if err != nil {
 		return err
 	}

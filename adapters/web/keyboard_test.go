@@ -1,0 +1,118 @@
+package web_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/internal/browsertest"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// shell is a session with a prompt on its screen.
+func (s *site) shell(t *testing.T, name string) sessions.ID {
+	t.Helper()
+	id := s.daemon.Add(name, "")
+	s.daemon.SetScreen(id, sessions.Screen{Width: 40, Height: 3, Rows: []string{"hello", "", "$ "}, CursorX: 2, CursorY: 2, CursorVisible: true})
+	return id
+}
+
+// Keys come in their order however slow the answers are, none twice, and none of them does anything else in the page.
+func TestKeysGoIntoTheScreen(t *testing.T) {
+	s := newSite(t)
+	s.shell(t, "one")
+	s.daemon.OnKeys(func(sessions.KeyPress) error {
+		time.Sleep(time.Duration(rand.IntN(40)) * time.Millisecond)
+		return nil
+	})
+	b := browse(t, 1280, 900)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"), chromedp.Click("#tab-screen"))
+	b.Until("the screen", inView)
+	b.Do(chromedp.Click(".terminal"))
+	b.Until("word that one types into it", `document.querySelector('.typing-on').checkVisibility()`)
+	b.Shot("typing")
+	b.Do(chromedp.KeyEvent("git log; ? / n g i + - j k" + kb.Tab + kb.ArrowUp + kb.PageDown + kb.F5 + kb.Home + kb.Delete + kb.Backspace + kb.Escape + kb.Enter))
+	b.Do(chromedp.KeyEvent("c", chromedp.KeyModifiers(chromedp.ModifierCtrl)), chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)), chromedp.KeyEvent("x", chromedp.KeyModifiers(chromedp.ModifierAlt)),
+		chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(chromedp.ModifierShift)), chromedp.KeyEvent(kb.ArrowLeft, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	b.Do(browsertest.InsertText("日本é"))
+	var want []string
+	for _, letter := range "git log; ? / n g i + - j k" {
+		want = append(want, strings.ReplaceAll(string(letter), " ", "Space"))
+	}
+	want = append(want, "Tab", "Up", "PageDown", "F5", "Home", "DC", "BSpace", "Escape", "Enter", "C-c", "C-k", "M-x", "BTab", "C-Left", "日", "本", "é")
+	for end := time.Now().Add(20 * time.Second); len(s.daemon.Pressed()) < len(want) && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	}
+	if got := s.daemon.Pressed(); !slices.Equal(got, want) {
+		t.Errorf("pressed are %q, want %q", got, want)
+	}
+	for _, p := range s.daemon.Presses() {
+		if p.Seen.IsZero() || time.Since(p.Seen) > time.Minute {
+			t.Errorf("%q are pressed at what was seen at %v", p.Keys, p.Seen)
+		}
+	}
+	if browsertest.Eval[bool](b, `document.querySelector('dialog[open]') !== null || document.querySelector('#text').value !== ''`) {
+		t.Error("keys that are the session's have done something in the page")
+	}
+
+	// What's pasted can be read before it's sent.
+	browsertest.Eval[bool](b, `((data) => { data.setData('text/plain', 'rm -rf x\n'); return document.querySelector('#screen-keys').dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })); })(new DataTransfer())`)
+	b.Until("the pasted text in the field", `document.querySelector('#text').value === 'rm -rf x\n' && document.activeElement.id === 'text'`)
+	b.Do(chromedp.Click("#screen-type"), chromedp.KeyEvent(kb.Escape, chromedp.KeyModifiers(chromedp.ModifierShift)))
+	b.Until("nobody typing", `document.querySelector('.typing-off').checkVisibility()`)
+	if n := len(s.daemon.Pressed()); n != len(want) {
+		t.Errorf("%d keys were pressed by what's none", n-len(want))
+	}
+}
+
+// A key that's refused is said to be, and so is what was typed behind it: it was meant for another screen.
+func TestWhatIsTypedBehindARefusedKeyIsNotPressed(t *testing.T) {
+	s := newSite(t)
+	s.shell(t, "one")
+	refuse := make(chan struct{})
+	s.daemon.OnKeys(func(p sessions.KeyPress) error {
+		if p.Keys[0] != "a" {
+			return nil
+		}
+		<-refuse
+		return sessions.ErrNewDialog
+	})
+	b := browse(t, 1280, 900)
+	b.Ignore("status of 409")
+	b.Do(s.open(), chromedp.WaitVisible("#foot"), chromedp.Click("#tab-screen"))
+	b.Until("the screen", inView)
+	b.Do(chromedp.Click("#screen-type"), chromedp.KeyEvent("abc"))
+	for end := time.Now().Add(20 * time.Second); len(s.daemon.Presses()) == 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	}
+	close(refuse)
+	b.Until("word of the refusal", `/^Not pressed: .*\(2\) wasn’t pressed/.test(document.querySelector('#toast').textContent)`)
+	b.Do(chromedp.KeyEvent("d"))
+	b.Until("the next key", `true`)
+	for end := time.Now().Add(20 * time.Second); len(s.daemon.Pressed()) < 2 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	}
+	if got := s.daemon.Pressed(); !slices.Equal(got, []string{"a", "d"}) {
+		t.Errorf("pressed are %q, want a and d", got)
+	}
+}
+
+// Who may only look isn't offered to type, and sees frames all the same.
+func TestAViewerTypesNothingIntoTheScreen(t *testing.T) {
+	s := newSite(t)
+	s.shell(t, "one")
+	b := browse(t, 390, 844)
+	s.letsIn(t, b, "Phone", access.Viewer)
+	b.Do(chromedp.Click(".card-link"), chromedp.Click("#tab-screen"))
+	b.Until("the screen", inView)
+	if browsertest.Eval[bool](b, `document.querySelector('#screen-type').checkVisibility()`) {
+		t.Error("a viewer is offered to type")
+	}
+	b.Do(chromedp.Click(".terminal"), chromedp.KeyEvent("x"))
+	if got := s.daemon.Pressed(); len(got) != 0 {
+		t.Errorf("pressed are %q", got)
+	}
+}
