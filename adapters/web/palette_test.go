@@ -69,8 +69,7 @@ func TestThePaletteFindsSessionsAndCommands(t *testing.T) {
 	b.Until("it's open", fmt.Sprintf(headSays, "api-refactor"))
 
 	// A command of the session's.
-	press("/")
-	b.Do(chromedp.WaitVisible("#palette"))
+	b.Do(ctrl("k"), chromedp.WaitVisible("#palette"))
 	press("s", "c", "r", "e", "e", "n")
 	b.Until("the command", found+` === 'Show its screen'`)
 	b.Do(browsertest.Enter())
@@ -110,7 +109,7 @@ func TestThePaletteFindsSessionsAndCommands(t *testing.T) {
 	b.Until("no field", `document.activeElement.id !== 'text'`)
 	press("?")
 	b.Do(chromedp.WaitVisible("#keys-dialog"))
-	if text := browsertest.Eval[string](b, `document.querySelector('#keys-list').innerText`); !strings.Contains(text, "Ctrl+K or /") || !strings.Contains(text, "g then i") || !strings.Contains(text, "1 … 9") {
+	if text := browsertest.Eval[string](b, `document.querySelector('#keys-list').innerText`); !strings.Contains(text, "Ctrl+K") || !strings.Contains(text, "g then i") || !strings.Contains(text, "1 … 9") {
 		t.Errorf("the keys are %s", text)
 	}
 	b.Shot("keys")

@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	defaultHits = 50
-	maxHits     = 200
-	searchFor   = 10 * time.Second
+	defaultHits  = 50
+	maxHits      = 200
+	mostSearched = 1000 // lines that are read for an answer, with those that were left out
+	searchFor    = 10 * time.Second
 )
 
 // SearchResult is what GET /api/v1/search returns.
@@ -34,7 +35,7 @@ type SearchHit struct {
 	Secrets []Secret `json:"secrets,omitempty"` // in the line, as those of Output
 }
 
-// search finds lines of all sessions, or of one, by the words of the parameter q. Whoever sees lines masked finds what
+// search finds lines of all sessions, or of one, by the words of the parameter q; skip leaves out so many of the newest. Whoever sees lines masked finds what
 // masking leaves.
 func (a *api) search(w http.ResponseWriter, r *http.Request) error {
 	if a.opts.Search == nil {
@@ -51,6 +52,13 @@ func (a *api) search(w http.ResponseWriter, r *http.Request) error {
 	if limit == 0 || limit > maxHits {
 		return badRequest(fmt.Sprintf("limit must be 1 to %d", maxHits))
 	}
+	skip, err := queryInt(r, "skip", 0)
+	if err != nil {
+		return err
+	}
+	if skip > mostSearched-limit {
+		return badRequest(fmt.Sprintf("skip and limit together must be at most %d: look for something rarer, or in one session", mostSearched))
+	}
 	var only []sessions.ID
 	if name := r.URL.Query().Get("session"); name != "" {
 		s, err := a.opts.Sessions.Get(name)
@@ -61,7 +69,7 @@ func (a *api) search(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), searchFor)
 	defer cancel()
-	found, err := a.opts.Search.Index.Find(ctx, shownLog{a}, q, int(limit), only...)
+	found, err := a.opts.Search.Index.Find(ctx, shownLog{a}, q, int(skip+limit), only...)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Status: http.StatusServiceUnavailable, Code: codeUnavailable, Message: fmt.Sprintf("it took more than %d s and was given up; look for something rarer, or in one session", searchFor/time.Second)}
@@ -69,7 +77,7 @@ func (a *api) search(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out := SearchResult{Hits: []SearchHit{}, More: found.More, Behind: a.opts.Search.Behind()}
-	for _, h := range found.Hits {
+	for _, h := range found.Hits[min(int(skip), len(found.Hits)):] {
 		hit := SearchHit{Session: h.Session, Line: h.Line}
 		if s, err := a.opts.Sessions.Get(string(h.Session)); err == nil {
 			hit.Name = a.shownText(s.Name)

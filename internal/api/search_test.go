@@ -98,7 +98,13 @@ func TestASearchFindsWhatMaskingLeaves(t *testing.T) {
 	if found, _ := find(viewer, "line", "limit", "1"); len(found.Hits) != 1 || !found.More || found.Hits[0].Session != two {
 		t.Errorf("the newest: %+v", found)
 	}
-	for _, bad := range [][]string{{"->"}, {""}, {"line", "limit", "0"}, {"line", "limit", "201"}, {"line", "limit", "x"}, {strings.Repeat("a", 401)}} {
+	if found, _ := find(viewer, "line", "limit", "1", "skip", "1"); len(found.Hits) != 1 || found.Hits[0].Session != one || found.Hits[0].N != 2 {
+		t.Errorf("an older one: %+v", found)
+	}
+	if found, _ := find(viewer, "line", "skip", "2"); len(found.Hits) != 0 || found.More {
+		t.Errorf("behind the last: %+v", found)
+	}
+	for _, bad := range [][]string{{"->"}, {"line", "skip", "-1"}, {"line", "skip", "951"}, {"line", "skip", "9223372036854775807"}, {""}, {"line", "limit", "0"}, {"line", "limit", "201"}, {"line", "limit", "x"}, {strings.Repeat("a", 401)}} {
 		if _, status := find(viewer, bad[0], bad[1:]...); status != http.StatusBadRequest {
 			t.Errorf("%q: %d", bad, status)
 		}

@@ -48,6 +48,10 @@ function clock(iso, now = /* @__PURE__ */ new Date()) {
   if (at.toDateString() === now.toDateString()) return time;
   return `${at.toLocaleDateString([], { day: "numeric", month: "short", year: at.getFullYear() === now.getFullYear() ? void 0 : "numeric" })} ${time}`;
 }
+var painted = () => new Promise((resolve) => {
+  if (document.hidden) setTimeout(resolve);
+  else requestAnimationFrame(() => setTimeout(resolve));
+});
 
 // api.js
 import { signedFetch } from "./key.js";
@@ -61,6 +65,7 @@ var APIError = class extends Error {
 };
 var base = "/api/v1/";
 var patience = 1e4;
+var searchPatience = 2e4;
 var partPatience = 12e4;
 var filePatience = 6e5;
 var sessionPath = (id, rest = "") => `sessions/${encodeURIComponent(id)}${rest}`;
@@ -155,6 +160,7 @@ var listPrompts = () => json("GET", "prompts");
 var getPrompt = (id) => json("GET", `prompts/${encodeURIComponent(id)}`);
 var answerPrompt = (id, body) => json("POST", `prompts/${encodeURIComponent(id)}/answer`, body);
 var getOutput = async (id, from, limit) => marked(await json("GET", sessionPath(id, `/output?from=${from}&limit=${limit}`)));
+var searchLines = ({ q, session, limit, skip }, signal) => json("GET", `search${query({ q, session, limit, skip })}`, void 0, AbortSignal.any([signal, AbortSignal.timeout(searchPatience)]));
 var listFleets = () => json("GET", "fleets");
 var listLetters = () => json("GET", "mail");
 var sendLetter = (letter) => json("POST", "mail", letter);
@@ -959,7 +965,9 @@ var Commands = class {
     const click = (id) => () => byId(id).click();
     const shown3 = (id) => () => !byId(id).hidden;
     this.all = [
-      { words: "Find a session or a command", keys: ["Ctrl+K", "/"], run: click("find") },
+      { words: "Find a session or a command", keys: ["Ctrl+K"], run: click("find") },
+      { words: "Search the lines of all sessions…", keys: ["/"], run: click("search-open") },
+      { words: "Search the lines of the session…", when: () => Boolean(page2.current()), run: click("search-here") },
       { words: "Inbox", keys: ["g i"], run: () => page2.toInbox() },
       { words: "The next in the inbox", keys: ["j"], when: () => !page2.current(), run: () => step(1) },
       { words: "The one before", keys: ["k"], when: () => !page2.current(), run: () => step(-1) },
@@ -1012,7 +1020,7 @@ function back(page2) {
   const { activeElement } = document;
   if (document.body.classList.contains("drawer-open")) byId("veil").click();
   else if (activeElement?.matches("textarea, input")) activeElement.blur();
-  else if (page2.current()) page2.toInbox();
+  else if (page2.current()) page2.goBack();
 }
 var otherKeys = [
   { words: "Answer the open question", keys: ["1", "…", "9"] },
@@ -1119,6 +1127,9 @@ var ends = /* @__PURE__ */ new Set(["Enter", "Escape", "Tab"]);
 var isField = (node) => node instanceof Element && node.matches("input:not([type=checkbox]), textarea, select") && node.checkVisibility();
 var composes = (event) => event.isComposing || event.keyCode === 229;
 var typedAt = -Infinity;
+var endTyping = () => {
+  typedAt = -Infinity;
+};
 function holdMistakenKeys() {
   addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.repeat) {
@@ -1886,15 +1897,15 @@ function shownText({ text, secrets }) {
   }
   return out + text.slice(at);
 }
-function stateOf(ends3, over, known3) {
-  if (!ends3) return known3 || (over ? "unknown" : "running");
-  return ends3[0].tool.failed ? "failed" : "done";
+function stateOf(ends4, over, known3) {
+  if (!ends4) return known3 || (over ? "unknown" : "running");
+  return ends4[0].tool.failed ? "failed" : "done";
 }
-function stateText(state2, ends3) {
+function stateText(state2, ends4) {
   if (state2 === "running") return "running…";
   if (state2 === "unknown") return "";
   if (state2 === "done") return "done";
-  return /exit status -?\d+$/.exec(ends3?.[0].text ?? "")?.[0] ?? "failed";
+  return /exit status -?\d+$/.exec(ends4?.[0].text ?? "")?.[0] ?? "failed";
 }
 var kinds = [
   ["run", /bash|shell|exec|command|terminal|^run/],
@@ -1964,9 +1975,9 @@ function draw3(card, use) {
   card.lastChild.replaceChildren(...parts);
 }
 function noOutput({ about: about3 }, use) {
-  const ends3 = about3.result ?? (about3.lines[0].tool.part === "result" ? about3.lines : null);
-  if (!ends3) return "No output.";
-  const said = ends3.map(shownText).join(" ").replace(/^✗ /, "").trim();
+  const ends4 = about3.result ?? (about3.lines[0].tool.part === "result" ? about3.lines : null);
+  if (!ends4) return "No output.";
+  const said = ends4.map(shownText).join(" ").replace(/^✗ /, "").trim();
   return use.files?.length > 0 && !use.failed ? said : said || "No output.";
 }
 function label(name) {
@@ -2078,6 +2089,16 @@ function gapNode(gap) {
   node.dataset.after = gap.after;
   return node;
 }
+function mergedNodes(lines, gaps) {
+  const fragment = document.createDocumentFragment();
+  let next = 0;
+  for (const line of lines) {
+    while (next < gaps.length && gaps[next].after < line.n) fragment.append(gapNode(gaps[next++]));
+    fragment.append(lineNode(line));
+  }
+  while (next < gaps.length) fragment.append(gapNode(gaps[next++]));
+  return fragment;
+}
 function markNode(className, text) {
   const node = element("div", className, text);
   node.setAttribute("role", "note");
@@ -2106,7 +2127,20 @@ function lineAt(list2, n) {
   while (node && (isMark(node) || node.hidden)) node = node.nextSibling;
   return node ?? null;
 }
+function holderOf(list2, n) {
+  let node = [...list2.children].find((child) => Number(child.dataset.n) >= n) ?? null;
+  while (node && (isMark(node) || node.hidden)) node = node.previousSibling;
+  return node ?? lineAt(list2, n);
+}
 var firstNumber = (list2) => numberOf(list2.firstChild);
+function nodeInView(list2, scroller) {
+  const box = scroller.getBoundingClientRect();
+  for (let y = 14; y < box.height; y += 10) {
+    const node = document.elementFromPoint(box.left + box.width / 2, box.top + y)?.closest("#lines > *");
+    if (node) return node;
+  }
+  return list2.getBoundingClientRect().top > box.top ? list2.firstElementChild : list2.lastElementChild;
+}
 
 // keyboard.js
 var most5 = 100;
@@ -2730,6 +2764,52 @@ function answeredNode(prompt) {
   return node;
 }
 
+// found.js
+var margin = 12;
+var scrolls = ["wheel", "touchmove", "keydown", "pointerdown"];
+var FoundLine = class {
+  constructor(list2, scroller) {
+    Object.assign(this, { list: list2, scroller });
+    this.n = 0;
+    this.hasCome = () => this.list.childElementCount > 0;
+    this.letGoIfShown = () => {
+      if (this.hasCome()) this.letGo();
+    };
+    for (const name of scrolls) scroller.addEventListener(name, this.letGoIfShown, { passive: true });
+  }
+  close() {
+    this.letGo();
+    for (const name of scrolls) this.scroller.removeEventListener(name, this.letGoIfShown);
+  }
+  // letGo has the reader be where they like.
+  letGo() {
+    this.n = 0;
+    this.unmark(null);
+  }
+  unmark(but) {
+    for (const node of this.list.querySelectorAll(".found-line")) {
+      if (node === but) continue;
+      node.classList.remove("found-line");
+      node.removeAttribute("tabindex");
+    }
+  }
+  // show marks the line, and scrolls to it. It says whether it's in the list.
+  show() {
+    const node = holderOf(this.list, this.n);
+    this.unmark(node);
+    if (!node) return false;
+    node.classList.add("found-line");
+    node.tabIndex = -1;
+    const { top, height } = node.getBoundingClientRect();
+    const box = this.scroller.getBoundingClientRect();
+    this.scroller.scrollTop += top - box.top - Math.max(margin, (box.height - height) / 3);
+    return true;
+  }
+  focus() {
+    this.list.querySelector(".found-line")?.focus({ preventScroll: true });
+  }
+};
+
 // live.js
 function showLive(live) {
   const writing = (live?.known ? live.writing : live?.rows) ?? [];
@@ -2895,21 +2975,18 @@ var pageSize = 500;
 var atFirst = 120;
 var near2 = 40;
 var mostRoom = 8e6;
-var margin = 12;
-var painted = () => new Promise((resolve) => {
-  if (document.hidden) setTimeout(resolve);
-  else requestAnimationFrame(() => setTimeout(resolve));
-});
+var margin2 = 12;
 var Conversation = class {
-  // session is as the API lists it, when it's opened.
-  constructor(session) {
+  // session is as the API lists it, when it's opened; line is where it begins, 0: at its end.
+  constructor(session, line = 0) {
     this.session = session.id;
     this.scroller = byId("scroller");
     this.list = byId("lines");
+    this.found = new FoundLine(this.list, this.scroller);
     this.marks = new TurnMarks(session.id, this.list);
     this.answered = new AnsweredMarks(session.id, this.list);
     this.receipts = new BubbleReceipts(session.id, session.agent, this.list, (change4) => this.keepEnd(change4));
-    this.turnList = new TurnList(session.id, (line) => this.showLine(line));
+    this.turnList = new TurnList(session.id, (line2) => this.showLine(line2));
     this.looked = lookedAt(session.id);
     this.head = session.lines;
     this.unreadWords = wordsOfUnread(turnsDone(session) - (this.looked?.turn ?? 0));
@@ -2937,7 +3014,32 @@ var Conversation = class {
     for (const [node, name, listener] of this.listeners) node.addEventListener(name, listener, { passive: true, capture: name === "toggle" });
     this.resizes = new ResizeObserver(() => this.resized());
     this.resizes.observe(this.scroller);
+    if (line > 0) this.beginAt(line);
     this.showButtons();
+  }
+  // beginAt begins with a window around a line.
+  beginAt(line) {
+    this.begun = true;
+    this.newest = this.head;
+    this.detached = true;
+    this.showFound(line);
+  }
+  // connected goes on with what couldn't be asked for while the server was away.
+  connected() {
+    if (this.count === 0 && this.found.n) this.showFound(this.found.n);
+    else this.askMarks();
+  }
+  // showFound shows a line that a search led to.
+  async showFound(n) {
+    this.stuck = false;
+    this.found.n = n;
+    while (this.loading) await this.loading;
+    if (this.found.n === n && (n < this.top || n > this.bottom)) await this.loadNext(() => this.loadAround(n));
+    if (this.closed || this.found.n !== n || this.count === 0) return;
+    this.found.show();
+    this.found.focus();
+    this.showButtons();
+    if (n < this.oldest) toast("That line isn’t kept any more.");
   }
   close() {
     this.closed = true;
@@ -2945,6 +3047,7 @@ var Conversation = class {
     clearTimeout(this.timer);
     this.resizes.disconnect();
     for (const [node, name, listener] of this.listeners) node.removeEventListener(name, listener, { capture: name === "toggle" });
+    this.found.close();
     this.turnList.close();
     this.receipts.close();
     this.list.removeAttribute("aria-busy");
@@ -3132,7 +3235,13 @@ var Conversation = class {
   // keepPlace changes the document, and keeps what the reader looks at where it is.
   keepPlace(change4) {
     this.noticeScroll();
-    const anchor = this.anchor();
+    if (this.found.n) {
+      change4();
+      this.pad();
+      this.found.show();
+      return;
+    }
+    const anchor = nodeInView(this.list, this.scroller);
     const was = anchor?.getBoundingClientRect().top;
     change4();
     this.pad();
@@ -3142,15 +3251,6 @@ var Conversation = class {
   keepEnd(change4) {
     this.keepPlace(change4);
     if (this.stuck) this.toBottom();
-  }
-  // anchor is the first node in view; or else the end of the window that's nearer.
-  anchor() {
-    const box = this.scroller.getBoundingClientRect();
-    for (let y = margin + 2; y < box.height; y += 10) {
-      const node = document.elementFromPoint(box.left + box.width / 2, box.top + y)?.closest("#lines > *");
-      if (node) return node;
-    }
-    return this.list.getBoundingClientRect().top > box.top ? this.list.firstElementChild : this.list.lastElementChild;
   }
   // cardOpened lets somebody read a card that they have opened at the end.
   cardOpened(card) {
@@ -3170,7 +3270,7 @@ var Conversation = class {
     }
     this.height = clientHeight;
     const atBottom = scrollHeight - scrollTop - clientHeight < near2;
-    this.stuck = atBottom && !this.detached;
+    this.stuck = atBottom && !this.detached && !this.found.n;
     if (this.stuck) this.unseen = 0;
     this.showButtons();
     this.fill();
@@ -3222,7 +3322,7 @@ var Conversation = class {
     const lines = out.lines.filter((line) => line.n < end);
     const gaps = out.gaps.filter((gap) => gap.after < end - 1 || gap.after === end - 1 && !hasGap);
     this.keepPlace(() => {
-      if (lines.length > 0 || !hasGap) this.list.prepend(this.merged(lines, gaps));
+      if (lines.length > 0 || !hasGap) this.list.prepend(mergedNodes(lines, gaps));
       this.top = lines[0]?.n ?? end;
       this.oldest = lines.length > 0 ? Math.min(out.oldest ?? 1, this.top) : end;
       this.count += lines.length;
@@ -3255,7 +3355,7 @@ var Conversation = class {
     const hasGap = gapAmong(this.list.lastChild, "previousSibling");
     const gaps = out.gaps.filter((gap) => gap.after > start2 || gap.after === start2 && !hasGap);
     this.keepPlace(() => {
-      this.list.append(this.merged(out.lines, gaps));
+      this.list.append(mergedNodes(out.lines, gaps));
       this.count += out.lines.length;
       this.top ||= out.lines[0]?.n ?? 0;
       this.bottom = out.lines.at(-1)?.n ?? this.bottom;
@@ -3281,7 +3381,7 @@ var Conversation = class {
     this.queue.length = 0;
     this.detached = true;
     this.stuck = false;
-    this.list.append(this.merged(out.lines, out.gaps));
+    this.list.append(mergedNodes(out.lines, out.gaps));
     this.count = out.lines.length;
     this.top = out.lines[0].n;
     this.bottom = out.lines.at(-1).n;
@@ -3300,18 +3400,9 @@ var Conversation = class {
     this.queue.length = 0;
     this.pad();
   }
-  merged(lines, gaps) {
-    const fragment = document.createDocumentFragment();
-    let next = 0;
-    for (const line of lines) {
-      while (next < gaps.length && gaps[next].after < line.n) fragment.append(gapNode(gaps[next++]));
-      fragment.append(lineNode(line));
-    }
-    while (next < gaps.length) fragment.append(gapNode(gaps[next++]));
-    return fragment;
-  }
   // jump goes to the newest line; a detached window is filled anew.
   async jump() {
+    this.found.letGo();
     if (this.detached) await this.loadNext(() => this.reload());
     if (this.closed) return;
     this.stuck = !this.detached;
@@ -3330,6 +3421,7 @@ var Conversation = class {
   }
   // showLine shows a line at the top, wherever it is.
   async showLine(n) {
+    this.found.letGo();
     this.stuck = false;
     while (this.loading) await this.loading;
     if (n < this.top || n > this.bottom && this.detached) await this.loadNext(() => this.loadAround(n));
@@ -3343,13 +3435,13 @@ var Conversation = class {
   scrollToLine(n) {
     let node = lineAt(this.list, n);
     while (isMark(node?.previousSibling) && node.previousSibling.classList.contains("unread")) node = node.previousSibling;
-    if (node) this.scroller.scrollTop += node.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top - margin;
+    if (node) this.scroller.scrollTop += node.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top - margin2;
   }
   // jumpTurn goes to the beginning of the next turn, or of the one before.
   async jumpTurn(step2) {
     if (this.count === 0) return;
     const { scrollTop } = this.scroller;
-    const at = this.jumped?.scrollTop === scrollTop ? this.jumped.line : numberOf(this.anchor());
+    const at = this.jumped?.scrollTop === scrollTop ? this.jumped.line : numberOf(nodeInView(this.list, this.scroller));
     const line = await nextTurn(this.session, at, step2).catch(() => 0);
     if (this.closed) return;
     if (line > 0) await this.showLine(line);
@@ -4209,6 +4301,309 @@ function renameDialog(current2, done) {
   });
 }
 
+// sought.js
+function textsOf(query2) {
+  return query2.split('"').flatMap((part, i) => i % 2 === 0 ? part.split(/\s+/) : [part]).filter((text) => text.trim() !== "");
+}
+var spaceless = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+function classOf(letter) {
+  if (letter === void 0) return "other";
+  if (spaceless.test(letter)) return "spaceless";
+  if (/\p{Lu}/u.test(letter)) return "capital";
+  if (/[\p{L}\p{M}]/u.test(letter)) return "small";
+  return /\p{Nd}/u.test(letter) ? "digit" : "other";
+}
+function begins(before2, letter) {
+  const [was, is] = [classOf(before2), classOf(letter)];
+  if (was === "other" || is === "other" || is === "spaceless" || was === "spaceless") return true;
+  return was === "small" && is === "capital" || was === "digit" !== (is === "digit");
+}
+var fold = (text) => Array.from({ length: text.length }, (_, i) => {
+  const small = text[i].toLowerCase();
+  return small.length === 1 ? small : text[i];
+}).join("");
+var isWhole = (text) => /(?:^|[^\p{L}\p{M}\p{Nd}])[\p{L}\p{M}\p{Nd}]{1,2}$/u.test(text) && classOf(text.at(-1)) !== "spaceless";
+var ends3 = (line, to, text) => !isWhole(text) || ["other", "spaceless"].includes(classOf(line[to]));
+function soughtIn(line, texts4) {
+  const folded = fold(line);
+  const found = [];
+  for (const text of texts4.map(fold)) {
+    for (let at = folded.indexOf(text); at >= 0; at = folded.indexOf(text, at + 1)) {
+      if (begins(line[at - 1], line[at]) && ends3(line, at + text.length, text)) found.push([at, at + text.length]);
+    }
+  }
+  found.sort((a, b) => a[0] - b[0]);
+  const joined = [];
+  for (const [from, to] of found) {
+    const last2 = joined.at(-1);
+    if (last2 && from <= last2[1]) last2[1] = Math.max(last2[1], to);
+    else joined.push([from, to]);
+  }
+  return joined;
+}
+var mostShown = 600;
+var shownBefore = 60;
+function soughtNodes({ text, secrets = [] }, texts4) {
+  const places = soughtIn(text, texts4);
+  const first = places[0]?.[0] ?? 0;
+  const cut = (at2) => secrets.find(({ from: from2, to: to2 }) => from2 < at2 && at2 < to2)?.from ?? at2;
+  const from = first > 2 * shownBefore ? cut(first - shownBefore) : 0;
+  const to = cut(Math.min(text.length, from + mostShown));
+  const shown3 = text.slice(from, to);
+  const within = secrets.filter((one) => one.from >= from && one.to <= to).map((one) => ({ ...one, from: one.from - from, to: one.to - from }));
+  const nodes = [];
+  let at = from;
+  for (const node of withSecrets(shown3, within)) {
+    if (typeof node !== "string") {
+      nodes.push(node);
+      const secret = secrets.find((one) => one.from === at);
+      at = secret.to;
+      continue;
+    }
+    nodes.push(...markedNodes(node, at, places));
+    at += node.length;
+  }
+  return [from > 0 ? "…" : "", ...nodes, to < text.length ? "…" : ""];
+}
+function markedNodes(part, at, places) {
+  const nodes = [];
+  let done = 0;
+  for (const [from, to] of places) {
+    const begin = Math.max(from - at, done);
+    const end = Math.min(to - at, part.length);
+    if (begin >= end) continue;
+    nodes.push(part.slice(done, begin), element("mark", "", part.slice(begin, end)));
+    done = end;
+  }
+  nodes.push(part.slice(done));
+  return nodes;
+}
+
+// search.js
+var searchAddress = "#/search";
+var pauseBefore = 250;
+var atOnce3 = 50;
+var mostLines = 1e3;
+var kinds2 = { answer: "answer", tool: "tool", notice: "panebridge" };
+var kindWords = ({ kind, author }) => kind === "user" ? authorWords(author) || "you" : kinds2[kind] ?? "";
+var keyOf3 = ({ session, n }) => `${session} ${n}`;
+var SearchView = class {
+  // page has current() and sessions().
+  constructor(page2) {
+    this.page = page2;
+    this.box = byId("search");
+    this.field = byId("search-field");
+    this.only = byId("search-only");
+    this.list = byId("search-hits");
+    this.more = byId("search-more");
+    this.forget();
+    byId("search-open").addEventListener("click", () => this.open());
+    byId("search-here").addEventListener("click", () => this.open(true));
+    this.field.addEventListener("input", () => this.askSoon());
+    this.only.addEventListener("change", () => this.ask());
+    this.more.addEventListener("click", () => this.ask(this.hits.length));
+    byId("search-form").addEventListener("submit", (event) => event.preventDefault());
+    this.box.addEventListener("keydown", (event) => this.key(event));
+    this.list.addEventListener("click", (event) => {
+      const link = event.target.closest(".hit-link");
+      if (link) this.chosen = link;
+    });
+  }
+  // forget leaves nothing of what was sought and found.
+  forget() {
+    this.stop();
+    this.field.value = "";
+    this.only.checked = false;
+    this.session = null;
+    this.chosen = null;
+    this.scrolled = 0;
+    this.clear();
+    this.say("");
+  }
+  // clear leaves nothing of what was found.
+  clear() {
+    this.hits = [];
+    this.known = /* @__PURE__ */ new Set();
+    this.asked = "";
+    this.list.replaceChildren();
+    this.more.hidden = true;
+    byId("search-note").textContent = "";
+  }
+  say(text) {
+    const status = byId("search-status");
+    if (status.textContent !== text) status.textContent = text;
+  }
+  // open goes to the search. With here it's restricted to the session that's open.
+  open(here2 = false) {
+    const session = this.page.current();
+    if (session) this.session = { id: session.id, name: session.name };
+    const was = this.only.checked;
+    this.only.checked = here2 && Boolean(this.session);
+    this.chosen = null;
+    this.scrolled = 0;
+    if (location.hash === searchAddress) this.show();
+    else {
+      this.hasCome = true;
+      location.hash = searchAddress;
+    }
+    if (this.field.value !== "" && (was !== this.only.checked || this.only.checked)) this.ask();
+  }
+  // show shows the search, as it was left.
+  show() {
+    byId("search-only-row").hidden = !this.session;
+    byId("search-only-name").textContent = this.session?.name ?? "";
+    const came = this.box.hidden;
+    this.box.hidden = false;
+    if (came) this.box.scrollTop = this.scrolled;
+    if (this.chosen?.isConnected) {
+      this.chosen.focus({ preventScroll: true });
+      return;
+    }
+    this.field.focus();
+    this.field.select();
+  }
+  hide() {
+    if (this.box.hidden) return;
+    this.scrolled = this.box.scrollTop;
+    this.stop();
+    this.box.hidden = true;
+  }
+  // hasLedHere says that a line that was found was chosen, and is open.
+  hasLedHere() {
+    return Boolean(this.chosen) && this.chosen.hash === location.hash;
+  }
+  get isShown() {
+    return !this.box.hidden;
+  }
+  // leave goes back to where one came from.
+  leave() {
+    if (this.hasCome) history.back();
+    else location.hash = "";
+    this.hasCome = false;
+  }
+  askSoon() {
+    this.stop();
+    this.timer = setTimeout(() => this.ask(), pauseBefore);
+  }
+  // stop has nothing of what was asked before come any more.
+  stop() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    this.abort?.abort();
+    this.abort = null;
+  }
+  // ask asks the daemon for the newest lines, or for those behind the first so many.
+  async ask(skip = 0) {
+    this.stop();
+    const query2 = this.field.value.trim();
+    const session = this.only.checked ? this.session.id : void 0;
+    if (query2 === "") {
+      this.clear();
+      this.say("");
+      return;
+    }
+    const abort = new AbortController();
+    this.abort = abort;
+    this.box.setAttribute("aria-busy", "true");
+    try {
+      const found = await searchLines({ q: query2, session, limit: atOnce3, skip: skip || void 0 }, abort.signal);
+      if (this.abort === abort) this.draw(query2, session, found, skip);
+    } catch (error) {
+      if (this.abort !== abort) return;
+      this.wantsFirst = false;
+      if (skip === 0) this.clear();
+      this.say(error.message.replace(/^q: (.)/, (_, first) => first.toUpperCase()));
+    } finally {
+      if (this.abort === abort || !this.abort) this.box.removeAttribute("aria-busy");
+      if (this.abort === abort) this.abort = null;
+    }
+  }
+  draw(query2, session, found, skip) {
+    if (skip === 0) this.clear();
+    this.asked = `${session ?? ""} ${query2}`;
+    const texts4 = textsOf(query2);
+    const news = found.hits.filter((hit) => !this.known.has(keyOf3(hit)));
+    for (const hit of news) this.known.add(keyOf3(hit));
+    this.hits.push(...found.hits);
+    const items = news.map((hit) => hitNode(hit, texts4));
+    this.list.append(...items);
+    if (skip > 0) items[0]?.querySelector(".hit-link").focus();
+    const isEnd = !found.more || this.hits.length >= mostLines;
+    this.more.hidden = isEnd;
+    this.sayFound(found);
+    byId("search-note").textContent = found.more && isEnd ? `Older ones aren’t shown: write more words${session ? "" : ", or look in one session"}.` : "";
+    if (this.wantsFirst) this.step(1);
+    this.wantsFirst = false;
+  }
+  sayFound({ more, behind }) {
+    const n = this.known.size;
+    const count = n === 0 ? "Nothing was found." : more ? `The newest ${n} lines.` : `${n} ${n === 1 ? "line" : "lines"}.`;
+    const missing = behind > 0 ? ` ${behind} ${behind === 1 ? "line" : "lines"} can’t be found yet: try again soon.` : "";
+    this.say(count + missing);
+  }
+  // step goes to the next line that was found, to the one before, or from the first to the field.
+  step(by) {
+    const links = [...this.list.querySelectorAll(".hit-link")];
+    endTyping();
+    const at = links.indexOf(document.activeElement) + by;
+    if (at < 0) this.field.focus();
+    else (links[at] ?? (this.more.hidden ? links.at(-1) : this.more))?.focus();
+  }
+  key(event) {
+    if (composes(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const inField = document.activeElement === this.field;
+    switch (event.key) {
+      case "ArrowDown":
+        this.step(1);
+        break;
+      case "ArrowUp":
+        if (inField) return;
+        if (document.activeElement === this.more) [...this.list.querySelectorAll(".hit-link")].at(-1)?.focus();
+        else this.step(-1);
+        break;
+      case "Enter":
+        if (!inField) return;
+        this.first();
+        break;
+      case "Escape":
+        if (inField) this.leave();
+        else this.field.focus();
+        break;
+      default:
+        return;
+    }
+    event.preventDefault();
+  }
+  // first goes to the newest line that's found by what stands in the field.
+  first() {
+    const session = this.only.checked ? this.session.id : "";
+    if (this.asked === `${session} ${this.field.value.trim()}` && !this.timer && !this.abort) {
+      this.step(1);
+      return;
+    }
+    this.wantsFirst = true;
+    this.ask();
+  }
+};
+function hitNode(hit, texts4) {
+  const item = element("li", "hit");
+  item.dataset.kind = hit.kind;
+  const id = `hit-${hit.session}-${hit.n}`;
+  const link = element("a", "hit-link");
+  link.href = `#${encodeURIComponent(hit.session)}/${hit.n}`;
+  link.id = id;
+  link.setAttribute("aria-labelledby", `${id} ${id}-line`);
+  const time = element("time", "hit-time", clock(hit.at));
+  time.dateTime = hit.at;
+  link.append(element("span", "hit-name", hit.name || "a session"), " ", time, " ", element("span", "hit-kind", kindWords(hit)));
+  const line = element("div", "hit-line");
+  line.id = `${id}-line`;
+  line.dir = "auto";
+  line.append(...soughtNodes(hit, texts4));
+  item.append(link, line);
+  return item;
+}
+
 // shortcuts.js
 var patience4 = 1e4;
 var Shortcuts = class {
@@ -4318,39 +4713,60 @@ var inbox = new Inbox();
 inbox.onLooked = () => draw4();
 var mirror = new MirrorDialog(current, poll);
 var devices = new DevicesDialog(poll);
+var search = new SearchView({ current });
 function current() {
   return state.sessions.find((s) => s.id === state.open?.id);
 }
 function idInAddress() {
   try {
-    return decodeURIComponent(location.hash.slice(1));
+    return decodeURIComponent(location.hash.slice(1).split("/")[0]);
   } catch {
     return "";
   }
 }
+var lineInAddress = () => idInAddress() && Number(/\/(\d{1,15})$/.exec(location.hash)?.[1]) || 0;
 var chosenByAddress = () => state.sessions.find((s) => s.id === idInAddress());
 function choose(id) {
   drawer(false);
-  if (location.hash.slice(1) === id) follow();
+  if (idInAddress() === id) follow();
   else location.hash = id;
 }
 function toInbox() {
   drawer(false);
   location.hash = "";
 }
+function goBack() {
+  if (search.hasLedHere()) history.back();
+  else toInbox();
+}
 function follow() {
   const session = chosenByAddress();
-  if (session?.id === state.open?.id) return false;
+  const searches = location.hash === searchAddress && state.known;
+  if (session?.id === state.open?.id && searches === search.isShown) {
+    if (session && lineInAddress() && lineInAddress() !== state.open.line) showAddressed();
+    return false;
+  }
   closeOpen();
   if (session) openSession(session);
+  if (searches) search.show();
+  else search.hide();
   draw4();
+  if (!session && !searches && lineInAddress() && state.known) toast("That session isn’t there any more.");
   return true;
+}
+function showAddressed() {
+  const { open } = state;
+  open.line = lineInAddress();
+  showTab("conversation");
+  open.conversation.showFound(open.line);
 }
 function openSession(session) {
   const { id } = session;
   const open = {
     id,
-    conversation: new Conversation(session),
+    line: lineInAddress(),
+    // that it was opened at; 0: its end
+    conversation: new Conversation(session, lineInAddress()),
     composer: new Composer(id, session.agent),
     prompt: new PromptPanel(id),
     screen: new Screen(id)
@@ -4360,10 +4776,11 @@ function openSession(session) {
     open.stream = stream;
     stream.listen((name, data) => receive(open, name, data), (connected) => {
       state.streaming = connected;
-      if (connected) open.conversation.askMarks();
+      if (connected) open.conversation.connected();
       drawConnection();
     });
   };
+  if (open.line) showTab("conversation");
   open.screen.show(state.tab === "screen");
   open.start(takeEarly(id) ?? new Stream(id, { last: firstLines }));
 }
@@ -4489,6 +4906,8 @@ function empty(forgetsTexts) {
   forgetUploads();
   forgetTools();
   devices.forget();
+  search.hide();
+  search.forget();
   drawChats([]);
   draw4();
 }
@@ -4509,13 +4928,14 @@ function draw4() {
   look();
   const groups = groupsOf(state.sessions);
   drawList(groups, state.open?.id, choose);
-  inbox.draw(state.known && state.sessions.length > 0 && !state.open ? groups : null);
-  drawStranded(state.known && !state.open, (id) => state.sessions.some((s) => s.id === id));
+  const isInbox = state.known && !state.open && !search.isShown;
+  inbox.draw(isInbox && state.sessions.length > 0 ? groups : null);
+  drawStranded(isInbox, (id) => state.sessions.some((s) => s.id === id));
   drawOlder();
   drawHead(current());
   drawConnection();
   const waiting2 = state.sessions.filter((s) => needsYou(s) && !isMuted(s)).length;
-  drawBadge(waiting2, current()?.name ?? "");
+  drawBadge(waiting2, search.isShown ? "Search" : current()?.name ?? "");
   byId("inbox-count").textContent = waiting2 > 0 ? waiting2 : "";
 }
 function look() {
@@ -4537,17 +4957,21 @@ function showOlder() {
   poll();
 }
 function drawHead(session) {
-  byId("name").textContent = session?.name ?? "Inbox";
-  byId("no-sessions").hidden = state.sessions.length > 0 || !state.known;
-  for (const part of ["back", "tabs", "views"]) byId(part).hidden = !session;
+  const searches = search.isShown;
+  byId("name").textContent = searches ? "Search" : session?.name ?? "Inbox";
+  byId("no-sessions").hidden = state.sessions.length > 0 || !state.known || searches;
+  for (const part of ["tabs", "views"]) byId(part).hidden = !session;
+  byId("back").hidden = !session && !searches;
+  byId("back").setAttribute("aria-label", search.hasLedHere() ? "Back to what was found" : searches ? "Back" : "Back to the inbox");
   byId("close").disabled = !session || session.state === "ended";
   byId("more-box").hidden = !session;
   byId("more-box").classList.toggle("needs-operator", session?.state === "ended");
-  byId("inbox-new").hidden = Boolean(session);
+  byId("inbox-new").hidden = Boolean(session) || searches;
   byId("about").textContent = session ? about2(session) : "";
   byId("about").title = session ? machineWords(session) : "";
   document.body.classList.toggle("in-session", Boolean(session));
-  if (session) byId("to-inbox").removeAttribute("aria-current");
+  document.body.classList.toggle("in-search", searches);
+  if (session || searches) byId("to-inbox").removeAttribute("aria-current");
   else byId("to-inbox").setAttribute("aria-current", "page");
   drawMute(session);
   drawUnshown(session);
@@ -4618,6 +5042,7 @@ function visibility() {
 }
 function comeBack(open) {
   if (open.conversation.stuck && state.tab === "conversation") {
+    if (lineInAddress()) history.replaceState(null, "", `#${encodeURIComponent(open.id)}`);
     closeOpen();
     return;
   }
@@ -4635,7 +5060,7 @@ async function start() {
   byId("menu").addEventListener("click", () => drawer(!document.body.classList.contains("drawer-open")));
   byId("veil").addEventListener("click", () => drawer(false));
   byId("stop").addEventListener("click", () => document.querySelector('.keys [data-key="C-c"]').click());
-  byId("back").addEventListener("click", toInbox);
+  byId("back").addEventListener("click", () => search.isShown ? search.leave() : goBack());
   byId("to-inbox").addEventListener("click", (event) => {
     event.preventDefault();
     toInbox();
@@ -4664,7 +5089,7 @@ async function start() {
   accessDialog();
   new MailDialog(() => state.sessions);
   new Menu();
-  const page2 = { current, toInbox, showTab, choose, sessions: () => state.sessions };
+  const page2 = { current, toInbox, goBack, showTab, choose, sessions: () => state.sessions };
   const commands = new Commands(page2);
   new Palette(page2, commands);
   new Shortcuts(commands);

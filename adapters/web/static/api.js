@@ -16,6 +16,7 @@ export class APIError extends Error {
 
 const base = '/api/v1/';
 const patience = 10000; // milliseconds for which what the page asks by itself is waited for
+const searchPatience = 20000; // the daemon gives a search up before that
 const partPatience = 120000; // of a part of a file that's sent
 const filePatience = 600000; // of a file that's got
 const sessionPath = (id, rest = '') => `sessions/${encodeURIComponent(id)}${rest}`;
@@ -126,6 +127,8 @@ export const listPrompts = () => json('GET', 'prompts');
 export const getPrompt = (id) => json('GET', `prompts/${encodeURIComponent(id)}`);
 export const answerPrompt = (id, body) => json('POST', `prompts/${encodeURIComponent(id)}/answer`, body);
 export const getOutput = async (id, from, limit) => marked(await json('GET', sessionPath(id, `/output?from=${from}&limit=${limit}`)));
+// searchLines finds lines by words, the newest first, in one session or all; skip: without so many of the newest.
+export const searchLines = ({ q, session, limit, skip }, signal) => json('GET', `search${query({ q, session, limit, skip })}`, undefined, AbortSignal.any([signal, AbortSignal.timeout(searchPatience)]));
 export const listFleets = () => json('GET', 'fleets');
 export const listLetters = () => json('GET', 'mail');
 export const sendLetter = (letter) => json('POST', 'mail', letter);

@@ -1,6 +1,6 @@
 'use strict';
 
-import { byId } from './dom.js';
+import { byId, toast } from './dom.js';
 import { accessDialog, showAccess } from './access.js';
 import { drawBadge } from './badge.js';
 import { isAway, listAdapters, listSessions, marked } from './api.js';
@@ -28,6 +28,7 @@ import { PromptPanel } from './prompt.js';
 import { renameDialog } from './rename.js';
 import { forgetRoles, learnRoles, rolesKnown } from './roles.js';
 import { Screen } from './screen.js';
+import { SearchView, searchAddress } from './search.js';
 import { Shortcuts } from './shortcuts.js';
 import { drawStranded } from './stranded.js';
 import { Stream } from './stream.js';
@@ -68,26 +69,30 @@ const inbox = new Inbox();
 inbox.onLooked = () => draw();
 const mirror = new MirrorDialog(current, poll);
 const devices = new DevicesDialog(poll);
+const search = new SearchView({ current });
 
 function current() {
   return state.sessions.find((s) => s.id === state.open?.id);
 }
 
-// idInAddress is the session's id that the address has; '': it's the inbox's.
+// idInAddress is the session's id that the address has; '': it's the inbox's, or the search's.
 function idInAddress() {
   try {
-    return decodeURIComponent(location.hash.slice(1));
+    return decodeURIComponent(location.hash.slice(1).split('/')[0]);
   } catch {
     return ''; // it's none that the page has written
   }
 }
+
+// lineInAddress is the number of the line that the address has; 0: none.
+const lineInAddress = () => (idInAddress() && Number(/\/(\d{1,15})$/.exec(location.hash)?.[1])) || 0;
 
 const chosenByAddress = () => state.sessions.find((s) => s.id === idInAddress());
 
 // choose opens a session through the address, so that going back works.
 function choose(id) {
   drawer(false);
-  if (location.hash.slice(1) === id) follow();
+  if (idInAddress() === id) follow();
   else location.hash = id;
 }
 
@@ -97,21 +102,44 @@ function toInbox() {
   location.hash = '';
 }
 
-// follow opens the session that the address names, or the inbox, unless it's open. It says whether it has drawn the page.
+// goBack leaves the session that's open for where it was chosen: the inbox, or the lines that a search found.
+function goBack() {
+  if (search.hasLedHere()) history.back();
+  else toInbox();
+}
+
+// follow opens what the address names, unless it's open: a session, at a line if it names one; the search; or the inbox. It says
+// whether it has drawn the page.
 function follow() {
   const session = chosenByAddress();
-  if (session?.id === state.open?.id) return false;
+  const searches = location.hash === searchAddress && state.known;
+  if (session?.id === state.open?.id && searches === search.isShown) {
+    if (session && lineInAddress() && lineInAddress() !== state.open.line) showAddressed();
+    return false;
+  }
   closeOpen();
   if (session) openSession(session);
+  if (searches) search.show();
+  else search.hide();
   draw();
+  if (!session && !searches && lineInAddress() && state.known) toast('That session isn’t there any more.');
   return true;
+}
+
+// showAddressed shows the line that the address names.
+function showAddressed() {
+  const { open } = state;
+  open.line = lineInAddress();
+  showTab('conversation');
+  open.conversation.showFound(open.line);
 }
 
 function openSession(session) {
   const { id } = session;
   const open = {
     id,
-    conversation: new Conversation(session),
+    line: lineInAddress(), // that it was opened at; 0: its end
+    conversation: new Conversation(session, lineInAddress()),
     composer: new Composer(id, session.agent),
     prompt: new PromptPanel(id),
     screen: new Screen(id),
@@ -121,10 +149,11 @@ function openSession(session) {
     open.stream = stream;
     stream.listen((name, data) => receive(open, name, data), (connected) => {
       state.streaming = connected;
-      if (connected) open.conversation.askMarks();
+      if (connected) open.conversation.connected();
       drawConnection();
     });
   };
+  if (open.line) showTab('conversation');
   open.screen.show(state.tab === 'screen');
   open.start(takeEarly(id) ?? new Stream(id, { last: firstLines }));
 }
@@ -270,6 +299,8 @@ function empty(forgetsTexts) {
   forgetUploads();
   forgetTools();
   devices.forget();
+  search.hide();
+  search.forget();
   drawChats([]);
   draw();
 }
@@ -291,13 +322,14 @@ function draw() {
   look();
   const groups = groupsOf(state.sessions);
   drawList(groups, state.open?.id, choose);
-  inbox.draw(state.known && state.sessions.length > 0 && !state.open ? groups : null);
-  drawStranded(state.known && !state.open, (id) => state.sessions.some((s) => s.id === id));
+  const isInbox = state.known && !state.open && !search.isShown;
+  inbox.draw(isInbox && state.sessions.length > 0 ? groups : null);
+  drawStranded(isInbox, (id) => state.sessions.some((s) => s.id === id));
   drawOlder();
   drawHead(current());
   drawConnection();
   const waiting = state.sessions.filter((s) => needsYou(s) && !isMuted(s)).length;
-  drawBadge(waiting, current()?.name ?? '');
+  drawBadge(waiting, search.isShown ? 'Search' : current()?.name ?? '');
   byId('inbox-count').textContent = waiting > 0 ? waiting : '';
 }
 
@@ -325,17 +357,21 @@ function showOlder() {
 }
 
 function drawHead(session) {
-  byId('name').textContent = session?.name ?? 'Inbox';
-  byId('no-sessions').hidden = state.sessions.length > 0 || !state.known;
-  for (const part of ['back', 'tabs', 'views']) byId(part).hidden = !session;
+  const searches = search.isShown;
+  byId('name').textContent = searches ? 'Search' : session?.name ?? 'Inbox';
+  byId('no-sessions').hidden = state.sessions.length > 0 || !state.known || searches;
+  for (const part of ['tabs', 'views']) byId(part).hidden = !session;
+  byId('back').hidden = !session && !searches;
+  byId('back').setAttribute('aria-label', search.hasLedHere() ? 'Back to what was found' : searches ? 'Back' : 'Back to the inbox');
   byId('close').disabled = !session || session.state === 'ended';
   byId('more-box').hidden = !session;
   byId('more-box').classList.toggle('needs-operator', session?.state === 'ended'); // a viewer has nothing there then
-  byId('inbox-new').hidden = Boolean(session);
+  byId('inbox-new').hidden = Boolean(session) || searches;
   byId('about').textContent = session ? about(session) : '';
   byId('about').title = session ? machineWords(session) : '';
   document.body.classList.toggle('in-session', Boolean(session));
-  if (session) byId('to-inbox').removeAttribute('aria-current');
+  document.body.classList.toggle('in-search', searches);
+  if (session || searches) byId('to-inbox').removeAttribute('aria-current');
   else byId('to-inbox').setAttribute('aria-current', 'page');
   drawMute(session);
   drawUnshown(session);
@@ -420,6 +456,7 @@ function visibility() {
 // what came meanwhile is marked as new: the session is opened anew. Another keeps the place.
 function comeBack(open) {
   if (open.conversation.stuck && state.tab === 'conversation') {
+    if (lineInAddress()) history.replaceState(null, '', `#${encodeURIComponent(open.id)}`); // they've read on from there
     closeOpen();
     return;
   }
@@ -438,7 +475,7 @@ async function start() {
   byId('menu').addEventListener('click', () => drawer(!document.body.classList.contains('drawer-open')));
   byId('veil').addEventListener('click', () => drawer(false));
   byId('stop').addEventListener('click', () => document.querySelector('.keys [data-key="C-c"]').click());
-  byId('back').addEventListener('click', toInbox);
+  byId('back').addEventListener('click', () => (search.isShown ? search.leave() : goBack()));
   byId('to-inbox').addEventListener('click', (event) => {
     event.preventDefault();
     toInbox();
@@ -464,7 +501,7 @@ async function start() {
   accessDialog();
   new MailDialog(() => state.sessions);
   new Menu();
-  const page = { current, toInbox, showTab, choose, sessions: () => state.sessions };
+  const page = { current, toInbox, goBack, showTab, choose, sessions: () => state.sessions };
   const commands = new Commands(page);
   new Palette(page, commands);
   new Shortcuts(commands);

@@ -15,7 +15,9 @@ export class Commands {
     const click = (id) => () => byId(id).click();
     const shown = (id) => () => !byId(id).hidden;
     this.all = [
-      { words: 'Find a session or a command', keys: ['Ctrl+K', '/'], run: click('find') },
+      { words: 'Find a session or a command', keys: ['Ctrl+K'], run: click('find') },
+      { words: 'Search the lines of all sessions…', keys: ['/'], run: click('search-open') },
+      { words: 'Search the lines of the session…', when: () => Boolean(page.current()), run: click('search-here') },
       { words: 'Inbox', keys: ['g i'], run: () => page.toInbox() },
       { words: 'The next in the inbox', keys: ['j'], when: () => !page.current(), run: () => step(1) },
       { words: 'The one before', keys: ['k'], when: () => !page.current(), run: () => step(-1) },
@@ -70,7 +72,7 @@ function back(page) {
   const { activeElement } = document;
   if (document.body.classList.contains('drawer-open')) byId('veil').click();
   else if (activeElement?.matches('textarea, input')) activeElement.blur();
-  else if (page.current()) page.toInbox();
+  else if (page.current()) page.goBack();
 }
 
 // What other parts of the page do with keys, for the list of them.

@@ -1,10 +1,11 @@
 'use strict';
 
-import { byId } from './dom.js';
+import { byId, painted, toast } from './dom.js';
 import { AnsweredMarks } from './answered.js';
 import { drawAnswers } from './answers.js';
 import { getOutput } from './api.js';
-import { firstNumber, gapAmong, gapNode, isMark, lineAt, lineNode, markNode, numberOf } from './lines.js';
+import { FoundLine } from './found.js';
+import { firstNumber, gapAmong, gapNode, isMark, lineAt, lineNode, markNode, mergedNodes, nodeInView, numberOf } from './lines.js';
 import { showLive } from './live.js';
 import { lookedAt, turnsDone } from './looked.js';
 import { BubbleReceipts } from './receipts.js';
@@ -25,18 +26,13 @@ const near = 40; // pixels from an end that count as being there
 const mostRoom = 8e6; // pixels above or below: browsers have a bound on heights
 const margin = 12; // pixels above a line that's jumped to
 
-// painted waits until what was drawn is seen. A hidden page has no frames.
-const painted = () => new Promise((resolve) => {
-  if (document.hidden) setTimeout(resolve);
-  else requestAnimationFrame(() => setTimeout(resolve));
-});
-
 export class Conversation {
-  // session is as the API lists it, when it's opened.
-  constructor(session) {
+  // session is as the API lists it, when it's opened; line is where it begins, 0: at its end.
+  constructor(session, line = 0) {
     this.session = session.id;
     this.scroller = byId('scroller');
     this.list = byId('lines');
+    this.found = new FoundLine(this.list, this.scroller);
     this.marks = new TurnMarks(session.id, this.list);
     this.answered = new AnsweredMarks(session.id, this.list);
     this.receipts = new BubbleReceipts(session.id, session.agent, this.list, (change) => this.keepEnd(change));
@@ -67,7 +63,35 @@ export class Conversation {
     for (const [node, name, listener] of this.listeners) node.addEventListener(name, listener, { passive: true, capture: name === 'toggle' });
     this.resizes = new ResizeObserver(() => this.resized());
     this.resizes.observe(this.scroller);
+    if (line > 0) this.beginAt(line);
     this.showButtons();
+  }
+
+  // beginAt begins with a window around a line.
+  beginAt(line) {
+    this.begun = true;
+    this.newest = this.head;
+    this.detached = true;
+    this.showFound(line);
+  }
+
+  // connected goes on with what couldn't be asked for while the server was away.
+  connected() {
+    if (this.count === 0 && this.found.n) this.showFound(this.found.n);
+    else this.askMarks();
+  }
+
+  // showFound shows a line that a search led to.
+  async showFound(n) {
+    this.stuck = false;
+    this.found.n = n;
+    while (this.loading) await this.loading;
+    if (this.found.n === n && (n < this.top || n > this.bottom)) await this.loadNext(() => this.loadAround(n));
+    if (this.closed || this.found.n !== n || this.count === 0) return;
+    this.found.show();
+    this.found.focus();
+    this.showButtons();
+    if (n < this.oldest) toast('That line isn’t kept any more.');
   }
 
   close() {
@@ -76,6 +100,7 @@ export class Conversation {
     clearTimeout(this.timer);
     this.resizes.disconnect();
     for (const [node, name, listener] of this.listeners) node.removeEventListener(name, listener, { capture: name === 'toggle' });
+    this.found.close();
     this.turnList.close();
     this.receipts.close();
     this.list.removeAttribute('aria-busy');
@@ -280,7 +305,13 @@ export class Conversation {
   // keepPlace changes the document, and keeps what the reader looks at where it is.
   keepPlace(change) {
     this.noticeScroll();
-    const anchor = this.anchor();
+    if (this.found.n) {
+      change();
+      this.pad();
+      this.found.show();
+      return;
+    }
+    const anchor = nodeInView(this.list, this.scroller);
     const was = anchor?.getBoundingClientRect().top;
     change();
     this.pad();
@@ -291,16 +322,6 @@ export class Conversation {
   keepEnd(change) {
     this.keepPlace(change);
     if (this.stuck) this.toBottom();
-  }
-
-  // anchor is the first node in view; or else the end of the window that's nearer.
-  anchor() {
-    const box = this.scroller.getBoundingClientRect();
-    for (let y = margin + 2; y < box.height; y += 10) {
-      const node = document.elementFromPoint(box.left + box.width / 2, box.top + y)?.closest('#lines > *');
-      if (node) return node;
-    }
-    return this.list.getBoundingClientRect().top > box.top ? this.list.firstElementChild : this.list.lastElementChild;
   }
 
   // cardOpened lets somebody read a card that they have opened at the end.
@@ -325,7 +346,7 @@ export class Conversation {
     }
     this.height = clientHeight;
     const atBottom = scrollHeight - scrollTop - clientHeight < near;
-    this.stuck = atBottom && !this.detached;
+    this.stuck = atBottom && !this.detached && !this.found.n;
     if (this.stuck) this.unseen = 0;
     this.showButtons();
     this.fill();
@@ -383,7 +404,7 @@ export class Conversation {
     const lines = out.lines.filter((line) => line.n < end);
     const gaps = out.gaps.filter((gap) => gap.after < end - 1 || (gap.after === end - 1 && !hasGap));
     this.keepPlace(() => {
-      if (lines.length > 0 || !hasGap) this.list.prepend(this.merged(lines, gaps));
+      if (lines.length > 0 || !hasGap) this.list.prepend(mergedNodes(lines, gaps));
       this.top = lines[0]?.n ?? end;
       this.oldest = lines.length > 0 ? Math.min(out.oldest ?? 1, this.top) : end; // nothing older is kept
       this.count += lines.length;
@@ -419,7 +440,7 @@ export class Conversation {
     const hasGap = gapAmong(this.list.lastChild, 'previousSibling');
     const gaps = out.gaps.filter((gap) => gap.after > start || (gap.after === start && !hasGap));
     this.keepPlace(() => {
-      this.list.append(this.merged(out.lines, gaps));
+      this.list.append(mergedNodes(out.lines, gaps));
       this.count += out.lines.length;
       this.top ||= out.lines[0]?.n ?? 0;
       this.bottom = out.lines.at(-1)?.n ?? this.bottom;
@@ -446,7 +467,7 @@ export class Conversation {
     this.queue.length = 0;
     this.detached = true;
     this.stuck = false;
-    this.list.append(this.merged(out.lines, out.gaps));
+    this.list.append(mergedNodes(out.lines, out.gaps));
     this.count = out.lines.length;
     this.top = out.lines[0].n;
     this.bottom = out.lines.at(-1).n;
@@ -467,19 +488,9 @@ export class Conversation {
     this.pad();
   }
 
-  merged(lines, gaps) {
-    const fragment = document.createDocumentFragment();
-    let next = 0;
-    for (const line of lines) {
-      while (next < gaps.length && gaps[next].after < line.n) fragment.append(gapNode(gaps[next++]));
-      fragment.append(lineNode(line));
-    }
-    while (next < gaps.length) fragment.append(gapNode(gaps[next++]));
-    return fragment;
-  }
-
   // jump goes to the newest line; a detached window is filled anew.
   async jump() {
+    this.found.letGo();
     if (this.detached) await this.loadNext(() => this.reload());
     if (this.closed) return;
     this.stuck = !this.detached; // it stays so when the server is away
@@ -500,6 +511,7 @@ export class Conversation {
 
   // showLine shows a line at the top, wherever it is.
   async showLine(n) {
+    this.found.letGo();
     this.stuck = false;
     while (this.loading) await this.loading;
     if (n < this.top || (n > this.bottom && this.detached)) await this.loadNext(() => this.loadAround(n));
@@ -521,7 +533,7 @@ export class Conversation {
   async jumpTurn(step) {
     if (this.count === 0) return;
     const { scrollTop } = this.scroller;
-    const at = this.jumped?.scrollTop === scrollTop ? this.jumped.line : numberOf(this.anchor());
+    const at = this.jumped?.scrollTop === scrollTop ? this.jumped.line : numberOf(nodeInView(this.list, this.scroller));
     const line = await nextTurn(this.session, at, step).catch(() => 0);
     if (this.closed) return;
     if (line > 0) await this.showLine(line);

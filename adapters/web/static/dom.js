@@ -56,3 +56,9 @@ export function clock(iso, now = new Date()) {
   if (at.toDateString() === now.toDateString()) return time;
   return `${at.toLocaleDateString([], { day: 'numeric', month: 'short', year: at.getFullYear() === now.getFullYear() ? undefined : 'numeric' })} ${time}`;
 }
+
+// painted waits until what was drawn is seen. A hidden page has no frames.
+export const painted = () => new Promise((resolve) => {
+  if (document.hidden) setTimeout(resolve);
+  else requestAnimationFrame(() => setTimeout(resolve));
+});

@@ -45,6 +45,18 @@ export function gapNode(gap) {
   return node;
 }
 
+// mergedNodes are lines with the gaps between them.
+export function mergedNodes(lines, gaps) {
+  const fragment = document.createDocumentFragment();
+  let next = 0;
+  for (const line of lines) {
+    while (next < gaps.length && gaps[next].after < line.n) fragment.append(gapNode(gaps[next++]));
+    fragment.append(lineNode(line));
+  }
+  while (next < gaps.length) fragment.append(gapNode(gaps[next++]));
+  return fragment;
+}
+
 // markNode is a mark between lines.
 export function markNode(className, text) {
   const node = element('div', className, text);
@@ -82,5 +94,23 @@ export function lineAt(list, n) {
   return node ?? null;
 }
 
+// holderOf is the node in which a line is read: its own, or, if that's hidden, the one before that shows it, too: of an answer, or
+// a tool's card. Of a line that's gone it's the next one.
+export function holderOf(list, n) {
+  let node = [...list.children].find((child) => Number(child.dataset.n) >= n) ?? null;
+  while (node && (isMark(node) || node.hidden)) node = node.previousSibling;
+  return node ?? lineAt(list, n);
+}
+
 // firstNumber is the number of the first line in a list; 0: there's none.
 export const firstNumber = (list) => numberOf(list.firstChild);
+
+// nodeInView is the first node of a list in the view of its scroller; or else the end of the list that's nearer.
+export function nodeInView(list, scroller) {
+  const box = scroller.getBoundingClientRect();
+  for (let y = 14; y < box.height; y += 10) {
+    const node = document.elementFromPoint(box.left + box.width / 2, box.top + y)?.closest('#lines > *');
+    if (node) return node;
+  }
+  return list.getBoundingClientRect().top > box.top ? list.firstElementChild : list.lastElementChild;
+}

@@ -13,6 +13,9 @@ export const composes = (event) => event.isComposing || event.keyCode === 229;
 
 let typedAt = -Infinity; // when the last key was pressed that was meant for a field
 
+// endTyping says that a field was left on purpose: what's pressed now is meant for what has the focus.
+export const endTyping = () => { typedAt = -Infinity; };
+
 // holdMistakenKeys takes such keys before anything else hears of them, and an Enter that's held down: what it was pressed for
 // is done.
 export function holdMistakenKeys() {
