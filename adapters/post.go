@@ -30,6 +30,9 @@ type Post struct {
 	// Shown says that the text isn't masked: it's a secret that was made for whoever reads it
 	// there.
 	Shown bool
+	// Passing says that the text is stored nowhere until it's posted: it has lines of several sessions, of which any may be
+	// forgotten meanwhile.
+	Passing bool
 	// Text is Markdown. Beside a picture or a file it's what's written below.
 	Text    string
 	Menus   []Menu     // above the buttons; only where Shape.Menus allows them

@@ -236,7 +236,7 @@ const (
 	dropAgain = 10 * time.Second
 )
 
-// unkept takes the place of what's too large to be kept, and of what's secret.
+// unkept takes the place of what's too large to be kept, of what's secret, and of lines of several sessions.
 const unkept = "panebridge stopped before you could see what you asked for. Ask again."
 
 // StoredReply is an answer to a person that may not be seen yet. It's kept in the transaction that ends the
@@ -356,7 +356,7 @@ func keptOf(p adapters.Post, person, otherwise string) keptPost {
 		To: p.To, Elsewhere: p.Elsewhere, Key: p.Key, Message: p.Message, ReplyTo: p.ReplyTo, Text: p.Text, Numbered: p.Numbered, Nonce: p.Nonce,
 		Reaction: p.Reaction, Menus: p.Menus, Buttons: p.Buttons, Person: person, Otherwise: otherwise,
 	}
-	if p.Shown || p.Picture != nil || p.File != nil || p.Size() > maxKeptReply {
+	if p.Shown || p.Passing || p.Picture != nil || p.File != nil || p.Size() > maxKeptReply {
 		k.Text, k.Numbered, k.Menus, k.Buttons = unkept, "", nil, nil
 	}
 	return k

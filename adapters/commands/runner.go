@@ -21,6 +21,7 @@ type Options struct {
 	Sessions Sessions
 	Hub      Hub
 	Store    Store
+	Finder   LineFinder // nil: nothing can be searched
 	// Conversations knows what agents can go on with; nil: nothing is known.
 	Conversations Conversations
 	// Interrupt returns the keys that end what a session's program is doing, one after the

@@ -82,7 +82,7 @@ func chatCommands() []chatCommand {
 			"history", "[N]", "The last N lines, as a file if they're long", intake.Param{Name: "lines", Help: "How many"},
 		), role: access.Viewer, session: true, repeat: true, run: showHistory},
 		{CommandInfo: info(
-			"search", "TEXT", "Look for a text in what the session printed", intake.Param{Name: "text", Help: "What to look for", Required: true},
+			"search", "TEXT", "Look for words in what this place's session printed, or all have", intake.Param{Name: "text", Help: "What to look for", Required: true},
 		), role: access.Viewer, repeat: true, run: searchLog},
 		{CommandInfo: infoOfSession(
 			"send", "FILE", "Get a file from the session's folder", intake.Param{Name: "file", Help: "Its path in the session's folder", Required: true},
@@ -159,6 +159,7 @@ func buttons() map[string]buttonHandler {
 		"restart":       {run: restartSession},
 		"conversations": {run: conversationsOf, repeat: true},
 		"leave":         {run: keepOpen, repeat: true},
+		"search":        {run: searchPressed, repeat: true},
 		"key":           {run: pressKey},
 		"rows":          {run: showRows, repeat: true},
 		"screen":        {run: showScreen, repeat: true},

@@ -27,6 +27,7 @@ type Options struct {
 	Hub       Hub
 	Store     Store
 	// These are as in commands.Options.
+	Finder        commands.LineFinder
 	Conversations commands.Conversations
 	Interrupt     func(s sessions.Session) []string
 	Mail          commands.Mailbox
@@ -146,7 +147,7 @@ func New(opt Options) (*Inbound, error) {
 		Guard: guard, Platforms: platforms, Pictures: pictures, Mask: opt.Mask, StaleAfter: opt.StaleAfter,
 		RemindAfter: opt.RemindAfter, EscalateTo: opt.EscalateTo, Pinned: opt.Pinned, Log: opt.Logger,
 	}, commands.Options{
-		Sessions: opt.Sessions, Hub: opt.Hub, Store: opt.Store, Conversations: opt.Conversations, Interrupt: opt.Interrupt, Mail: opt.Mail, Devices: opt.Devices,
+		Sessions: opt.Sessions, Hub: opt.Hub, Store: opt.Store, Finder: opt.Finder, Conversations: opt.Conversations, Interrupt: opt.Interrupt, Mail: opt.Mail, Devices: opt.Devices,
 		StateDir: opt.StateDir, Folders: opt.Folders,
 	})
 	in.HandleButton("input", true, in.inputChosen)

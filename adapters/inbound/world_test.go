@@ -24,6 +24,9 @@ import (
 	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/internal/masked"
+	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/internal/search"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/internal/store/storetest"
 	"github.com/panebridge/panebridge/qos"
@@ -121,7 +124,17 @@ func (w *world) start() {
 	opts.Hand, opts.Dialogs = typing.New(opts.Hands), opts.Hands.Dialogs
 	w.manager = sessions.NewManager(opts.Options)
 	w.hub.sessions = w.manager
+	index, err := search.OpenIndex(context.Background(), filepath.Join(w.dir, search.File), db)
+	if err != nil {
+		w.Fatal(err)
+	}
+	indexer := &search.Indexer{Index: index, List: w.manager.List, Logger: slog.New(slog.DiscardHandler)}
+	masker, err := redact.New(redact.Options{})
+	if err != nil {
+		w.Fatal(err)
+	}
 	opt := inbound.Options{
+		Finder:    masked.LineIndex{Indexer: indexer, Log: adapters.MaskedLog(db, masker)},
 		Platforms: []intake.InboundAdapter{w.chat}, Sessions: asking{w.manager, w.asks}, Hub: w.hub, Store: w.store, StateDir: w.dir, Conversations: w.had,
 		Access: access.Config{
 			Roles: map[string]access.Roles{ann: roles(access.Operator), bob: roles(access.Viewer), cleo: roles(access.Admin), dora: roles(access.Operator, access.Approver)},
@@ -142,6 +155,7 @@ func (w *world) start() {
 		w.Fatal(err)
 	}
 	opts.Feed.OnReceipt(in.HandleReceipt)
+	indexer.Follow(opts.Feed)
 	w.in = in
 	w.asks.Tell(in.HandlePrompt)
 	if err := errors.Join(w.manager.Load(context.Background()), in.Load(context.Background())); err != nil {
@@ -151,11 +165,12 @@ func (w *world) start() {
 	var children sync.WaitGroup
 	children.Go(func() { _ = w.manager.Run(ctx) })
 	children.Go(func() { _ = in.Run(ctx) })
+	children.Go(func() { _ = indexer.Run(ctx) })
 	w.stop = func() {
 		cancel()
 		children.Wait()
 		in.Finish(context.Background())
-		if err := db.Close(); err != nil {
+		if err := errors.Join(index.Close(), db.Close()); err != nil {
 			w.Error(err)
 		}
 	}

@@ -163,13 +163,13 @@ func (d *daemon) build(ctx context.Context) error {
 	if err := d.buildHub(); err != nil {
 		return err
 	}
+	d.openWords(ctx)
 	if err := d.buildInbound(); err != nil {
 		return err
 	}
 	if err := d.inbound.Load(ctx); err != nil {
 		return err
 	}
-	d.openWords(ctx)
 	d.subscribe()
 	if err := d.hub.Load(ctx); err != nil {
 		return d.locate(err)
@@ -388,7 +388,7 @@ func (d *daemon) buildInbound() error {
 	var err error
 	d.inbound, err = inbound.New(inbound.Options{
 		Platforms: platforms, Sessions: masked.Sessions{Questions: callers.Questions{Manager: d.manager, Consent: d.consent}, Masker: d.masker}, Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Devices: d.devices(), Interrupt: d.interruptKeys, Paired: d.hideCode,
-		Store: masked.Store{Store: d.store, Log: adapters.MaskedLog(d.store, d.masker)}, Access: accessConfig(d.config),
+		Store: masked.Store{Store: d.store, Log: adapters.MaskedLog(d.store, d.masker)}, Finder: d.finder(), Access: accessConfig(d.config),
 		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
 		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: maxFileOf(d.config.Inbound), StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Mask: d.masker.Line,
 		Shared: d.sharer, Panicked: d.metrics.CountPanic, Logger: d.opt.Log.With("component", "inbound"),
@@ -397,6 +397,14 @@ func (d *daemon) buildInbound() error {
 		d.hub.SetInbound(d.inbound)
 	}
 	return err
+}
+
+// finder finds lines for chats; nil: nothing can be searched.
+func (d *daemon) finder() commands.LineFinder {
+	if d.indexer == nil {
+		return nil
+	}
+	return masked.LineIndex{Indexer: d.indexer, Log: adapters.MaskedLog(d.store, d.masker)}
 }
 
 // interruptKeys are the keys that end what a session's program is doing: those of the agent

@@ -48,7 +48,7 @@ var rules = map[string][]string{
 	"adapters/wording":          {},
 	"adapters/access":           {"adapters", "adapters/intake", "adapters/wording", "sessions"},
 	"adapters/cards":            {"adapters", "adapters/access", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/render/screenshot"},
-	"adapters/commands":         {"adapters", "adapters/access", "adapters/cards", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot", "internal/render/sgr"},
+	"adapters/commands":         {"adapters", "adapters/access", "adapters/cards", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot", "internal/render/sgr", "internal/search"},
 	"adapters/inbound":          {"adapters", "adapters/access", "adapters/cards", "adapters/commands", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot"},
 	"adapters/all":              {everything},                                                                                                               // the list of platforms
 	"adapters/platform":         {"config", "adapters", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/findings", "internal/regular"}, // what all know of one
@@ -65,7 +65,7 @@ var rules = map[string][]string{
 	"internal/api/client": append([]string{"internal/api", "internal/inbox", "internal/recording/format", "sessions/agent"}, domain...),
 	"internal/store":      append([]string{"adapters/access", "adapters/cards", "adapters/inbound", "adapters/intake", "internal/browsers", "internal/inbox", "internal/regular"}, domain...),
 	"internal/callers":    {"internal/api", "internal/peer", "sessions", "sessions/agent", "sessions/tmux"},
-	"internal/masked":     {"adapters", "internal/api", "internal/callers", "internal/redact", "internal/store", "sessions"},
+	"internal/masked":     {"adapters", "internal/api", "internal/callers", "internal/redact", "internal/search", "internal/store", "sessions"},
 	"internal/metrics":    {"qos", "qos/redisbucket", "sessions"},
 	"internal/forgetting": {"adapters", "adapters/inbound", "internal/search", "internal/store", "sessions"},
 	"internal/mailroom":   {"adapters", "adapters/commands", "internal/inbox", "internal/statedir", "internal/store", "sessions", "sessions/agent"},

@@ -2,9 +2,9 @@ package masked
 
 import (
 	"context"
-	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/internal/search"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -25,32 +25,16 @@ func (s Store) Tail(ctx context.Context, id sessions.ID, n int) ([]sessions.Line
 	return out.Lines, err
 }
 
-// Search finds what can be seen: whoever looks for a part of a secret isn't told whether
-// it's right.
-func (s Store) Search(ctx context.Context, id sessions.ID, text string, limit int) ([]sessions.Line, error) {
-	lines, err := s.Store.Search(ctx, id, text, limit)
-	if err != nil {
-		return nil, err
-	}
-	var found []sessions.Line
-	for _, l := range lines {
-		out, err := s.Log.Read(ctx, id, l.N, 1)
-		if err != nil {
-			return nil, err
-		}
-		if len(out.Lines) == 1 && out.Lines[0].N == l.N && strings.Contains(lower(out.Lines[0].Text), lower(text)) {
-			found = append(found, out.Lines[0])
-		}
-	}
-	return found, nil
+// LineIndex finds lines by their words, as chats see them: whoever looks for a part of a secret isn't told whether it's right.
+type LineIndex struct {
+	Indexer *search.Indexer
+	Log     adapters.Log // with secrets masked: adapters.MaskedLog
 }
 
-// lower makes letters from A to Z small, and no others.
-func lower(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
+// Find is that of [search.Index].
+func (f LineIndex) Find(ctx context.Context, q search.WordQuery, limit int, ids ...sessions.ID) (search.Found, error) {
+	return f.Indexer.Index.Find(ctx, f.Log, q, limit, ids...)
 }
+
+// Behind is how many lines can't be found yet, about.
+func (f LineIndex) Behind() int64 { return f.Indexer.Behind() }

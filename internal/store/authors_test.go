@@ -33,11 +33,6 @@ func TestLinesComeBackWithTheirAuthors(t *testing.T) {
 		t.Fatal(err)
 	}
 	diff(t, "lines of the end", done.Lines, tail)
-	found, err := s.Search(t.Context(), "pb_1", "fix it", 10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	diff(t, "lines found", done.Lines[:1], found)
 
 	r := sessions.Receipt{
 		ID: "in_1", Session: "pb_1", Text: "t", Author: "telegram:1", Name: "Ada", Origin: "telegram:-5/7", Key: "k",

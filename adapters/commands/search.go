@@ -1,0 +1,259 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/cards"
+	"github.com/panebridge/panebridge/adapters/wording"
+	"github.com/panebridge/panebridge/internal/search"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// LineFinder finds lines by their words, as chats may see them. Its methods may be called by several goroutines.
+type LineFinder interface {
+	// Find returns the newest lines that a query finds, limit at most: those of some sessions, or of all if none is named. It
+	// reads the disk.
+	Find(ctx context.Context, q search.WordQuery, limit int, ids ...sessions.ID) (search.Found, error)
+	// Behind is how many lines can't be found yet, about. It returns at once.
+	Behind() int64
+}
+
+const (
+	maxFound     = 20  // lines of one reply
+	mostSearched = 200 // lines that are read for a reply, with those of the replies before
+	maxFoundRune = 160 // of one line
+	maxNameRune  = 24  // of a session's name beside it
+	searchFor    = 10 * time.Second
+)
+
+// The scopes of a search, as buttons name them.
+const (
+	scopeHere = "here" // what the place is bound to, as it's bound then
+	scopeAll  = "all"
+)
+
+// searchLog looks for what's written in the sessions of the place, and where it has none, in all.
+func searchLog(a *Invocation) error {
+	return a.search(scopeHere, 0, a.args)
+}
+
+// searchPressed goes on with a search, or looks elsewhere for the same.
+func searchPressed(a *Invocation) error {
+	scope, rest, _ := strings.Cut(a.args, " ")
+	number, text, _ := strings.Cut(rest, " ")
+	skip, err := strconv.Atoi(number)
+	if err != nil {
+		return fmt.Errorf("read a button: %w", err)
+	}
+	return a.search(scope, skip, text)
+}
+
+// search replies with lines that have a text, the newest first, but for so many of them. Whoever may ask at all may see all
+// sessions: roles are a person's, and no session's.
+func (a *Invocation) search(scope string, skip int, text string) error {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))
+	if strings.TrimSpace(text) == "" {
+		return errors.New("write /search and the words to look for")
+	}
+	q, err := search.ParseQuery(text)
+	switch {
+	case err != nil:
+		return err
+	case a.runner.Finder == nil:
+		return errors.New("nothing can be searched: panebridge's log says why")
+	}
+	var in []sessions.Session
+	if scope == scopeHere {
+		in = a.sessionsHere()
+	}
+	ctx, cancel := context.WithTimeout(a.Ctx, searchFor)
+	defer cancel()
+	limit := min(skip+maxFound, mostSearched)
+	found, err := a.runner.Finder.Find(ctx, q, limit, idsOf(in)...)
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("it took more than %d s and was given up; look for something rarer", searchFor/time.Second)
+	case err != nil:
+		return err
+	}
+	found.Hits = found.Hits[min(skip, len(found.Hits)):]
+	return a.showFound(foundLines{Found: found, in: in, skip: skip, text: text})
+}
+
+// sessionsHere are the sessions of the place, also those that have ended.
+func (a *Invocation) sessionsHere() (here []sessions.Session) {
+	for _, b := range a.runner.Hub.BindingsAt(a.Event.Place) {
+		if s, err := a.runner.Sessions.Get(string(b.Session)); err == nil && !b.Unbound && !slices.ContainsFunc(here, func(x sessions.Session) bool { return x.ID == s.ID }) {
+			here = append(here, s)
+		}
+	}
+	return here
+}
+
+func idsOf(all []sessions.Session) (ids []sessions.ID) {
+	for _, s := range all {
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+// foundLines is what a search found.
+type foundLines struct {
+	search.Found
+
+	in   []sessions.Session // where it was looked for; none: in all
+	skip int
+	text string
+}
+
+// showFound replies with as many lines as go into one message, and with buttons for the older ones and for all sessions.
+func (a *Invocation) showFound(f foundLines) error {
+	shape := a.runner.Hub.Shape(a.Event.Place)
+	now := time.Now()
+	var rows []string
+	for _, h := range f.Hits {
+		rows = append(rows, a.foundRow(f, h, now))
+	}
+	shown, isMore := len(rows), f.More
+	text := a.foundText(f, rows, isMore)
+	for shown > 1 && shape.Len(text) > shape.MaxLen {
+		shown, isMore = shown-1, true
+		text = a.foundText(f, rows[:shown], isMore)
+	}
+	session := sessions.ID("")
+	if len(f.in) == 1 {
+		session = f.in[0].ID
+	}
+	return a.post(adapters.Post{Text: text, Session: session, Passing: session == "", Buttons: a.foundButtons(f, f.skip+shown, isMore)})
+}
+
+// foundRow is a line that was found: when it came, its session if it may be one of several, and the line.
+func (a *Invocation) foundRow(f foundLines, h search.Hit, now time.Time) string {
+	row := dayClock(h.Line.At, now) + "  "
+	if len(f.in) != 1 {
+		name := "a session that's gone"
+		if s, err := a.runner.Sessions.Get(string(h.Session)); err == nil {
+			name = s.Name
+		}
+		row += wording.CutEnd(name, maxNameRune) + "  "
+	}
+	return row + excerpt(h.Line.Text, f.text)
+}
+
+// dayClock is a time in minutes, with its day if that isn't today.
+func dayClock(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	switch {
+	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
+		return t.Format("15:04")
+	case t.Year() == now.Year():
+		return t.Format("2 Jan 15:04")
+	}
+	return t.Format("2 Jan 2006 15:04")
+}
+
+// foundText is the reply with some rows.
+func (a *Invocation) foundText(f foundLines, rows []string, isMore bool) string {
+	where := "all sessions"
+	switch len(f.in) {
+	case 0:
+	case 1:
+		where = wording.Bold(f.in[0].Name)
+	default:
+		where = "the sessions of this place"
+	}
+	var text string
+	switch n := len(rows); {
+	case n == 0 && f.skip > 0:
+		text = "No older line of " + where + " has that."
+	case n == 0:
+		text = "No line of " + where + " has that."
+	case f.skip > 0:
+		text = fmt.Sprintf("Older lines of %s, %d to %d", where, f.skip+1, f.skip+n)
+	case n == 1 && !isMore:
+		text = "1 line of " + where
+	case n == 1:
+		text = "The newest line of " + where + ", of more"
+	case isMore:
+		text = fmt.Sprintf("The newest %d lines of %s, of more", n, where)
+	default:
+		text = fmt.Sprintf("%d lines of %s, the newest first", n, where)
+	}
+	if behind := a.runner.Finder.Behind(); behind > 0 {
+		text = strings.TrimSuffix(text, ".") + fmt.Sprintf(". %d can't be found yet: try again soon.", behind)
+	}
+	if len(rows) == 0 {
+		return text
+	}
+	return text + "\n\n" + wording.Code(strings.Join(rows, "\n"))
+}
+
+// foundButtons are for what the reply doesn't show. They're forgotten with the session of the place.
+func (a *Invocation) foundButtons(f foundLines, next int, isMore bool) (rows [][]adapters.Button) {
+	o := cards.Offer{Do: "search", Role: access.Viewer, Expires: time.Now().Add(24 * time.Hour)} // what was sought isn't kept for long
+	scope := scopeAll
+	if len(f.in) > 0 {
+		o.Session, scope = f.in[0].ID, scopeHere
+	}
+	if a.Offered.Session != "" {
+		o.Session = a.Offered.Session
+	}
+	button := func(label, scope string, skip int) {
+		o.Args = fmt.Sprintf("%s %d %s", scope, skip, f.text)
+		rows = append(rows, []adapters.Button{a.makeOffer(label, o)})
+	}
+	if isMore && next < mostSearched {
+		button("Older", scope, next)
+	}
+	if len(f.in) > 0 && f.skip == 0 {
+		button("In all sessions", scopeAll, 0)
+	}
+	return rows
+}
+
+// excerpt is what's to be read of a line: its beginning, or what's around the first of the words that were looked for.
+func excerpt(line, text string) string {
+	runes := []rune(line)
+	if len(runes) <= maxFoundRune {
+		return line
+	}
+	at := len(line)
+	for _, word := range strings.Fields(strings.ReplaceAll(text, `"`, " ")) {
+		if i := strings.Index(lowerLetters(line), lowerLetters(word)); i >= 0 {
+			at = min(at, i)
+		}
+	}
+	if at == len(line) {
+		at = 0 // by letters that are large in other ways
+	}
+	from := max(utf8.RuneCountInString(line[:at])-maxFoundRune/3, 0)
+	if from == 0 {
+		return wording.CutEnd(line, maxFoundRune)
+	}
+	return "…" + wording.CutEnd(string(runes[from:]), maxFoundRune-1)
+}
+
+// lowerLetters changes no text's length.
+func lowerLetters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,176 @@
+package inbound_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/polling"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// printsIndexed has a session print, and what it printed be found.
+func (w *world) printsIndexed(id sessions.ID, texts ...string) {
+	w.Helper()
+	b := polling.Batch{Session: id}
+	for _, text := range texts {
+		b.Lines = append(b.Lines, sessions.Line{Kind: sessions.KindPane, Text: text, At: time.Now()})
+	}
+	done, err := w.store.Append(w.Context(), b)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.manager.Output(sessions.OutputEvent{Session: id, Lines: done.Lines})
+	w.pass(2 * time.Second)
+	w.hub.take()
+}
+
+// askIn says something in a place and returns what came back.
+func (w *world) askIn(place adapters.Target, person, text string) []adapters.Post {
+	w.Helper()
+	ev := w.event(person, intake.Said{Text: text})
+	ev.Place, ev.Private = place, place != group
+	w.do(ev)
+	return w.hub.take()
+}
+
+var private = adapters.Target{Adapter: "chat", Chat: "2"} // bob's, which mirrors nothing
+
+// A search looks in the session of the place, and in all where there's none, or by a button.
+func TestSearchLooksInThePlacesSession(t *testing.T) {
+	inWorld(t, func(w *world) {
+		agent, other := w.idOf("agent"), w.session("other")
+		w.printsIndexed(agent, "a Needle here", "100% of_it", "one more needle")
+		w.printsIndexed(other, "the other's needle")
+		at := time.Now().Add(-4 * time.Second).Format("15:04")
+		posts := w.askIn(group, bob, "/search NEEDLE")
+		w.wantSaid(said(posts), "2 lines of **agent**, the newest first\n\n```\n"+at+"  one more needle\n"+at+"  a Needle here\n```")
+		w.wantSaid(w.ask(bob, "/search % of_"), "1 line of **agent**\n\n```\n"+at+"  100% of_it\n```")
+		w.wantSaid(w.ask(bob, "/search the other"), "No line of **agent** has that.")
+		w.wantSaid(w.ask(bob, "/search eedle"), "No line of **agent** has that.") // words are found from their beginning on
+		w.restart()
+		w.press(bob, w.button(posts, "In all sessions"))
+		w.wantSaid(said(w.hub.take()), "3 lines of all sessions, the newest first\n\n```\n"+at+"  other  the other's needle\n"+at+"  agent  one more needle")
+		w.wantSaid(said(w.askIn(private, bob, "/search needle")), "3 lines of all sessions")
+
+		w.bind(other, group, false)
+		w.wantSaid(w.ask(bob, "/search needle"), "3 lines of the sessions of this place, the newest first\n\n```\n"+at+"  other  the")
+	})
+}
+
+// What doesn't go into one message is behind a button, and nothing is shown twice or left out.
+func TestOlderLinesOfASearch(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.idOf("agent")
+		var want []string
+		for n := range 60 {
+			text := fmt.Sprintf("needle number%03d", n)
+			want = append(want, text)
+			w.printsIndexed(id, text+strings.Repeat(" and more", n%40))
+		}
+		slices.Reverse(want)
+		var got []string
+		replies := 0
+		for posts := w.askIn(group, bob, "/search needle"); ; posts = w.hub.take() {
+			replies++
+			text := said(posts)
+			if n := adapters.UTF16Len(posts[0].Text); n > 4096 || posts[0].File != nil {
+				t.Fatalf("%d letters, file %v", n, posts[0].File)
+			}
+			for line := range strings.Lines(text) {
+				if _, found, ok := strings.Cut(line, "  "); ok {
+					got = append(got, strings.TrimSpace(found)[:len(want[0])])
+				}
+			}
+			if !slices.ContainsFunc(posts[0].Buttons, func(row []adapters.Button) bool { return row[0].Label == "Older" }) {
+				break
+			}
+			w.press(bob, w.button(posts, "Older"))
+		}
+		if !slices.Equal(got, want) || replies < 3 {
+			t.Errorf("%d replies have %q", replies, got)
+		}
+		w.printsIndexed(id, strings.Repeat("é", 500)+" haystack "+strings.Repeat("é", 500))
+		if found := w.ask(bob, `/search "haystack"`); !strings.Contains(found, " haystack é") || strings.Count(found, "é") > 160 {
+			t.Errorf("found %q", found)
+		}
+	})
+}
+
+// Nobody finds by a search, or a button of one, what they may not see: neither strangers, nor those whose role was taken back,
+// nor somebody elsewhere, nor a part of a secret.
+func TestASearchFindsNothingForWhoMayNotSee(t *testing.T) {
+	const secret = "ghp_x7KqPm2vRt9Ls4Wd8Yz1Bn6Hc3Jf5Gk0Ta"
+	inWorld(t, func(w *world) {
+		w.printsIndexed(w.idOf("agent"), "the agent's needle")
+		w.printsIndexed(w.session("other"), "the other's needle token="+secret)
+		posts := w.askIn(group, bob, "/search needle")
+		if text := said(posts); strings.Contains(text, "other") {
+			t.Errorf("in the place of one session: %q", text)
+		}
+		all := w.button(posts, "In all sessions")
+		w.press(evil, all)
+		w.wantPosts()
+		w.say(evil, "/search needle")
+		w.wantPosts()
+		elsewhere := w.event(bob, intake.Pressed{Data: all, Token: "t"})
+		elsewhere.Place, elsewhere.Private = private, true
+		w.do(elsewhere)
+		w.wantAnswer("another chat")
+		w.wantPosts()
+		for n := len("ghp_") + 1; n <= len(secret); n++ {
+			if text := said(w.askIn(private, bob, "/search "+secret[:n])); !strings.Contains(text, "No line of all sessions") {
+				t.Fatalf("by %q: %q", secret[:n], text)
+			}
+		}
+		if text := said(w.askIn(private, bob, "/search token")); !strings.Contains(text, "[masked: ") || strings.Contains(text, secret[4:9]) {
+			t.Errorf("said %q", text)
+		}
+
+		w.opt = func(o *inbound.Options) { o.Access.Roles = map[string]access.Roles{ann: roles(access.Operator)} } // bob's role is gone
+		w.restart()
+		w.chat.take()
+		w.press(bob, all)
+		w.say(bob, "/search needle")
+		w.wantPosts()
+		w.press(ann, all)
+		w.wantSaid(said(w.hub.take()), "2 lines of all sessions")
+	})
+}
+
+// Lines of all sessions are stored with no reply: any of the sessions may be forgotten before it's seen.
+func TestARepliesLinesOfAllSessionsAreStoredNowhere(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.printsIndexed(w.idOf("agent"), "the agent's needle")
+		w.printsIndexed(w.session("other"), "the other's needle")
+		w.hub.hold()
+		w.askIn(private, bob, "/search needle")
+		w.ask(bob, "/search needle")
+		replies, err := w.store.Replies(w.Context())
+		if err != nil || len(replies) != 2 {
+			w.Fatalf("%d replies are stored, %v", len(replies), err)
+		}
+		if text := string(replies[0].Post); strings.Contains(text, "'s needle") || !strings.Contains(text, "Ask again") {
+			w.Errorf("stored is %s", text)
+		}
+		if text := string(replies[1].Post); !strings.Contains(text, "the agent's needle") || replies[1].Session != w.idOf("agent") {
+			w.Errorf("of one session %s is stored with %q", text, replies[1].Session)
+		}
+		w.hub.release(nil)
+	})
+}
+
+// Without an index a search says so.
+func TestSearchWithoutAnIndex(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.opt = func(o *inbound.Options) { o.Finder = nil }
+		w.restart()
+		w.wantSaid(w.ask(bob, "/search needle"), "Nothing can be searched: panebridge's log says why.")
+	})
+}
