@@ -233,7 +233,7 @@ func excerpt(line, text string) string {
 		return line
 	}
 	at := len(line)
-	for _, word := range strings.Fields(strings.ReplaceAll(text, `"`, " ")) {
+	for word := range strings.FieldsSeq(strings.ReplaceAll(text, `"`, " ")) {
 		if i := strings.Index(lowerLetters(line), lowerLetters(word)); i >= 0 {
 			at = min(at, i)
 		}

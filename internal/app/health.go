@@ -37,6 +37,7 @@ type healthWatch struct {
 	clients  []*tmux.Client
 	store    *store.Store
 	salvaged salvaged
+	search   *searchWatch
 	more     func() []api.HealthPart // the other parts
 	silence  func() time.Duration    // a server that takes longer to answer is hung
 	log      *slog.Logger
@@ -47,8 +48,8 @@ type healthWatch struct {
 	asides   []store.Aside
 }
 
-func newHealthWatch(clients []*tmux.Client, db *store.Store, salvaged salvaged, silence func() time.Duration, more func() []api.HealthPart, log *slog.Logger) *healthWatch {
-	return &healthWatch{clients: clients, store: db, salvaged: salvaged, more: more, silence: silence, log: log, storeOK: time.Now()}
+func newHealthWatch(clients []*tmux.Client, db *store.Store, salvaged salvaged, search *searchWatch, silence func() time.Duration, more func() []api.HealthPart, log *slog.Logger) *healthWatch {
+	return &healthWatch{clients: clients, store: db, salvaged: salvaged, search: search, more: more, silence: silence, log: log, storeOK: time.Now()}
 }
 
 // run looks at the store now and then, and has what it holds be written anew if its file was
@@ -63,6 +64,7 @@ func (h *healthWatch) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-look.C:
+			h.search.look(time.Now())
 		case <-check.C:
 			check.Reset(h.checkStore(ctx))
 		}
@@ -144,6 +146,9 @@ func (h *healthWatch) document() api.Health {
 	}
 	doc.Parts = append(doc.Parts, h.storePart())
 	if p := h.asidePart(); p != nil {
+		doc.Parts = append(doc.Parts, *p)
+	}
+	if p := h.search.part(time.Now()); p != nil {
 		doc.Parts = append(doc.Parts, *p)
 	}
 	doc.Parts = append(doc.Parts, h.more()...)

@@ -67,6 +67,7 @@ type daemon struct {
 	forgetter  *forgetting.Forgetter
 	words      *search.Index   // nil: nothing can be searched
 	indexer    *search.Indexer // nil as well
+	noWords    error           // why
 	hub        *adapters.Hub
 	recordings map[string]*qostrace.Writer // by adapter
 	platforms  []chats                     // those that are on
@@ -178,7 +179,8 @@ func (d *daemon) build(ctx context.Context) error {
 		return d.hub.Scheduler(adapter).Status(ctx)
 	})
 	d.metrics.CollectRedis(d.standings)
-	d.health = newHealthWatch(d.clients, d.store, d.salvaged, d.coord.Cadence, d.otherParts, log.With("component", "store"))
+	d.metrics.CollectSearch(d.watchSearch().behind)
+	d.health = newHealthWatch(d.clients, d.store, d.salvaged, d.watchSearch(), d.coord.Cadence, d.otherParts, log.With("component", "store"))
 	d.forgetter = &forgetting.Forgetter{Manager: d.manager, Hub: d.hub, Store: d.store, Words: d.words, StateDir: d.opt.StateDir, KeepEnded: d.keepEnded, Logger: log}
 	uploads := &inbound.Uploads{StateDir: d.opt.StateDir, MaxFile: maxFileOf(d.config.Inbound)}
 	d.server, err = api.NewServer(api.Options{
@@ -213,10 +215,19 @@ func (d *daemon) openWords(ctx context.Context) {
 	words, err := search.OpenIndex(ctx, filepath.Join(d.opt.StateDir, search.File), d.store)
 	if err != nil {
 		log.Error("nothing can be searched until the next start", "err", err)
+		d.noWords = err
 		return
 	}
 	d.words = words
 	d.indexer = &search.Indexer{Index: words, List: d.manager.List, Logger: log}
+}
+
+// watchSearch returns what tells how far searches are behind.
+func (d *daemon) watchSearch() *searchWatch {
+	if d.indexer == nil {
+		return &searchWatch{why: d.noWords}
+	}
+	return &searchWatch{behind: d.indexer.Behind}
 }
 
 // newClient makes the client of one tmux server. Whatever happens to the

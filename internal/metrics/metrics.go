@@ -53,6 +53,19 @@ func New(version string) *Metrics {
 	return m
 }
 
+// CollectSearch has it be told how many lines can't be found by a search yet; nil: nothing can be searched.
+func (m *Metrics) CollectSearch(behind func() int64) {
+	gauge := func(name, help string, value func() float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "panebridge", Name: name, Help: help}, value))
+	}
+	up := 0.0
+	if behind != nil {
+		up = 1
+		gauge("search_behind_lines", "Lines that can't be found by a search yet, about.", func() float64 { return float64(behind()) })
+	}
+	gauge("search_up", "1 if lines can be searched, else 0.", func() float64 { return up })
+}
+
 // CountPanic counts a worker that panicked and was begun anew.
 func (m *Metrics) CountPanic(worker string) { m.panics.WithLabelValues(worker).Inc() }
 
