@@ -36,15 +36,12 @@ const (
 	searchFor    = 10 * time.Second
 )
 
-// The scopes of a search, as buttons name them.
-const (
-	scopeHere = "here" // what the place is bound to, as it's bound then
-	scopeAll  = "all"
-)
+// scopeAll is all sessions, as buttons name them; others name theirs by ids with commas between.
+const scopeAll = "all"
 
 // searchLog looks for what's written in the sessions of the place, and where it has none, in all.
 func searchLog(a *Invocation) error {
-	return a.search(scopeHere, 0, a.args)
+	return a.search(a.sessionsHere(), 0, a.args)
 }
 
 // searchPressed goes on with a search, or looks elsewhere for the same.
@@ -55,12 +52,24 @@ func searchPressed(a *Invocation) error {
 	if err != nil {
 		return fmt.Errorf("read a button: %w", err)
 	}
-	return a.search(scope, skip, text)
+	var in []sessions.Session
+	if scope != scopeAll {
+		for id := range strings.SplitSeq(scope, ",") {
+			if s, err := a.runner.Sessions.Get(id); err == nil {
+				in = append(in, s)
+			}
+		}
+		if len(in) == 0 {
+			return errors.New("what it looked in isn't there any more")
+		}
+	}
+	return a.search(in, skip, text)
 }
 
-// search replies with lines that have a text, the newest first, but for so many of them. Whoever may ask at all may see all
+// search replies with lines of some sessions, or of all if none is named, that have a text: the newest first, but for so many of
+// them. Whoever may ask at all may see all
 // sessions: roles are a person's, and no session's.
-func (a *Invocation) search(scope string, skip int, text string) error {
+func (a *Invocation) search(in []sessions.Session, skip int, text string) error {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
@@ -76,10 +85,6 @@ func (a *Invocation) search(scope string, skip int, text string) error {
 		return err
 	case a.runner.Finder == nil:
 		return errors.New("nothing can be searched: panebridge's log says why")
-	}
-	var in []sessions.Session
-	if scope == scopeHere {
-		in = a.sessionsHere()
 	}
 	ctx, cancel := context.WithTimeout(a.Ctx, searchFor)
 	defer cancel()
@@ -208,7 +213,11 @@ func (a *Invocation) foundButtons(f foundLines, next int, isMore bool) (rows [][
 	o := cards.Offer{Do: "search", Role: access.Viewer, Expires: time.Now().Add(24 * time.Hour)} // what was sought isn't kept for long
 	scope := scopeAll
 	if len(f.in) > 0 {
-		o.Session, scope = f.in[0].ID, scopeHere
+		var ids []string
+		for _, s := range f.in {
+			ids = append(ids, string(s.ID))
+		}
+		o.Session, scope = f.in[0].ID, strings.Join(ids, ",")
 	}
 	if a.Offered.Session != "" {
 		o.Session = a.Offered.Session

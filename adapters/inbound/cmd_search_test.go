@@ -59,8 +59,19 @@ func TestSearchLooksInThePlacesSession(t *testing.T) {
 		w.wantSaid(said(w.hub.take()), "3 lines of all sessions, the newest first\n\n```\n"+at+"  other  the other's needle\n"+at+"  agent  one more needle")
 		w.wantSaid(said(w.askIn(private, bob, "/search needle")), "3 lines of all sessions")
 
+		// What's older of one session is that also when the place shows another.
+		for range 30 {
+			w.printsIndexed(agent, "a needle more")
+		}
+		posts = w.askIn(group, bob, "/search needle")
+		older := w.button(posts, "Older")
+		w.ask(ann, "/unbind")
+		w.press(bob, older)
+		w.wantSaid(said(w.hub.take()), "Older lines of **agent**, 21 to 32")
+
+		w.bind(agent, group, true)
 		w.bind(other, group, false)
-		w.wantSaid(w.ask(bob, "/search needle"), "3 lines of the sessions of this place, the newest first\n\n```\n"+at+"  other  the")
+		w.wantSaid(w.ask(bob, "/search needle other"), "1 line of the sessions of this place\n\n```\n"+at+"  other  the")
 	})
 }
 

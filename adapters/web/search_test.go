@@ -227,6 +227,37 @@ func TestALateAnswerReplacesNoNewer(t *testing.T) {
 	}
 }
 
+// Searches that are given up on the way, as fast as somebody types, leave the one that counts as it is.
+func TestSearchesThatAreGivenUpHarmNoOther(t *testing.T) {
+	slow(t)
+	random := drawtest.Rand(t, 2)
+	s := newSearchedSite(t)
+	id := s.daemon.Add("one", "claude")
+	words := []string{"alpha", "beta", "gamma"}
+	for _, word := range words {
+		s.daemon.Append(id, sessions.KindPane, "a line with "+word)
+	}
+	s.indexed(t, id)
+	b := browse(t, 1280, 844)
+	b.Do(s.enter(), chromedp.WaitVisible("#inbox"), typed("/"))
+	b.Until("the field", `document.activeElement.id === 'search-field'`)
+	browsertest.Eval[bool](b, `(window.said = [], new MutationObserver(() => window.said.push(`+searchSays+`)).observe(document.querySelector('#search-status'), { childList: true, characterData: true, subtree: true }), true)`)
+	for range 4 {
+		var steps strings.Builder
+		last := ""
+		for range 40 {
+			last = words[random.IntN(len(words))]
+			fmt.Fprintf(&steps, "%s; %s.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true })); await new Promise((resolve) => setTimeout(resolve, %d));\n", seeks(last), searchField, random.IntN(8))
+		}
+		browsertest.Eval[bool](b, `(window.ready = false, (async () => { `+steps.String()+` window.ready = true; })(), true)`)
+		b.Until("all was asked for", `window.ready`)
+		b.Until("the last", hitsFound+fmt.Sprintf(` === 'one: a line with %s'`, last))
+	}
+	if said := browsertest.Eval[[]string](b, `[...new Set(window.said)]`); len(said) != 1 || said[0] != "1 line." {
+		t.Errorf("said was %q", said)
+	}
+}
+
 // A viewer's device finds what masking leaves; an admin's has secrets hidden until they're clicked.
 func TestASearchOnThePageShowsNoSecret(t *testing.T) {
 	slow(t)

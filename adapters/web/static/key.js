@@ -141,19 +141,20 @@ export async function signedFetch(path, options) {
 // phone changes its network.
 async function send(path, { method = 'GET', body = '', signal = AbortSignal.timeout(patience), as = browser }) {
   try {
-    if (!start) {
+    while (!start) {
       const answer = await askStart();
       if (!answer.ok) return answer.clone(); // a refusal, or a proxy's word that nobody answers it
     }
+    const of = start; // another request may forget it while this one is signed
     const isText = typeof body === 'string';
     const headers = body ? { 'Content-Type': isText ? 'application/json' : 'application/octet-stream' } : {};
     const bytes = isText ? new TextEncoder().encode(body) : body;
-    if (as) Object.assign(headers, await sign(as, method, path, bytes));
+    if (as) Object.assign(headers, await sign(as, of, method, path, bytes));
     const response = await fetch(path, { ...bare, method, headers, signal, body: body ? bytes : undefined });
     if (response.ok && browser && as === browser && path !== keysPath) changeInTime();
     return response;
   } catch (error) {
-    forgetStart();
+    if (error.name !== 'AbortError') forgetStart(); // who gave it up knows nothing of the daemon
     throw error;
   }
 }
@@ -187,10 +188,10 @@ function learn({ start: name, now }) {
   start = { name, ahead: now * 1000 - Date.now() };
 }
 
-async function sign(signer, method, path, body) {
+async function sign(signer, of, method, path, body) {
   const digest = `sha-256=:${base64(await crypto.subtle.digest('SHA-256', body))}:`;
   const url = new URL(path, location.origin);
-  const created = Math.floor((Date.now() + start.ahead) / 1000);
+  const created = Math.floor((Date.now() + of.ahead) / 1000);
   const nonce = base64(crypto.getRandomValues(new Uint8Array(18))).replace(/\+/g, '-').replace(/\//g, '_');
   const params = '("@method" "@authority" "@request-target" "content-digest" "panebridge-start")'
     + `;created=${created};nonce="${nonce}";keyid="${signer.id}";alg="ecdsa-p256-sha256";tag="panebridge-page"`;
@@ -199,13 +200,13 @@ async function sign(signer, method, path, body) {
     `"@authority": ${location.host}`,
     `"@request-target": ${url.pathname}${url.search}`,
     `"content-digest": ${digest}`,
-    `"panebridge-start": ${start.name}`,
+    `"panebridge-start": ${of.name}`,
     `"@signature-params": ${params}`,
   ].join('\n');
   const signature = await crypto.subtle.sign(algorithm, signer.key, new TextEncoder().encode(signed));
   return {
     'Content-Digest': digest,
-    'Panebridge-Start': start.name,
+    'Panebridge-Start': of.name,
     'Signature-Input': `sig=${params}`,
     Signature: `sig=:${base64(signature)}:`,
   };
