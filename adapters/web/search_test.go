@@ -340,6 +340,41 @@ func TestASearchOnAPhone(t *testing.T) {
 	b.Until("what was found", searchShown+` && document.querySelectorAll('#search-hits .hit').length === 121`)
 }
 
+// What can't be found yet is said, and so is that a session or a line isn't there any more.
+func TestASearchForWhatIsGone(t *testing.T) {
+	slow(t)
+	s := newSearchedSite(t)
+	gone, trimmed := s.daemon.Add("gone", "claude"), s.daemon.Add("trimmed", "claude")
+	s.daemon.Append(gone, sessions.KindPane, "a needle in a session")
+	s.daemon.Append(trimmed, sessions.KindPane, append([]string{"a needle on top"}, texts(1, 40)...)...)
+	s.indexed(t, gone, trimmed)
+	b := browse(t, 1280, 844)
+	b.Ignore("status of 404") // the list may have the session still
+	b.Do(before(`(() => {
+		const plain = window.fetch;
+		window.fetch = async (url, options) => {
+			const response = await plain(url, options);
+			if (!String(url).includes('/search?')) return response;
+			return Response.json({ ...await response.json(), behind: 1234 });
+		};
+	})()`), s.enter(), chromedp.WaitVisible("#inbox"), typed("/"))
+	b.Until("the field", `document.activeElement.id === 'search-field'`)
+	typeText(b, "needle")
+	b.Until("what's behind", searchSays+` === '2 lines. 1234 lines can’t be found yet: try again soon.'`)
+	s.daemon.Drop(trimmed, 10)
+	s.daemon.SetState(gone, sessions.StateEnded, "closed")
+	if err := s.daemon.Forget(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Eval[bool](b, `(document.querySelectorAll('.hit-link')[0].click(), true)`)
+	b.Until("the line isn't kept", `document.querySelector('#toast').checkVisibility() && document.querySelector('#toast').textContent === 'That line isn’t kept any more.'`)
+	b.Until("what's next", foundLine+` === 11`)
+	b.Do(chromedp.NavigateBack())
+	b.Until("what was found", searchShown)
+	browsertest.Eval[bool](b, `(document.querySelectorAll('.hit-link')[1].click(), true)`)
+	b.Until("the session isn't there", `document.querySelector('#toast').textContent === 'That session isn’t there any more.'`)
+}
+
 // Without an index the page says what the daemon says.
 func TestASearchThatTheDaemonRefuses(t *testing.T) {
 	s := newSite(t)

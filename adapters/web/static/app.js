@@ -365,7 +365,6 @@ function drawHead(session) {
   byId('back').setAttribute('aria-label', search.hasLedHere() ? 'Back to what was found' : searches ? 'Back' : 'Back to the inbox');
   byId('close').disabled = !session || session.state === 'ended';
   byId('more-box').hidden = !session;
-  byId('more-box').classList.toggle('needs-operator', session?.state === 'ended'); // a viewer has nothing there then
   byId('inbox-new').hidden = Boolean(session) || searches;
   byId('about').textContent = session ? about(session) : '';
   byId('about').title = session ? machineWords(session) : '';
