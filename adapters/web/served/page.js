@@ -4384,6 +4384,7 @@ var searchAddress = "#/search";
 var pauseBefore = 250;
 var atOnce3 = 50;
 var mostLines = 1e3;
+var hint = "Lines of all sessions, the newest first. A word is found from its beginning on; what’s between quotation marks, with its spaces.";
 var kinds2 = { answer: "answer", tool: "tool", notice: "panebridge" };
 var kindWords = ({ kind, author }) => kind === "user" ? authorWords(author) || "you" : kinds2[kind] ?? "";
 var keyOf3 = ({ session, n }) => `${session} ${n}`;
@@ -4419,6 +4420,7 @@ var SearchView = class {
     this.scrolled = 0;
     this.clear();
     this.say("");
+    byId("search-note").textContent = hint;
   }
   // clear leaves nothing of what was found.
   clear() {
@@ -4500,6 +4502,7 @@ var SearchView = class {
     if (query2 === "") {
       this.clear();
       this.say("");
+      byId("search-note").textContent = hint;
       return;
     }
     const abort = new AbortController();

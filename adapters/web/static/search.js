@@ -15,6 +15,8 @@ const pauseBefore = 250; // milliseconds after a letter before the daemon is ask
 const atOnce = 50; // lines
 const mostLines = 1000; // that the daemon searches for
 
+const hint = 'Lines of all sessions, the newest first. A word is found from its beginning on; what’s between quotation marks, with its spaces.';
+
 const kinds = { answer: 'answer', tool: 'tool', notice: 'panebridge' };
 const kindWords = ({ kind, author }) => (kind === 'user' ? authorWords(author) || 'you' : kinds[kind] ?? '');
 
@@ -53,6 +55,7 @@ export class SearchView {
     this.scrolled = 0;
     this.clear();
     this.say('');
+    byId('search-note').textContent = hint;
   }
 
   // clear leaves nothing of what was found.
@@ -141,6 +144,7 @@ export class SearchView {
     if (query === '') {
       this.clear();
       this.say('');
+      byId('search-note').textContent = hint;
       return;
     }
     const abort = new AbortController();
