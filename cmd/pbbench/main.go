@@ -23,7 +23,7 @@ func main() {
 		Use: "pbbench", Short: "Measure cost, latency and loss of panebridge", SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.AddCommand(captureCommand(), latencyCommand(), lossCommand(), qosCommand(), hookCommand(), inboxCommand(), inboxWorkerCommand(), redisCommand(), redisWorkerCommand(), yearsCommand(), searchCommand(), daemonCommand(), printCommand())
+	root.AddCommand(captureCommand(), latencyCommand(), lossCommand(), qosCommand(), hookCommand(), inboxCommand(), inboxWorkerCommand(), redisCommand(), redisWorkerCommand(), yearsCommand(), searchCommand(), terminalCommand(), daemonCommand(), printCommand())
 	if root.ExecuteContext(ctx) != nil {
 		stop()
 		os.Exit(1)

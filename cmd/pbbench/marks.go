@@ -71,6 +71,18 @@ func (m *marks) open() bool {
 	return false
 }
 
+// firsts are how many milliseconds the texts took that were seen.
+func (m *marks) firsts() (all []float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range m.all {
+		if !k.first.IsZero() {
+			all = append(all, ms(k.first.Sub(k.written)))
+		}
+	}
+	return all
+}
+
 // row sums up.
 func (m *marks) row(way string, cadence float64, n int) latencyRow {
 	m.mu.Lock()
