@@ -72,8 +72,8 @@ type terminalStream struct {
 	out   *sseWriter
 	shows bool // secrets
 
-	rows          []string // of the last frame that was sent
-	width, height int
+	rows  []string // of the last frame that was sent
+	width int
 }
 
 // run sends frames until the client, the request, the session or the server ends.
@@ -127,14 +127,14 @@ func (t *terminalStream) send(f viewing.ScreenFrame) error {
 		screen.Rows = t.api.hidden(screen.Rows)
 	}
 	rows := strings.Split(strings.TrimSuffix(screenHTML(screen), "\n"), "\n")
-	ev := FrameEvent{N: f.N, Width: screen.Width, Height: screen.Height, Rows: map[int]string{}, Dead: screen.Dead}
-	isWhole := t.width != screen.Width || t.height != screen.Height || len(t.rows) != len(rows)
+	ev := FrameEvent{N: f.N, Width: screen.Width, Height: len(rows), Rows: map[int]string{}, Dead: screen.Dead}
+	isWhole := t.width != screen.Width || len(t.rows) != len(rows)
 	for i, row := range rows {
 		if isWhole || t.rows[i] != row {
 			ev.Rows[i] = row
 		}
 	}
-	t.rows, t.width, t.height = rows, screen.Width, screen.Height
+	t.rows, t.width = rows, screen.Width
 	if err := t.out.event(EventFrame, "", ev); err != nil {
 		return err
 	}

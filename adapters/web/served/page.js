@@ -975,7 +975,7 @@ var Commands = class {
       { words: "Write to the session", keys: ["i"], role: "operator", when: living, run: () => byId("text").focus() },
       { words: "Show its lines", keys: ["g l"], when: () => Boolean(page2.current()), run: () => page2.showTab("conversation") },
       { words: "Show its screen", keys: ["g s"], when: () => Boolean(page2.current()), run: () => page2.showTab("screen") },
-      { words: "Type into its screen", role: "operator", when: living, run: () => {
+      { words: "Type straight into the session", role: "operator", when: living, run: () => {
         page2.showTab("screen");
         byId("screen-type").click();
       } },

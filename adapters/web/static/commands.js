@@ -25,7 +25,7 @@ export class Commands {
       { words: 'Write to the session', keys: ['i'], role: 'operator', when: living, run: () => byId('text').focus() },
       { words: 'Show its lines', keys: ['g l'], when: () => Boolean(page.current()), run: () => page.showTab('conversation') },
       { words: 'Show its screen', keys: ['g s'], when: () => Boolean(page.current()), run: () => page.showTab('screen') },
-      { words: 'Type into its screen', role: 'operator', when: living, run: () => { page.showTab('screen'); byId('screen-type').click(); } },
+      { words: 'Type straight into the session', role: 'operator', when: living, run: () => { page.showTab('screen'); byId('screen-type').click(); } },
       { words: 'Next turn', keys: ['j'], when: () => Boolean(page.current()), run: click('turn-next') },
       { words: 'Turn before', keys: ['k'], when: () => Boolean(page.current()), run: click('turn-before') },
       { words: 'All turns…', keys: ['t'], when: () => Boolean(page.current()), run: click('turn-list') },
