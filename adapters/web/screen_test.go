@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -71,5 +72,32 @@ func TestScreenOpensAtItsPrompt(t *testing.T) {
 	b.Until("no cursor", `!`+cursor)
 	if browsertest.Eval[float64](b, terminal+`.scrollHeight - `+terminal+`.scrollTop - `+terminal+`.clientHeight`) > 2 {
 		t.Error("the last row isn't in view")
+	}
+}
+
+// What stands in a column of the pane stands in one on the page, whatever fonts draw characters of two cells and signs with.
+func TestColumnsStandBelowEachOther(t *testing.T) {
+	s := newSite(t)
+	id := s.daemon.Add("one", "")
+	rows := []string{"abcdef│", "日本語│", "🙂日🙂│", "⏺ ✻ ❯ │", "→←↑↓✓✗│", "\x1b[7m日\x1b[0mabcd│", "─┬┴┼█▌│"}
+	s.daemon.SetScreen(id, sessions.Screen{Width: 20, Height: len(rows), Rows: rows})
+	for _, width := range []int{1280, 390} {
+		b := browse(t, width, 844)
+		b.Do(s.open(), chromedp.WaitVisible("#foot"), chromedp.Click("#tab-screen"))
+		b.Until("the screen", `document.querySelector('#screen-rows').textContent.includes('日本語')`)
+		at := browsertest.Eval[[]float64](b, `[...document.querySelectorAll('#screen-rows > div')].map((row) => {
+			const last = document.createTreeWalker(row, NodeFilter.SHOW_TEXT), texts = [];
+			while (last.nextNode()) texts.push(last.currentNode);
+			const text = texts.find((t) => t.data.includes('│')), range = document.createRange();
+			range.setStart(text, text.data.indexOf('│'));
+			range.setEnd(text, text.data.indexOf('│') + 1);
+			return range.getBoundingClientRect().left;
+		})`)
+		b.Shot(fmt.Sprint("columns-", width))
+		for i, x := range at {
+			if math.Abs(x-at[0]) > 0.6 {
+				t.Errorf("%d pixels wide: the column of %q is at %.1f, that of %q at %.1f", width, rows[i], x, rows[0], at[0])
+			}
+		}
 	}
 }

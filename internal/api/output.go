@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/clipperhouse/uax29/v2/graphemes"
@@ -199,8 +200,9 @@ func joinRows(rows []string) string {
 // screenHTML writes a screen as text with <span> elements, rows ended by
 // newlines; it belongs inside a <pre>. A span has only
 //   - classes: f0 … f255 and b0 … b255 (palette colours), bold, dim, italic,
-//     underline, reverse, hidden, strike, and cursor for the cell that the cursor
-//     is on, if it's shown;
+//     underline, reverse, hidden, strike, cursor for the cell that the cursor
+//     is on, if it's shown, and w1 and w2 for a character that takes so many cells
+//     whatever the font says;
 //   - data-fg and data-bg: true colours as #rrggbb.
 //
 // There's no inline style, because the page's content security policy forbids
@@ -238,7 +240,7 @@ func writeRowWithCursor(b *strings.Builder, runs []sgr.Run, at int) {
 				continue
 			}
 			writeRun(b, sgr.Run{Style: r.Style, Text: r.Text[:it.Start()]})
-			writeSpan(b, sgr.Run{Style: r.Style, Text: it.Value()}, "cursor")
+			writeSpan(b, sgr.Run{Style: r.Style, Text: it.Value()}, append([]string{"cursor"}, cellsClass(it.Value())...)...)
 			writeRun(b, sgr.Run{Style: r.Style, Text: r.Text[it.End():]})
 			for _, rest := range runs[i+1:] {
 				writeRun(b, rest)
@@ -252,9 +254,39 @@ func writeRowWithCursor(b *strings.Builder, runs []sgr.Run, at int) {
 }
 
 func writeRun(b *strings.Builder, r sgr.Run) {
-	if r.Text != "" {
-		writeSpan(b, r)
+	from := 0 // what isn't written yet
+	for it := graphemes.FromString(r.Text); it.Next(); {
+		class := cellsClass(it.Value())
+		if class == nil {
+			continue
+		}
+		writePart(b, r.Style, r.Text[from:it.Start()])
+		writeSpan(b, sgr.Run{Style: r.Style, Text: it.Value()}, class...)
+		from = it.End()
 	}
+	writePart(b, r.Style, r.Text[from:])
+}
+
+func writePart(b *strings.Builder, style sgr.Style, text string) {
+	if text != "" {
+		writeSpan(b, sgr.Run{Style: style, Text: text})
+	}
+}
+
+// cellsClass is the class of a character that gets as many cells as it has in the pane, since fonts draw it in other widths:
+// those of two cells, and signs. Others are left to the font.
+func cellsClass(char string) []string {
+	r, _ := utf8.DecodeRuneInString(char)
+	isSign := 0x2190 <= r && r < 0x2c00 && (r < 0x2500 || 0x25a0 <= r) // but for boxes and blocks
+	switch {
+	case r < 0x1100 || r == utf8.RuneError:
+		return nil
+	case displaywidth.String(char) == 2:
+		return []string{"w2"}
+	case isSign:
+		return []string{"w1"}
+	}
+	return nil
 }
 
 // writeSpan writes text in an element of its style's classes and of those besides; without any,

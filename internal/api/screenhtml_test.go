@@ -23,6 +23,7 @@ func TestScreenHTML(t *testing.T) {
 		{"blinking is left out", "\x1b[5mx", "x"},
 		{"all at once", "\x1b[1;31;48;2;1;2;3mx", `<span class="f1 bold" data-bg="#010203">x</span>`},
 		{"runs of one style are joined", "\x1b[31ma\x1b[31mb", `<span class="f1">ab</span>`},
+		{"wide characters and signs have cells", "\x1b[31ma日🙂│é⏺b", `<span class="f1">a</span><span class="f1 w2">日</span><span class="f1 w2">🙂</span><span class="f1">│é</span><span class="f1 w1">⏺</span><span class="f1">b</span>`},
 		{"other sequences", "a\x1b[2Jb\x1b]8;;http://x/\x1b\\c\x1b]8;;\x1b\\\x1b[?25l\x07d", "abcd"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -49,8 +50,8 @@ func TestScreenHTMLShowsTheCursor(t *testing.T) {
 		{"further on", "$", 3, "$  " + at + " </span>"},
 		{"in an empty row", "", 0, at + " </span>"},
 		{"on what has a style", "\x1b[31mab\x1b[0mc", 1, `<span class="f1">a</span><span class="f1 cursor">b</span>c`},
-		{"on a wide character", "日本", 2, "日" + at + "本</span>"},
-		{"on the second half of one", "日本", 1, at + "日</span>本"},
+		{"on a wide character", "日本", 2, `<span class="w2">日</span><span class="cursor w2">本</span>`},
+		{"on the second half of one", "日本", 1, `<span class="cursor w2">日</span><span class="w2">本</span>`},
 		{"on a character of several parts", "a\u0301b", 0, at + "a\u0301</span>b"},
 		{"behind a tab", "\tx", 8, "\t" + at + "x</span>"},
 		{"escaped", "<b>", 0, at + "&lt;</span>b&gt;"},

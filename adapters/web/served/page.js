@@ -2357,7 +2357,7 @@ function eventOf(block) {
 
 // screen.js
 var near = 4;
-var classPattern = /^(?:[fb]\d{1,3}|bold|dim|italic|underline|reverse|hidden|strike|cursor)$/;
+var classPattern = /^(?:[fb]\d{1,3}|w[12]|bold|dim|italic|underline|reverse|hidden|strike|cursor)$/;
 var colourPattern = /^#[0-9a-f]{6}$/;
 var Screen = class {
   constructor(session) {
