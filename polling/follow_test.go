@@ -131,6 +131,7 @@ type followedWorld struct {
 }
 
 func playFollowed(t *testing.T, steps []followStep) (problem string) {
+	t.Helper()
 	w := &followedWorld{src: newFakeSource("%1"), kernel: &fakeKernel{watches: map[*fakeWatch]string{}}, at: map[string]time.Time{}}
 	mem := &memLog{}
 	w.rig = newRigWith(t, mem, mem, map[string]polling.PaneSource{"t": w.src}, polling.Options{WatchWrites: w.kernel.watch})
@@ -175,7 +176,7 @@ func (w *followedWorld) step(t *testing.T, what string, i int) {
 		line := fmt.Sprint("line ", i)
 		w.printed = append(w.printed, line)
 		w.at[line] = time.Now().Add(w.due())
-		w.src.print("%1", line, false)
+		w.src.print("%1", line, false) //nolint:forbidigo // a fake pane prints
 		w.kernel.write("/dev/%1")
 	case "follow":
 		w.unfollow = append(w.unfollow, w.coord.Follow("pb_1"))

@@ -23,6 +23,15 @@ func (s *site) shell(t *testing.T, name string) sessions.ID {
 	return id
 }
 
+// awaitKeys waits until so many keys were pressed, or it has taken too long.
+func (s *site) awaitKeys(n int) {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if len(s.daemon.Pressed()) >= n {
+			return
+		}
+	}
+}
+
 // Keys come in their order however slow the answers are, none twice, and none of them does anything else in the page.
 func TestKeysGoIntoTheScreen(t *testing.T) {
 	s := newSite(t)
@@ -46,8 +55,7 @@ func TestKeysGoIntoTheScreen(t *testing.T) {
 		want = append(want, strings.ReplaceAll(string(letter), " ", "Space"))
 	}
 	want = append(want, "Tab", "Up", "PageDown", "F5", "Home", "DC", "BSpace", "Escape", "Enter", "C-c", "C-k", "M-x", "BTab", "C-Left", "日", "本", "é")
-	for end := time.Now().Add(20 * time.Second); len(s.daemon.Pressed()) < len(want) && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-	}
+	s.awaitKeys(len(want))
 	if got := s.daemon.Pressed(); !slices.Equal(got, want) {
 		t.Errorf("pressed are %q, want %q", got, want)
 	}
@@ -87,14 +95,11 @@ func TestWhatIsTypedBehindARefusedKeyIsNotPressed(t *testing.T) {
 	b.Do(s.open(), chromedp.WaitVisible("#foot"), chromedp.Click("#tab-screen"))
 	b.Until("the screen", inView)
 	b.Do(chromedp.Click("#screen-type"), chromedp.KeyEvent("abc"))
-	for end := time.Now().Add(20 * time.Second); len(s.daemon.Presses()) == 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-	}
+	s.awaitKeys(1)
 	close(refuse)
 	b.Until("word of the refusal", `/^Not pressed: .*\(2\) wasn’t pressed/.test(document.querySelector('#toast').textContent)`)
 	b.Do(chromedp.KeyEvent("d"))
-	b.Until("the next key", `true`)
-	for end := time.Now().Add(20 * time.Second); len(s.daemon.Pressed()) < 2 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-	}
+	s.awaitKeys(2)
 	if got := s.daemon.Pressed(); !slices.Equal(got, []string{"a", "d"}) {
 		t.Errorf("pressed are %q, want a and d", got)
 	}

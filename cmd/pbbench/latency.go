@@ -240,9 +240,8 @@ func (o latencyOptions) writeTo(ctx context.Context, m *marks, cadence float64, 
 const (
 	maxShareOfCadence = 1.1
 	maxBeyondMS       = 50.0
-	// Of sessions that somebody looks at, whatever the cadence:
-	followedFirstMS  = 25.0
-	followedOutputMS = 50.0
+	followedFirstMS   = 25.0 // of sessions that somebody looks at, whatever the cadence
+	followedOutputMS  = 50.0 // the same until the line
 )
 
 func printLatency(w io.Writer, rows []latencyRow) error {

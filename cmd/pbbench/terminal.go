@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -251,9 +252,7 @@ func openTerminal(ctx context.Context, c *client.Client, id string) (*apiTermina
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.frame = f.N
-			for n, row := range f.Rows {
-				w.rows[n] = row
-			}
+			maps.Copy(w.rows, f.Rows)
 			return nil
 		})
 	})

@@ -55,7 +55,7 @@ func (a *api) terminal(w http.ResponseWriter, r *http.Request) error {
 	if a.opts.Follow != nil { // so that a question is known as soon as it's seen
 		defer a.opts.Follow(s.ID)()
 	}
-	viewer := a.opts.Terminals.Open(s.ID)
+	viewer := a.opts.Terminals.Open(s.ID) //nolint:contextcheck // the pane's watching may outlive this viewer
 	defer viewer.Close()
 	out, err := newSSEWriter(w, a.opts.Timeouts.Write)
 	if err != nil {

@@ -140,7 +140,7 @@ func TestKeysCarryTheirFrame(t *testing.T) {
 		t.Errorf("at a frame that never was: %v", err)
 	}
 	stop()
-	for range events { //nolint:revive // until the stream has ended
+	for range events {
 	}
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		err := b.client.KeysAt(t.Context(), string(id), after.N, "y")
