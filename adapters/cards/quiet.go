@@ -73,15 +73,23 @@ func (k *Clerk) Preference(place adapters.Target, session sessions.ID) Preferenc
 	return Preference{Place: place, Session: session}
 }
 
-// SetPreference keeps how a place, or a session in it, wants to be called. The error wraps
-// sessions.ErrInvalid if it makes no sense.
-func (k *Clerk) SetPreference(ctx context.Context, p Preference) error {
+// Check returns an error that wraps sessions.ErrInvalid if a preference makes no sense.
+func (p Preference) Check() error {
 	const day = 24 * time.Hour
 	if p.From < 0 || p.From >= day || p.To < 0 || p.To >= day {
 		return fmt.Errorf("%w quiet hours: write them as times of day, 22:00 to 07:00", sessions.ErrInvalid)
 	}
 	if _, err := zone(p.Zone); err != nil {
 		return fmt.Errorf("%w time zone %q: write it as in Europe/Berlin", sessions.ErrInvalid, p.Zone)
+	}
+	return nil
+}
+
+// SetPreference keeps how a place, or a session in it, wants to be called. The error wraps
+// sessions.ErrInvalid if it makes no sense.
+func (k *Clerk) SetPreference(ctx context.Context, p Preference) error {
+	if err := p.Check(); err != nil {
+		return err
 	}
 	if err := k.Store.PutPreference(ctx, p); err != nil {
 		return fmt.Errorf("keep a preference: %w", err)
@@ -110,14 +118,15 @@ func (k *Clerk) IsQuiet(place adapters.Target, session sessions.ID, now time.Tim
 // findQuiet is IsQuiet, with the widest place whose preference it is.
 func (k *Clerk) findQuiet(place adapters.Target, session sessions.ID, now time.Time) (adapters.Target, bool) {
 	for _, at := range [...]preferenceKey{{place.WholeChat(), ""}, {place.WholeChat(), session}, {place, ""}, {place, session}} {
-		if k.Preference(at.place, at.session).isQuiet(now) {
+		if k.Preference(at.place, at.session).IsQuiet(now) {
 			return at.place, true
 		}
 	}
 	return adapters.Target{}, false
 }
 
-func (p Preference) isQuiet(now time.Time) bool {
+// IsQuiet reports whether nothing may ring now by one preference.
+func (p Preference) IsQuiet(now time.Time) bool {
 	if now.Before(p.MutedUntil) {
 		return true
 	}

@@ -11,7 +11,7 @@ import (
 
 //go:generate go run ./internal/gen static served
 
-//go:embed static/index.html served
+//go:embed static/index.html static/manifest.webmanifest served
 var files embed.FS
 
 // Handler serves the page. It sets no security headers and asks for no signature:
@@ -22,6 +22,11 @@ func Handler() http.Handler {
 	mux.Handle("GET /key.js", newFile("text/javascript", read("served/key.js")))
 	mux.Handle("GET /page.js", newFile("text/javascript", read("served/page.js")))
 	mux.Handle("GET /page.css", newFile("text/css", append([]byte(paletteCSS()), read("served/page.css")...)))
+	mux.Handle("GET /service-worker.js", newFile("text/javascript", read("served/worker.js")))
+	mux.Handle("GET /manifest.webmanifest", newFile("application/manifest+json", read("static/manifest.webmanifest")))
+	for _, name := range []string{"icon-192.png", "icon-512.png", "icon-maskable-512.png", "badge-96.png"} {
+		mux.Handle("GET /"+name, newFile("image/png", read("served/"+name)))
+	}
 	mux.HandleFunc("POST /markdown", markdown)
 	return mux
 }
@@ -52,7 +57,10 @@ func newFile(kind string, text []byte) *file {
 	if err != nil {
 		panic("web: " + err.Error()) // memory takes all that's written
 	}
-	return &file{kind: kind + "; charset=utf-8", text: text, packed: packed.Bytes()}
+	if !strings.HasPrefix(kind, "image/") {
+		kind += "; charset=utf-8"
+	}
+	return &file{kind: kind, text: text, packed: packed.Bytes()}
 }
 
 func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {

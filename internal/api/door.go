@@ -77,7 +77,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case v.refused != "":
 		forbid(w, v.refused)
-	case r.Header.Get("Service-Worker") == "script":
+	case r.Header.Get("Service-Worker") == "script" && r.URL.Path != WorkerPath:
 		endWorker(w)
 	case isPage(r) && reads(r):
 		d.serveFile(w, r)
@@ -147,7 +147,7 @@ func forbid(w http.ResponseWriter, message string) {
 // setSecurityHeaders forbids a browser whatever the page doesn't need.
 func setSecurityHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
-		"img-src 'self' data:; worker-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
+		"img-src 'self' data:; manifest-src 'self'; worker-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -164,9 +164,13 @@ func (d *door) dropCookie(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// endWorker answers a browser that looks for the newest version of a service worker. The
-// page has none, so it's one that another server left while it had the port: this one
-// takes its place, ends itself, and has its tabs loaded anew.
+// WorkerPath is where the page's own service worker is.
+const WorkerPath = "/service-worker.js"
+
+// endWorker answers a browser that looks for the newest version of a service worker elsewhere than
+// the page's is, so it's one that another server left while it had the port: this one
+// takes its place, ends itself, and has its tabs loaded anew. One that was left at WorkerPath is
+// replaced by the page's own, which has them loaded anew, too.
 func endWorker(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
 	_, _ = io.WriteString(w, `self.addEventListener('install', () => self.skipWaiting());

@@ -73,6 +73,7 @@ func (a *api) table() map[string]methods {
 		"/api/v1/hooks/decision":               {"POST": {a.decision, free, socketOnly, ""}},
 		"/api/v1/page":                         {"GET": {a.withPage(a.pageInfo), asksWho, access.Admin, "list the browsers that may use the page"}},
 		"/api/v1/page/me":                      {"GET": {a.withPage(a.me), asked, access.Viewer, "say how a browser is known"}},
+		"/api/v1/page/push":                    {"GET": {a.withPush(a.push), asked, access.Viewer, "say how a browser is notified"}, "POST": {a.withPush(a.subscribe), asked, access.Viewer, "have a browser be notified"}, "DELETE": {a.withPush(a.unsubscribe), asked, access.Viewer, "have a browser not be notified"}},
 		"/api/v1/page/addresses":               {"POST": {a.withPage(a.newAddress), asksWho, socketOnly, "let a browser use the page"}},
 		"/api/v1/page/shares":                  {"POST": {a.withPage(a.newShare), barred, socketOnly, ""}},
 		"/api/v1/page/browsers/{id}":           {"DELETE": {a.withPage(a.revoke), asksWho, access.Admin, "shut a browser out of the page"}},

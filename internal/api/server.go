@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/panebridge/panebridge/internal/browsers"
+	"github.com/panebridge/panebridge/internal/push"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/search"
 	"github.com/panebridge/panebridge/sessions"
@@ -51,6 +52,7 @@ type Options struct {
 	Page          http.Handler                          // what isn't the API, on the TCP door only; nil: nothing
 	Reach         Reach                                 // from where that can be reached
 	Browsers      *browsers.Doorkeeper                  // who may come by the TCP door; needed only there
+	Push          *push.Pusher                          // notifies browsers; nil: nobody does
 	Log           *slog.Logger                          // nil: nothing is logged
 	Timeouts      StreamTimeouts                        // of event streams
 }

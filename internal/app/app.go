@@ -15,6 +15,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/push"
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/sessions"
@@ -38,6 +39,7 @@ type Options struct {
 	Sessions    []sessions.NewRequest       // made at the start, unless a living session has the name
 	Env         func(string) (string, bool) // for ${NAME} in the configuration; nil: os.LookupEnv
 	Adapters    []adapters.Adapter          // chat platforms, besides those of the configuration
+	Push        push.Route                  // to push services; zero: the internet. Tests have another
 }
 
 // Info is where a running daemon is reached.
@@ -181,6 +183,9 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	g.Go(func() error { return d.health.run(ctx) })
 	g.Go(func() error { return d.folder.Run(ctx) })
 	g.Go(func() error { return d.forgetter.Run(ctx) })
+	if d.pusher != nil {
+		g.Go(func() error { return d.pusher.Run(ctx) })
+	}
 	if d.indexer != nil {
 		g.Go(func() error { return d.indexer.Run(ctx) })
 	}

@@ -224,6 +224,12 @@ func (d *daemon) hidePage(secret string) {
 	d.secrets.Add("page's address", secret)
 }
 
+// hidePush keeps secret by what push services know the daemon.
+func (d *daemon) hidePush(key string) {
+	d.masker.Add("panebridge's key for push services", key)
+	d.logMasker.Add("panebridge's key for push services", key)
+}
+
 // hideCode keeps a pairing code out of whatever leaves the host by way of a session.
 func (d *daemon) hideCode(code string) {
 	d.masker.Add("pairing code", code)

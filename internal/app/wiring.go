@@ -25,6 +25,7 @@ import (
 	"github.com/panebridge/panebridge/internal/mailroom"
 	"github.com/panebridge/panebridge/internal/masked"
 	"github.com/panebridge/panebridge/internal/metrics"
+	"github.com/panebridge/panebridge/internal/push"
 	"github.com/panebridge/panebridge/internal/qostrace"
 	"github.com/panebridge/panebridge/internal/recorder"
 	"github.com/panebridge/panebridge/internal/redact"
@@ -59,6 +60,7 @@ type daemon struct {
 	metrics   *metrics.Metrics
 	browsers  *browsers.Doorkeeper
 	reach     api.Reach // of the page
+	pusher    *push.Pusher
 	consent   *callers.Consent
 	server    *api.Server
 	health    *healthWatch
@@ -171,6 +173,9 @@ func (d *daemon) build(ctx context.Context) error {
 	if err := d.inbound.Load(ctx); err != nil {
 		return err
 	}
+	if err := d.buildPusher(ctx); err != nil {
+		return err
+	}
 	d.subscribe()
 	if err := d.hub.Load(ctx); err != nil {
 		return d.locate(err)
@@ -191,7 +196,7 @@ func (d *daemon) build(ctx context.Context) error {
 		ReadFile: d.readFile,
 		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d.forgetter}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Mail: pageMail{d.mail.Letters()}, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Search: d.indexer, Follow: d.coord.Follow, Terminals: viewing.NewGallery(viewing.Options{Screen: d.manager.Screen, WatchWrites: watchWrites}), Masker: d.masker, Metrics: d.metrics.Handler(),
 		Places: (&callers.Finder{Manager: d.manager, Clients: d.clients, Processes: d.processes, StateDir: d.opt.StateDir, Logger: log}).Place, Confirm: d.consent.Ask,
-		Audit: pageAudit{d.store}, Page: web.Handler(), Reach: d.reach, Browsers: d.browsers, Log: log.With("component", "api"),
+		Audit: pageAudit{d.store}, Page: web.Handler(), Reach: d.reach, Browsers: d.browsers, Push: d.pusher, Log: log.With("component", "api"),
 	})
 	return err
 }
@@ -204,6 +209,9 @@ func (d *daemon) subscribe() {
 	d.inbound.Follow(&d.feed)
 	d.feed.OnPrompt(func(p sessions.Prompt) { d.inbound.HandlePrompt(masked.Prompt(d.masker, p)) })
 	d.mail.Follow(&d.feed)
+	if d.pusher != nil {
+		d.pusher.Follow(&d.feed)
+	}
 	if d.indexer != nil {
 		d.indexer.Follow(&d.feed)
 	}

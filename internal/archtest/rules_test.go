@@ -61,25 +61,27 @@ var rules = map[string][]string{
 	"adapters/telegram/telegramtest": {"internal/chatview", "internal/faults"}, // nothing else of ours: it doesn't share our mistakes
 	"adapters/discord/discordtest":   {"internal/chatview", "internal/faults"},
 
-	"internal/api":        append([]string{"adapters/access", "internal/api/client", "internal/browsers", "internal/inbox", "internal/peer", "internal/recording/format", "internal/redact", "internal/render", "internal/render/sgr", "internal/search", "internal/toolview", "sessions/agent", "sessions/viewing"}, domain...),
-	"internal/api/client": append([]string{"internal/api", "internal/inbox", "internal/recording/format", "sessions/agent"}, domain...),
-	"internal/store":      append([]string{"adapters/access", "adapters/cards", "adapters/inbound", "adapters/intake", "internal/browsers", "internal/inbox", "internal/regular"}, domain...),
-	"internal/callers":    {"internal/api", "internal/peer", "sessions", "sessions/agent", "sessions/tmux"},
-	"internal/masked":     {"adapters", "internal/api", "internal/callers", "internal/redact", "internal/search", "internal/store", "sessions"},
-	"internal/metrics":    {"qos", "qos/redisbucket", "sessions"},
-	"internal/forgetting": {"adapters", "adapters/inbound", "internal/search", "internal/store", "sessions"},
-	"internal/mailroom":   {"adapters", "adapters/commands", "internal/inbox", "internal/statedir", "internal/store", "sessions", "sessions/agent"},
-	"internal/trips":      {}, // reads the program, and is none of it
-	"internal/redisbots":  {"adapters/all", "adapters/telegram", "config", "internal/api", "internal/findings", "internal/regular", "qos", "qos/redisbucket"},
-	"internal/recorder":   {"internal/recording/format", "internal/redact", "sessions", "sessions/agent", "sessions/tmux", "sessions/transcript"},
-	"internal/ttywatch":   {},
-	"sessions/viewing":    {"polling", "sessions"},
-	"internal/statedir":   {"internal/inbox", "internal/regular", "internal/search", "internal/store"},
-	"internal/inbox":      {"sessions", "internal/regular"},
-	"internal/browsers":   {"sessions", "adapters/access"},
-	"internal/search":     {"internal/regular", "sessions"},
-	"internal/toolview":   {"internal/redact", "internal/render/sgr", "sessions"},
-	"internal/peer":       {}, // whose a connection is
+	"internal/api":           append([]string{"adapters/access", "internal/api/client", "internal/browsers", "internal/inbox", "internal/peer", "internal/push", "internal/recording/format", "internal/redact", "internal/render", "internal/render/sgr", "internal/search", "internal/toolview", "sessions/agent", "sessions/viewing"}, domain...),
+	"internal/api/client":    append([]string{"internal/api", "internal/inbox", "internal/recording/format", "sessions/agent"}, domain...),
+	"internal/store":         append([]string{"adapters/access", "adapters/cards", "adapters/inbound", "adapters/intake", "internal/browsers", "internal/inbox", "internal/push", "internal/regular"}, domain...),
+	"internal/callers":       {"internal/api", "internal/peer", "sessions", "sessions/agent", "sessions/tmux"},
+	"internal/masked":        {"adapters", "internal/api", "internal/callers", "internal/redact", "internal/search", "internal/store", "sessions"},
+	"internal/metrics":       {"qos", "qos/redisbucket", "sessions"},
+	"internal/forgetting":    {"adapters", "adapters/inbound", "internal/search", "internal/store", "sessions"},
+	"internal/mailroom":      {"adapters", "adapters/commands", "internal/inbox", "internal/statedir", "internal/store", "sessions", "sessions/agent"},
+	"internal/trips":         {}, // reads the program, and is none of it
+	"internal/redisbots":     {"adapters/all", "adapters/telegram", "config", "internal/api", "internal/findings", "internal/regular", "qos", "qos/redisbucket"},
+	"internal/recorder":      {"internal/recording/format", "internal/redact", "sessions", "sessions/agent", "sessions/tmux", "sessions/transcript"},
+	"internal/ttywatch":      {},
+	"internal/push":          {"adapters/cards", "adapters/wording", "internal/memnet", "sessions"}, // memnet: its tests
+	"internal/push/pushtest": {},                                                                    // nothing else of ours: it doesn't share our mistakes
+	"sessions/viewing":       {"polling", "sessions"},
+	"internal/statedir":      {"internal/inbox", "internal/regular", "internal/search", "internal/store"},
+	"internal/inbox":         {"sessions", "internal/regular"},
+	"internal/browsers":      {"sessions", "adapters/access"},
+	"internal/search":        {"internal/regular", "sessions"},
+	"internal/toolview":      {"internal/redact", "internal/render/sgr", "sessions"},
+	"internal/peer":          {}, // whose a connection is
 
 	// Tools that know nothing of the daemon.
 	"internal/demoagent":             {},

@@ -87,7 +87,7 @@ type Doorkeeper struct {
 	known   map[string]*keyedBrowser
 	waiting map[string]*waitingDevice
 	tokens  tokens
-	gone    func(id string)
+	gone    []func(id string)
 
 	wrong wrongTokens
 }
@@ -104,7 +104,7 @@ type keyedBrowser struct {
 func New(now time.Time, store Store) *Doorkeeper {
 	return &Doorkeeper{
 		store: store, start: rand.Text(), started: now,
-		known: map[string]*keyedBrowser{}, waiting: map[string]*waitingDevice{}, tokens: newTokens(), gone: func(string) {},
+		known: map[string]*keyedBrowser{}, waiting: map[string]*waitingDevice{}, tokens: newTokens(),
 	}
 }
 
@@ -144,12 +144,12 @@ func newKnown(b Browser) (one *keyedBrowser, err error) {
 	return one, err
 }
 
-// OnGone has a function called with the id of each browser that was revoked: what it has
+// OnGone has a function called, too, with the id of each browser that was revoked: what it has
 // open ends then.
 func (k *Doorkeeper) OnGone(f func(id string)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.gone = f
+	k.gone = append(k.gone, f)
 }
 
 // Now returns what a browser needs to sign: the name of this start, and the time in
@@ -452,10 +452,12 @@ func (k *Doorkeeper) drop(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		delete(k.known, id)
 	}
-	gone := k.gone
+	gone := slices.Clone(k.gone)
 	k.mu.Unlock()
 	for _, id := range ids {
-		gone(id)
+		for _, tell := range gone {
+			tell(id)
+		}
 	}
 	if err := k.store.DropBrowsers(ctx, ids); err != nil {
 		return fmt.Errorf("revoke for good: %w; until the daemon is started again it holds", err)

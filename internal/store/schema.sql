@@ -480,3 +480,24 @@ CREATE TABLE tool_details (
 ) STRICT;
 
 CREATE INDEX tool_details_call ON tool_details (session, call, n);
+
+CREATE TABLE push_subscriptions (
+	browser    TEXT    PRIMARY KEY REFERENCES browsers (id) ON DELETE CASCADE,
+	endpoint   TEXT    NOT NULL UNIQUE,
+	p256dh     TEXT    NOT NULL,
+	auth       TEXT    NOT NULL,
+	wishes     TEXT    NOT NULL, -- as JSON
+	created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE push_shown (
+	browser TEXT NOT NULL REFERENCES push_subscriptions (browser) ON DELETE CASCADE,
+	session TEXT NOT NULL,
+	alert   TEXT NOT NULL, -- its key
+	PRIMARY KEY (browser, session)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE push_alerts (
+	session TEXT PRIMARY KEY,
+	alert   TEXT NOT NULL -- as JSON, masked
+) STRICT, WITHOUT ROWID;

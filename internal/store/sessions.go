@@ -185,6 +185,8 @@ var sqlDrop = []string{ //nolint:gochecknoglobals // a constant table
 	`DELETE FROM fleet_members WHERE session = ?`,
 	`DELETE FROM reminders WHERE session = ?`,
 	`DELETE FROM subscriptions WHERE session = ?1 OR subscriber = ?1`,
+	`DELETE FROM push_alerts WHERE session = ?`,
+	`DELETE FROM push_shown WHERE session = ?`,
 	`UPDATE audit SET hash = '' WHERE session = ? AND hash <> ''`, // a short text can be guessed from it
 	`DELETE FROM sessions WHERE id = ?`,
 }

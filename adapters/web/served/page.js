@@ -115,6 +115,9 @@ async function getMarkdown(blocks) {
 var getMe = () => json("GET", "page/me", void 0, AbortSignal.timeout(patience));
 var getPage = () => json("GET", "page");
 var revokeBrowser = (id) => call("DELETE", `page/browsers/${encodeURIComponent(id)}`);
+var getPush = () => json("GET", "page/push", void 0, AbortSignal.timeout(patience));
+var putPush = (subscription2) => json("POST", "page/push", subscription2);
+var dropPush = () => call("DELETE", "page/push");
 var listAdapters = () => json("GET", "adapters", void 0, AbortSignal.timeout(patience));
 var listAccess = () => json("GET", "access");
 var grantAccess = (person, role) => call("POST", "access", { person, role });
@@ -670,7 +673,7 @@ function wanted2() {
   const value = (id) => byId(id).value.trim();
   return { name: value("new-name"), agent: value("new-agent"), cwd: value("new-cwd"), resume: byId("new-resume-row").hidden ? "" : value("new-resume") };
 }
-function closeDialog(current2, done) {
+function closeDialog(current2, done2) {
   const dialog = byId("close-dialog");
   let act = async () => {
   };
@@ -693,7 +696,7 @@ function closeDialog(current2, done) {
   byId("close-confirm").addEventListener("click", () => attempt("close-confirm", "close-error", async () => {
     const response = await act();
     dialog.close();
-    done(response.status === 200 ? await response.json() : null);
+    done2(response.status === 200 ? await response.json() : null);
   }));
 }
 var closing = ({ name, owned }) => ({
@@ -805,9 +808,204 @@ function drawBadge(waiting2, name) {
 
 // gate.js
 import { enter, isLetIn, known, loadKey, supported, waits } from "./key.js";
+
+// mute.js
+var key = "panebridge.muted";
+var most3 = 500;
+var kept = null;
+function read() {
+  if (kept) return kept;
+  const ids2 = loadKept(key);
+  kept = new Set(Array.isArray(ids2) ? ids2 : []);
+  return kept;
+}
+var write = () => saveKept(key, kept.size > 0 ? [...kept].slice(-most3) : null);
+addEventListener("storage", (event) => {
+  if (event.key === key || event.key === null) kept = null;
+});
+var mutedIDs = () => [...read()].slice(-most3).sort();
+var isMuted = (s) => s.state !== "ended" && read().has(s.id);
+function offerMute(current2, changed) {
+  byId("mute").addEventListener("click", () => {
+    const session = current2();
+    if (!session) return;
+    if (!read().delete(session.id)) read().add(session.id);
+    write();
+    changed();
+  });
+}
+function drawMute(session) {
+  byId("mute").hidden = !session || session.state === "ended";
+  byId("mute").textContent = muteWords(session);
+}
+var muteWords = (session) => session && isMuted(session) ? "Mute it no longer" : "Mute it on this device";
+function forgetMuted() {
+  kept = /* @__PURE__ */ new Set();
+  write();
+}
+
+// notify.js
+var workerPath = "/service-worker.js";
+var texts2 = {
+  unsupported: "This browser can’t be notified. On an iPhone or iPad, add the page to the Home Screen and open it there.",
+  insecure: "A browser can be notified only by a page that’s on https or on this machine.",
+  denied: "The browser doesn’t allow it. Allow notifications for this page in the browser’s settings, and open this again.",
+  off: "This device isn’t notified.",
+  on: "This device is notified, also when no page is open."
+};
+var kinds = ["questions", "ends", "errors"];
+function support() {
+  if (!globalThis.isSecureContext) return "insecure";
+  if (!navigator.serviceWorker || !globalThis.PushManager || !globalThis.Notification) return "unsupported";
+  return Notification.permission === "denied" ? "denied" : "";
+}
+var bytesOf = (base64) => Uint8Array.from(atob(base64.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+var base64Of = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+var sameKey = (subscription2, key4) => {
+  const own = subscription2.options?.applicationServerKey;
+  return !own || base64Of(own) === key4;
+};
+var subscription = async () => await (await registered())?.pushManager?.getSubscription() ?? null;
+var registered = () => navigator.serviceWorker?.getRegistration("/").catch(() => void 0);
+function beginWorker() {
+  return navigator.serviceWorker?.register(workerPath, { scope: "/", updateViaCache: "none" }).catch(() => {
+  });
+}
+async function endWorkers() {
+  const list2 = await navigator.serviceWorker?.getRegistrations().catch(() => []);
+  for (const one of list2 ?? []) await one.unregister();
+}
+async function closeNotifications(isOver) {
+  const all = await (await registered())?.getNotifications?.().catch(() => []);
+  for (const one of all ?? []) if (isOver(one.data ?? {})) one.close();
+}
+var isAnswered = ({ over }) => Boolean(over);
+var kindOf = (key4 = "") => ({ question: "questions", end: "ends", error: "errors" })[key4.split(":")[0]];
+var NotifyDialog = class {
+  constructor() {
+    this.dialog = byId("notify-dialog");
+    this.push = null;
+    byId("notify").addEventListener("click", () => this.open());
+    byId("notify-close").addEventListener("click", () => this.dialog.close());
+    byId("notify-on").addEventListener("change", () => this.turn(byId("notify-on").checked));
+    for (const id of [...kinds.map((kind) => `notify-${kind}`), "notify-quiet", "notify-from", "notify-to"]) {
+      byId(id).addEventListener("change", () => this.save());
+    }
+  }
+  open() {
+    byId("notify-error").textContent = "";
+    this.draw();
+    this.dialog.showModal();
+    return attempt("notify-on", "notify-error", async () => {
+      this.push = await getPush();
+      this.fill(this.push.subscription);
+    }).then(() => this.draw());
+  }
+  // begin runs the worker when the browser is let in, and puts right what has changed meanwhile: the browser may have lost its
+  // subscription, the daemon its word of it, and sessions been muted.
+  async begin() {
+    await beginWorker();
+    if (support()) return;
+    this.push = await getPush().catch(() => null);
+    if (!this.push) return;
+    const own = await subscription().catch(() => null);
+    const known3 = this.push.subscription;
+    if (!known3) await own?.unsubscribe();
+    else if (Notification.permission === "granted" && (!own || own.endpoint !== known3.endpoint || !sameKey(own, this.push.key))) await this.subscribe(known3).catch(() => {
+    });
+    else if (JSON.stringify(known3.muted ?? []) !== JSON.stringify(mutedIDs())) await this.tell(known3).catch(() => {
+    });
+  }
+  // muted tells the daemon that other sessions are muted.
+  muted() {
+    closeNotifications(({ session }) => mutedIDs().includes(session));
+    if (this.push?.subscription) this.tell(this.push.subscription).catch(() => {
+    });
+  }
+  // forget ends the browser's subscription: it isn't let in any more.
+  async forget() {
+    this.push = null;
+    this.dialog.close();
+    await (await subscription().catch(() => null))?.unsubscribe().catch(() => {
+    });
+    await closeNotifications(() => true);
+  }
+  turn(on) {
+    return attempt("notify-on", "notify-error", async () => {
+      if (on) await this.turnOn();
+      else await this.turnOff();
+    }).then(() => this.draw());
+  }
+  async turnOn() {
+    this.push ??= await getPush();
+    if (await Notification.requestPermission() !== "granted") return;
+    await this.subscribe(this.wishes());
+  }
+  async turnOff() {
+    await dropPush();
+    if (this.push) this.push.subscription = void 0;
+    await (await subscription())?.unsubscribe();
+    await closeNotifications(() => true);
+  }
+  // subscribe has the browser subscribe, and the daemon know it.
+  async subscribe(wishes) {
+    await beginWorker();
+    const { pushManager } = await navigator.serviceWorker.ready;
+    let own = await pushManager.getSubscription();
+    if (own && !sameKey(own, this.push.key)) {
+      await own.unsubscribe();
+      own = null;
+    }
+    own ??= await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(this.push.key) });
+    await this.tell(wishes, { endpoint: own.endpoint, p256dh: base64Of(own.getKey("p256dh")), auth: base64Of(own.getKey("auth")) });
+  }
+  // tell tells the daemon of what this device wants to be notified.
+  async tell({ questions, ends: ends4, errors, quiet }, where = {}) {
+    this.push = await putPush({ questions, ends: ends4, errors, quiet, muted: mutedIDs(), ...where });
+    const wanted3 = this.push.subscription;
+    await closeNotifications(({ key: key4, over }) => over || !wanted3[kindOf(key4)]);
+  }
+  save() {
+    if (!this.push?.subscription) return this.draw();
+    return attempt("notify-on", "notify-error", () => this.tell(this.wishes())).then(() => this.draw());
+  }
+  // wishes are what the dialog has.
+  wishes() {
+    const wishes = Object.fromEntries(kinds.map((kind) => [kind, byId(`notify-${kind}`).checked]));
+    if (byId("notify-quiet").checked) {
+      wishes.quiet = { from: byId("notify-from").value, to: byId("notify-to").value, zone: Intl.DateTimeFormat().resolvedOptions().timeZone ?? "" };
+    }
+    return wishes;
+  }
+  fill(known3) {
+    if (!known3) return;
+    for (const kind of kinds) byId(`notify-${kind}`).checked = known3[kind];
+    byId("notify-quiet").checked = Boolean(known3.quiet);
+    if (known3.quiet) {
+      byId("notify-from").value = known3.quiet.from;
+      byId("notify-to").value = known3.quiet.to;
+    }
+  }
+  draw() {
+    const why = support();
+    const known3 = this.push?.subscription;
+    const state2 = why || (known3 ? "on" : "off");
+    byId("notify-state").dataset.state = state2;
+    byId("notify-state").textContent = known3?.trouble ? `${texts2[state2]} The last time it failed: ${known3.trouble}.` : texts2[state2];
+    byId("notify-on").checked = Boolean(known3);
+    byId("notify-on").disabled = Boolean(why) && !known3;
+    byId("notify-wishes").disabled = Boolean(why);
+    byId("notify-hours").hidden = !byId("notify-quiet").checked;
+    const muted = mutedIDs().length;
+    byId("notify-muted").hidden = muted === 0;
+    byId("notify-muted").textContent = muted === 1 ? "One session is muted on this device: nothing is told of it." : `${muted} sessions are muted on this device: nothing is told of them.`;
+  }
+};
+
+// gate.js
 var enterPath = "/new/";
 var tryEvery = 2e3;
-var texts2 = {
+var texts3 = {
   "not-in": ["This browser isn’t let in", "The page opens only for browsers that were let in from a terminal."],
   refused: ["This browser isn’t let in any more", "Its access was revoked, or it wasn’t here for thirty days."],
   used: ["This address doesn’t work any more", "It was opened before, is older than ten minutes, or the daemon was started anew since."],
@@ -822,7 +1020,7 @@ function showGate(why) {
   byId("gate").hidden = !shut2;
   byId("layout").hidden = shut2;
   if (!shut2) return;
-  const [title, text] = texts2[why];
+  const [title, text] = texts3[why];
   byId("gate").dataset.why = why;
   byId("gate-title").textContent = title;
   byId("gate-text").textContent = text;
@@ -855,7 +1053,7 @@ async function enterBy(token) {
       if (response.ok) return "";
       const { status } = await refusal(response);
       if (await isLetIn()) {
-        toast(`${texts2[status === 429 ? "busy" : "used"][0]}. This browser is let in already.`);
+        toast(`${texts3[status === 429 ? "busy" : "used"][0]}. This browser is let in already.`);
         return afterLoad();
       }
       if (status === 401) return "used";
@@ -869,71 +1067,33 @@ async function enterBy(token) {
     });
   }
 }
-async function endWorkers() {
-  const list2 = await navigator.serviceWorker?.getRegistrations().catch(() => []);
-  for (const one of list2 ?? []) await one.unregister();
-}
 
 // app.js
 import { askWhetherIn, known as known2, loadKey as loadKey2 } from "./key.js";
 
 // appearance.js
-var key = "panebridge.appearance";
+var key2 = "panebridge.appearance";
 var sizes = ["small", "", "large", "largest"];
 var themes = ["", "light", "dark"];
-function read() {
-  const { theme = "", text = "" } = loadKept(key) ?? {};
+function read2() {
+  const { theme = "", text = "" } = loadKept(key2) ?? {};
   return { theme: themes.includes(theme) ? theme : "", text: sizes.includes(text) ? text : "" };
 }
 function change3(to) {
-  const now = { ...read(), ...to };
-  saveKept(key, now.theme || now.text ? now : null);
+  const now = { ...read2(), ...to };
+  saveKept(key2, now.theme || now.text ? now : null);
   apply(now);
 }
 function apply({ theme, text }) {
   Object.assign(document.documentElement.dataset, { theme, text });
 }
 var setTheme = (theme) => change3({ theme });
-var stepText = (by) => change3({ text: sizes[Math.min(Math.max(sizes.indexOf(read().text) + by, 0), sizes.length - 1)] });
+var stepText = (by) => change3({ text: sizes[Math.min(Math.max(sizes.indexOf(read2().text) + by, 0), sizes.length - 1)] });
 var plainText = () => change3({ text: "" });
 addEventListener("storage", (event) => {
-  if (event.key === key) apply(read());
+  if (event.key === key2) apply(read2());
 });
-apply(read());
-
-// mute.js
-var key2 = "panebridge.muted";
-var most3 = 500;
-var kept = null;
-function read2() {
-  if (kept) return kept;
-  const ids2 = loadKept(key2);
-  kept = new Set(Array.isArray(ids2) ? ids2 : []);
-  return kept;
-}
-var write = () => saveKept(key2, kept.size > 0 ? [...kept].slice(-most3) : null);
-addEventListener("storage", (event) => {
-  if (event.key === key2 || event.key === null) kept = null;
-});
-var isMuted = (s) => s.state !== "ended" && read2().has(s.id);
-function offerMute(current2, changed) {
-  byId("mute").addEventListener("click", () => {
-    const session = current2();
-    if (!session) return;
-    if (!read2().delete(session.id)) read2().add(session.id);
-    write();
-    changed();
-  });
-}
-function drawMute(session) {
-  byId("mute").hidden = !session || session.state === "ended";
-  byId("mute").textContent = muteWords(session);
-}
-var muteWords = (session) => session && isMuted(session) ? "Mute it no longer" : "Mute it on this device";
-function forgetMuted() {
-  kept = /* @__PURE__ */ new Set();
-  write();
-}
+apply(read2());
 
 // roles.js
 var given = { viewer: ["viewer"], operator: ["viewer", "operator"], approver: ["viewer", "approver"], admin: ["viewer", "operator", "approver", "admin"] };
@@ -994,6 +1154,7 @@ var Commands = class {
       { words: "Remove the session…", role: "operator", when: () => page2.current()?.state === "ended", run: click("remove") },
       { words: "Note that all that’s done was looked at", when: () => Boolean(document.querySelector('[data-group="done"]:not([hidden]) #looked-all')) && !page2.current(), run: click("looked-all") },
       { words: "Mail and fleets…", run: click("mail") },
+      { words: "Notifications on this device…", run: click("notify") },
       { words: "Who may do what in chats…", role: "admin", when: shown3("access-foot"), run: click("access") },
       { words: "Devices that use the page…", role: "admin", run: click("devices") },
       { words: "Larger text", keys: ["+"], run: () => stepText(1) },
@@ -1401,9 +1562,9 @@ var Composer = class {
       this.list.append(item);
     }
     if (this.enabled === false) this.drawDraft();
-    const texts4 = outgoing(this.session);
-    const waits3 = texts4.some(({ slow, unsure }) => slow || unsure);
-    for (const { key: key4, text, slow, unsure, back: back2 } of texts4) {
+    const texts5 = outgoing(this.session);
+    const waits3 = texts5.some(({ slow, unsure }) => slow || unsure);
+    for (const { key: key4, text, slow, unsure, back: back2 } of texts5) {
       const item = element("li", "outgoing");
       item.append(element("span", "progress", outgoingWords(slow || unsure, back2)), element("span", "receipt-text", text));
       if (waits3 && !back2) item.append(smallButton("Take back", () => takeBack(key4)));
@@ -1701,13 +1862,13 @@ function tableNode(block) {
 // answers.js
 var atOnce2 = 50;
 var maxSource = 1 << 20;
-var texts3 = /* @__PURE__ */ new WeakMap();
+var texts4 = /* @__PURE__ */ new WeakMap();
 var refused = /* @__PURE__ */ new WeakMap();
 function answerLine(node, line) {
-  texts3.set(node, line.text);
+  texts4.set(node, line.text);
   if (line.begins) node.dataset.begins = "true";
 }
-var isAnswer = (node) => Boolean(node) && texts3.has(node);
+var isAnswer = (node) => Boolean(node) && texts4.has(node);
 function blocksOf(list2) {
   const found = [];
   for (let node = list2.firstChild; node; ) {
@@ -1731,7 +1892,7 @@ async function drawAnswers(list2, change4) {
     const some = [];
     let size = 0;
     for (const block of blocks.slice(0, atOnce2)) {
-      block.source = block.lines.map((node) => texts3.get(node)).join("\n");
+      block.source = block.lines.map((node) => texts4.get(node)).join("\n");
       if (block.source.length > maxSource) {
         refused.set(block.lines[0], block.drawn);
         continue;
@@ -1871,7 +2032,7 @@ function update(card, lines, result, over) {
   const name = tool.name === "!" ? "shell" : tool.name || "result";
   const said = shownText(lines[0]).replace(/^(⚙|✗) |^ {2}/, "");
   Object.assign(card.about, { lines, result });
-  card.dataset.kind = kindOf(name);
+  card.dataset.kind = kindOf2(name);
   card.dataset.state = stateOf(its, over, card.about.known);
   const [, nameNode, arg, state2] = card.firstChild.children;
   setText(nameNode, name);
@@ -1907,7 +2068,7 @@ function stateText(state2, ends4) {
   if (state2 === "done") return "done";
   return /exit status -?\d+$/.exec(ends4?.[0].text ?? "")?.[0] ?? "failed";
 }
-var kinds = [
+var kinds2 = [
   ["run", /bash|shell|exec|command|terminal|^run/],
   ["edit", /edit|write|patch|replace|create|notebook/],
   ["search", /grep|search|find|glob/],
@@ -1915,9 +2076,9 @@ var kinds = [
   ["agent", /agent|task|spawn/],
   ["read", /read|view|open|list|^ls$/]
 ];
-function kindOf(name) {
+function kindOf2(name) {
   const small = name.toLowerCase();
-  return kinds.find(([, pattern]) => pattern.test(small))?.[0] ?? "other";
+  return kinds2.find(([, pattern]) => pattern.test(small))?.[0] ?? "other";
 }
 async function fill(card) {
   const { about: about3 } = card;
@@ -2329,8 +2490,8 @@ async function* eventsOf(body, heard) {
   let chunks = [];
   try {
     for (; ; ) {
-      const { done, value } = await reader.read();
-      if (done) return;
+      const { done: done2, value } = await reader.read();
+      if (done2) return;
       heard();
       const text = decoder.decode(value, { stream: true });
       chunks.push(text);
@@ -3298,14 +3459,14 @@ var Conversation = class {
     this.list.setAttribute("aria-busy", "true");
     this.list.setAttribute("aria-live", "off");
     this.loading = how().then(() => true, () => false);
-    const done = await this.loading;
+    const done2 = await this.loading;
     this.loading = null;
     if (this.closed) return;
     this.list.removeAttribute("aria-busy");
     requestAnimationFrame(() => {
       if (this.closed) return;
       if (!this.loading) this.list.setAttribute("aria-live", "polite");
-      if (done) this.scrolled();
+      if (done2) this.scrolled();
     });
   }
   // loadNext loads something after what's being loaded.
@@ -4130,8 +4291,8 @@ var Menu = class {
 var views = { stream: "lines as they come", final: "whole turns", screen: "its screen" };
 var MirrorDialog = class {
   // current() is the session that's open; done() is told of a change.
-  constructor(current2, done) {
-    Object.assign(this, { current: current2, done });
+  constructor(current2, done2) {
+    Object.assign(this, { current: current2, done: done2 });
     this.dialog = byId("mirror-dialog");
     byId("mirror").addEventListener("click", () => this.open());
     this.dialog.addEventListener("close", () => {
@@ -4278,7 +4439,7 @@ var Palette = class {
 };
 
 // rename.js
-function renameDialog(current2, done) {
+function renameDialog(current2, done2) {
   const dialog = byId("rename-dialog");
   let id = "";
   byId("rename").addEventListener("click", () => {
@@ -4296,7 +4457,7 @@ function renameDialog(current2, done) {
     attempt("rename-do", "rename-error", async () => {
       await renameSession(id, byId("rename-name").value.trim());
       dialog.close();
-      await done();
+      await done2();
     });
   });
 }
@@ -4324,10 +4485,10 @@ var fold = (text) => Array.from({ length: text.length }, (_, i) => {
 }).join("");
 var isWhole = (text) => /(?:^|[^\p{L}\p{M}\p{Nd}])[\p{L}\p{M}\p{Nd}]{1,2}$/u.test(text) && classOf(text.at(-1)) !== "spaceless";
 var ends3 = (line, to, text) => !isWhole(text) || ["other", "spaceless"].includes(classOf(line[to]));
-function soughtIn(line, texts4) {
+function soughtIn(line, texts5) {
   const folded = fold(line);
   const found = [];
-  for (const text of texts4.map(fold)) {
+  for (const text of texts5.map(fold)) {
     for (let at = folded.indexOf(text); at >= 0; at = folded.indexOf(text, at + 1)) {
       if (begins(line[at - 1], line[at]) && ends3(line, at + text.length, text)) found.push([at, at + text.length]);
     }
@@ -4343,8 +4504,8 @@ function soughtIn(line, texts4) {
 }
 var mostShown = 600;
 var shownBefore = 60;
-function soughtNodes({ text, secrets = [] }, texts4) {
-  const places = soughtIn(text, texts4);
+function soughtNodes({ text, secrets = [] }, texts5) {
+  const places = soughtIn(text, texts5);
   const first = places[0]?.[0] ?? 0;
   const cut = (at2) => secrets.find(({ from: from2, to: to2 }) => from2 < at2 && at2 < to2)?.from ?? at2;
   const from = first > 2 * shownBefore ? cut(first - shownBefore) : 0;
@@ -4367,15 +4528,15 @@ function soughtNodes({ text, secrets = [] }, texts4) {
 }
 function markedNodes(part, at, places) {
   const nodes = [];
-  let done = 0;
+  let done2 = 0;
   for (const [from, to] of places) {
-    const begin = Math.max(from - at, done);
+    const begin = Math.max(from - at, done2);
     const end = Math.min(to - at, part.length);
     if (begin >= end) continue;
-    nodes.push(part.slice(done, begin), element("mark", "", part.slice(begin, end)));
-    done = end;
+    nodes.push(part.slice(done2, begin), element("mark", "", part.slice(begin, end)));
+    done2 = end;
   }
-  nodes.push(part.slice(done));
+  nodes.push(part.slice(done2));
   return nodes;
 }
 
@@ -4385,8 +4546,8 @@ var pauseBefore = 250;
 var atOnce3 = 50;
 var mostLines = 1e3;
 var hint = "Lines of all sessions, the newest first. A word is found from its beginning on; what’s between quotation marks, with its spaces.";
-var kinds2 = { answer: "answer", tool: "tool", notice: "panebridge" };
-var kindWords = ({ kind, author }) => kind === "user" ? authorWords(author) || "you" : kinds2[kind] ?? "";
+var kinds3 = { answer: "answer", tool: "tool", notice: "panebridge" };
+var kindWords = ({ kind, author }) => kind === "user" ? authorWords(author) || "you" : kinds3[kind] ?? "";
 var keyOf3 = ({ session, n }) => `${session} ${n}`;
 var SearchView = class {
   // page has current() and sessions().
@@ -4524,11 +4685,11 @@ var SearchView = class {
   draw(query2, session, found, skip) {
     if (skip === 0) this.clear();
     this.asked = `${session ?? ""} ${query2}`;
-    const texts4 = textsOf(query2);
+    const texts5 = textsOf(query2);
     const news = found.hits.filter((hit) => !this.known.has(keyOf3(hit)));
     for (const hit of news) this.known.add(keyOf3(hit));
     this.hits.push(...found.hits);
-    const items = news.map((hit) => hitNode(hit, texts4));
+    const items = news.map((hit) => hitNode(hit, texts5));
     this.list.append(...items);
     if (skip > 0) items[0]?.querySelector(".hit-link").focus();
     const isEnd = !found.more || this.hits.length >= mostLines;
@@ -4588,7 +4749,7 @@ var SearchView = class {
     this.ask();
   }
 };
-function hitNode(hit, texts4) {
+function hitNode(hit, texts5) {
   const item = element("li", "hit");
   item.dataset.kind = hit.kind;
   const id = `hit-${hit.session}-${hit.n}`;
@@ -4602,7 +4763,7 @@ function hitNode(hit, texts4) {
   const line = element("div", "hit-line");
   line.id = `${id}-line`;
   line.dir = "auto";
-  line.append(...soughtNodes(hit, texts4));
+  line.append(...soughtNodes(hit, texts5));
   item.append(link, line);
   return item;
 }
@@ -4664,12 +4825,12 @@ function drawKeys(commands) {
 // stranded.js
 var drawn2 = "";
 function drawStranded(isOpen, isThere) {
-  const texts4 = isOpen ? stranded(isThere) : [];
-  byId("stranded").hidden = texts4.length === 0;
-  const look2 = texts4.map(({ key: key4 }) => key4).join();
+  const texts5 = isOpen ? stranded(isThere) : [];
+  byId("stranded").hidden = texts5.length === 0;
+  const look2 = texts5.map(({ key: key4 }) => key4).join();
   if (look2 === drawn2) return;
   drawn2 = look2;
-  byId("stranded-texts").replaceChildren(...texts4.map((one) => {
+  byId("stranded-texts").replaceChildren(...texts5.map((one) => {
     const item = element("li", "receipt");
     item.dataset.state = "failed";
     const end = smallButton("Dismiss", () => {
@@ -4679,6 +4840,30 @@ function drawStranded(isOpen, isThere) {
     item.append(element("span", "stranded-text", one.text), copyButton(() => one.text), end);
     return item;
   }));
+}
+
+// seen.js
+var noteEvery = 15e3;
+var noted = 0;
+var done = (request) => new Promise((resolve, reject) => {
+  request.onsuccess = () => resolve(request.result);
+  request.onerror = () => reject(request.error);
+});
+async function withStore(mode, fn) {
+  const opening = indexedDB.open("panebridge-seen", 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore("times");
+  const db = await done(opening);
+  try {
+    return await done(fn(db.transaction("times", mode).objectStore("times")));
+  } finally {
+    db.close();
+  }
+}
+async function noteSeen() {
+  if (Date.now() - noted < noteEvery) return;
+  noted = Date.now();
+  await withStore("readwrite", (store) => store.put(noted, "seen")).catch(() => {
+  });
 }
 
 // app.js
@@ -4717,6 +4902,7 @@ inbox.onLooked = () => draw4();
 var mirror = new MirrorDialog(current, poll);
 var devices = new DevicesDialog(poll);
 var search = new SearchView({ current });
+var notify = new NotifyDialog();
 function current() {
   return state.sessions.find((s) => s.id === state.open?.id);
 }
@@ -4765,6 +4951,7 @@ function showAddressed() {
 }
 function openSession(session) {
   const { id } = session;
+  closeNotifications((alert) => alert.session === id);
   const open = {
     id,
     line: lineInAddress(),
@@ -4859,6 +5046,7 @@ async function poll() {
     state.problem = "";
     state.seenAt = /* @__PURE__ */ new Date();
     state.known = true;
+    noteSeen();
     if (ended === sessions.filter((s) => s.state === "ended").length) forgetGone(sessions, asked);
     shut("");
     resumeOutgoing();
@@ -4891,6 +5079,7 @@ function shut(why) {
   if (state.shut === why) return;
   state.shut = why;
   if (why) empty(why === "refused" || !known2());
+  else notify.begin();
   showGate(why);
 }
 function empty(forgetsTexts) {
@@ -4905,6 +5094,7 @@ function empty(forgetsTexts) {
   if (forgetsTexts) {
     forgetDrafts();
     forgetOutgoing();
+    notify.forget();
   }
   forgetUploads();
   forgetTools();
@@ -5039,6 +5229,7 @@ function visibility() {
     open.away = true;
   }
   state.returns++;
+  closeNotifications(isAnswered);
   look();
   poll();
 }
@@ -5087,7 +5278,13 @@ async function start() {
   });
   renameDialog(current, poll);
   getFileDialog(current);
-  offerMute(current, draw4);
+  offerMute(current, () => {
+    draw4();
+    notify.muted();
+  });
+  navigator.serviceWorker?.addEventListener("message", ({ data }) => {
+    if (typeof data?.open === "string") choose(data.open);
+  });
   accessDialog();
   new MailDialog(() => state.sessions);
   new Menu();

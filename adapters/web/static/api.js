@@ -80,6 +80,9 @@ export async function getMarkdown(blocks) {
 export const getMe = () => json('GET', 'page/me', undefined, AbortSignal.timeout(patience));
 export const getPage = () => json('GET', 'page');
 export const revokeBrowser = (id) => call('DELETE', `page/browsers/${encodeURIComponent(id)}`);
+export const getPush = () => json('GET', 'page/push', undefined, AbortSignal.timeout(patience));
+export const putPush = (subscription) => json('POST', 'page/push', subscription);
+export const dropPush = () => call('DELETE', 'page/push');
 export const listAdapters = () => json('GET', 'adapters', undefined, AbortSignal.timeout(patience));
 export const listAccess = () => json('GET', 'access');
 export const grantAccess = (person, role) => call('POST', 'access', { person, role });

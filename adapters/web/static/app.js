@@ -17,6 +17,7 @@ import { getFileDialog } from './getfile.js';
 import { groupsOf } from './groups.js';
 import { Inbox } from './inbox.js';
 import { drawList } from './list.js';
+import { closeNotifications, isAnswered, NotifyDialog } from './notify.js';
 import { forgetLooked, keepLooked, lookedThrough, noteLooked } from './looked.js';
 import { MailDialog } from './mail.js';
 import { Menu } from './menu.js';
@@ -35,6 +36,7 @@ import { Stream } from './stream.js';
 import { forgetTools } from './tools.js';
 import { holdMistakenKeys } from './typing.js';
 import { forgetUploads } from './upload.js';
+import { noteSeen } from './seen.js';
 import { machineWords, needsYou, outcome, stateWords } from './words.js';
 
 // The page: a list of sessions, which is polled, and either the inbox or one session
@@ -70,6 +72,7 @@ inbox.onLooked = () => draw();
 const mirror = new MirrorDialog(current, poll);
 const devices = new DevicesDialog(poll);
 const search = new SearchView({ current });
+const notify = new NotifyDialog();
 
 function current() {
   return state.sessions.find((s) => s.id === state.open?.id);
@@ -136,6 +139,7 @@ function showAddressed() {
 
 function openSession(session) {
   const { id } = session;
+  closeNotifications((alert) => alert.session === id);
   const open = {
     id,
     line: lineInAddress(), // that it was opened at; 0: its end
@@ -239,6 +243,7 @@ async function poll() {
     state.problem = '';
     state.seenAt = new Date();
     state.known = true;
+    noteSeen();
     if (ended === sessions.filter((s) => s.state === 'ended').length) forgetGone(sessions, asked); // else some aren't listed
     shut('');
     resumeOutgoing();
@@ -279,6 +284,7 @@ function shut(why) {
   if (state.shut === why) return;
   state.shut = why;
   if (why) empty(why === 'refused' || !known());
+  else notify.begin();
   showGate(why);
 }
 
@@ -295,6 +301,7 @@ function empty(forgetsTexts) {
   if (forgetsTexts) {
     forgetDrafts();
     forgetOutgoing();
+    notify.forget();
   }
   forgetUploads();
   forgetTools();
@@ -447,6 +454,7 @@ function visibility() {
     open.away = true;
   }
   state.returns++;
+  closeNotifications(isAnswered);
   look();
   poll();
 }
@@ -496,7 +504,11 @@ async function start() {
   });
   renameDialog(current, poll);
   getFileDialog(current);
-  offerMute(current, draw);
+  offerMute(current, () => {
+    draw();
+    notify.muted();
+  });
+  navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (typeof data?.open === 'string') choose(data.open); });
   accessDialog();
   new MailDialog(() => state.sessions);
   new Menu();

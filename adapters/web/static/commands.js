@@ -41,6 +41,7 @@ export class Commands {
       { words: 'Remove the session…', role: 'operator', when: () => page.current()?.state === 'ended', run: click('remove') },
       { words: 'Note that all that’s done was looked at', when: () => Boolean(document.querySelector('[data-group="done"]:not([hidden]) #looked-all')) && !page.current(), run: click('looked-all') },
       { words: 'Mail and fleets…', run: click('mail') },
+      { words: 'Notifications on this device…', run: click('notify') },
       { words: 'Who may do what in chats…', role: 'admin', when: shown('access-foot'), run: click('access') },
       { words: 'Devices that use the page…', role: 'admin', run: click('devices') },
       { words: 'Larger text', keys: ['+'], run: () => stepText(1) },

@@ -3,6 +3,7 @@
 import { byId, toast } from './dom.js';
 import { refusal } from './api.js';
 import { enter, isLetIn, known, loadKey, supported, waits } from './key.js';
+import { endWorkers } from './notify.js';
 
 // The gate stands before the page while the browser isn't let in, and says what to do.
 
@@ -75,11 +76,4 @@ async function enterBy(token) {
     }
     await new Promise((resolve) => { setTimeout(resolve, tryEvery); });
   }
-}
-
-// endWorkers ends service workers. The page has none: another server that had this
-// address once may have left one.
-async function endWorkers() {
-  const list = await navigator.serviceWorker?.getRegistrations().catch(() => []);
-  for (const one of list ?? []) await one.unregister();
 }

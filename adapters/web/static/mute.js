@@ -23,6 +23,9 @@ const write = () => saveKept(key, kept.size > 0 ? [...kept].slice(-most) : null)
 // Another tab has muted something.
 addEventListener('storage', (event) => { if (event.key === key || event.key === null) kept = null; });
 
+// mutedIDs are the ids of those that are muted, in order.
+export const mutedIDs = () => [...read()].slice(-most).sort();
+
 // isMuted says whether a session is muted here; one that has ended isn't any more.
 export const isMuted = (s) => s.state !== 'ended' && read().has(s.id);
 

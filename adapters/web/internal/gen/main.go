@@ -1,4 +1,4 @@
-// Command gen makes two scripts and a style sheet of the page's sources. It's
+// Command gen makes two scripts and a style sheet of the page's sources, its service worker and its icons. It's
 // go generate's program, and the only one that knows esbuild: the daemon has what it made.
 package main
 
@@ -50,19 +50,25 @@ func bundle(sources string) (map[string][]byte, error) {
 	for _, part := range []struct {
 		entries  []api.EntryPoint
 		external []string
+		whole    bool // it's no module: not all browsers run workers that are
 	}{
 		{entries: []api.EntryPoint{{InputPath: first, OutputPath: "key"}}},
+		{entries: []api.EntryPoint{{InputPath: "./worker.js", OutputPath: "worker"}}, whole: true},
 		{
 			entries:  []api.EntryPoint{{InputPath: "./app.js", OutputPath: "page"}, {InputPath: "./page.css", OutputPath: "page"}},
 			external: []string{first},
 		},
 	} {
+		format := api.FormatESModule
+		if part.whole {
+			format = api.FormatIIFE
+		}
 		result := api.Build(api.BuildOptions{
 			AbsWorkingDir:       folder, // the names that are written into the files begin there
 			EntryPointsAdvanced: part.entries,
 			External:            part.external,
 			Bundle:              true,
-			Format:              api.FormatESModule,
+			Format:              format,
 			Target:              api.ESNext, // what the sources say is said
 			Charset:             api.CharsetUTF8,
 			Banner: map[string]string{
@@ -76,6 +82,11 @@ func bundle(sources string) (map[string][]byte, error) {
 		}
 		for _, f := range result.OutputFiles {
 			files[filepath.Base(f.Path)] = f.Contents
+		}
+	}
+	for _, i := range icons {
+		if files[i.name], err = i.draw(); err != nil {
+			return nil, fmt.Errorf("draw %s: %w", i.name, err)
 		}
 	}
 	return files, nil

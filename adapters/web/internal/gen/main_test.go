@@ -31,13 +31,13 @@ func TestWhatIsServedIsMadeOfTheSources(t *testing.T) {
 			t.Errorf("%s is out of date: call make generate (%v)", name, err)
 		}
 	}
-	for kind, mark := range map[string]string{".js": "\n// %\n", ".css": "\n/* % */\n"} {
+	for kind, mark := range map[string]string{".js": "// %\n", ".css": "\n/* % */\n"} {
 		modules, err := filepath.Glob(sources + "/*" + kind)
 		if err != nil || len(modules) == 0 {
 			t.Fatal(modules, err)
 		}
 		for _, module := range modules {
-			if !strings.Contains(string(files["page"+kind])+string(files["key"+kind]), strings.Replace(mark, "%", filepath.Base(module), 1)) {
+			if !strings.Contains(string(files["page"+kind])+string(files["key"+kind])+string(files["worker"+kind]), strings.Replace(mark, "%", filepath.Base(module), 1)) {
 				t.Errorf("%s isn't in the page", filepath.Base(module))
 			}
 		}
@@ -47,7 +47,7 @@ func TestWhatIsServedIsMadeOfTheSources(t *testing.T) {
 // What's wrong with a source is said with its line, and nothing is made of it.
 func TestWhatIsWrongWithASourceIsSaid(t *testing.T) {
 	folder := t.TempDir()
-	for name, text := range map[string]string{"app.js": "import { gone } from './part.js';\ngone();\n", "key.js": "", "part.js": "export const here = 1;\n", "page.css": "p { color: red }\n"} {
+	for name, text := range map[string]string{"app.js": "import { gone } from './part.js';\ngone();\n", "key.js": "", "worker.js": "", "part.js": "export const here = 1;\n", "page.css": "p { color: red }\n"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,278 @@
+package push_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/panebridge/panebridge/internal/push"
+	"github.com/panebridge/panebridge/internal/push/pushtest"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// inWorld runs a test in a bubble with one device that's told everything.
+func inWorld(t *testing.T, test func(t *testing.T, w *world, d *pushtest.Device)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w, err := newWorld()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.end()
+		w.name("pb_1", "deploy")
+		d := w.service.Subscribe(w.pusher.PublicKey())
+		if err := w.subscribe("br_1", d, all()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		test(t, w, d)
+	})
+}
+
+// shows is what a device shows, as lines.
+func shows(t *testing.T, d *pushtest.Device) string {
+	t.Helper()
+	screen, err := d.Screen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, id := range pushtest.Sessions(screen) {
+		lines = append(lines, screen[id].Title+": "+screen[id].Text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// A question is shown where somebody was subscribed, and taken back when it was answered elsewhere. What's sent is read and
+// checked as the RFCs have it.
+func TestAQuestionIsShownAndTakenBack(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+		w.ask("pb_1", "pr_1", "Delete the bucket of "+secret+"?")
+		synctest.Wait()
+		if got := shows(t, d); got != "deploy: Delete the bucket of [masked]?" {
+			t.Errorf("it shows %q", got)
+		}
+		w.answer("pb_1")
+		synctest.Wait()
+		got := d.Messages()
+		if len(got) != 2 || shows(t, d) != "" {
+			t.Fatalf("it shows %q after %d messages", shows(t, d), len(got))
+		}
+		if got[0].Topic != got[1].Topic || len(got[0].Topic) != 32 || strings.Contains(got[0].Topic, "pb_1") {
+			t.Errorf("topics %q and %q", got[0].Topic, got[1].Topic)
+		}
+		if got[0].Urgency != "high" || got[1].Urgency != "low" || got[0].TTL != 24*time.Hour {
+			t.Errorf("the urgencies are %s and %s, and it's kept for %v", got[0].Urgency, got[1].Urgency, got[0].TTL)
+		}
+		if over, err := pushtest.ReadMessage(got[1]); err != nil || !over.Over || over.Text != "Answered" {
+			t.Errorf("%+v %v", over, err)
+		}
+	})
+}
+
+// A device that was away gets what holds when it's back, once.
+func TestADeviceThatWasAwayGetsTheNewest(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+		d.SetAway(true)
+		for n := range 3 {
+			w.ask("pb_1", fmt.Sprintf("pr_%d", n), fmt.Sprintf("Question %d?", n))
+			synctest.Wait()
+			if n < 2 {
+				w.answer("pb_1")
+				synctest.Wait()
+			}
+		}
+		d.SetAway(false)
+		if got := d.Messages(); len(got) != 1 || shows(t, d) != "deploy: Question 2?" {
+			t.Errorf("it got %d messages, and shows %q", len(got), shows(t, d))
+		}
+	})
+}
+
+// Turns' ends are told as chats ring: short ones aren't. A new turn takes the word of the last one back.
+func TestEndsOfTurns(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+		one := 1
+		end := func(turn sessions.Turn, took time.Duration) string {
+			turn.EndedAt = time.Now()
+			turn.StartedAt = turn.EndedAt.Add(-took)
+			w.feed.PublishOutput(sessions.OutputEvent{Session: "pb_1", Complete: true, Turn: turn})
+			synctest.Wait()
+			return shows(t, d)
+		}
+		begin := func() string {
+			w.feed.PublishOutput(sessions.OutputEvent{Session: "pb_1", Turn: sessions.Turn{Number: 9, Open: true}})
+			synctest.Wait()
+			return shows(t, d)
+		}
+		for _, c := range []struct {
+			turn sessions.Turn
+			took time.Duration
+			want string
+		}{
+			{sessions.Turn{Number: 1}, 5 * time.Second, ""},
+			{sessions.Turn{Number: 2}, 5 * time.Minute, "deploy: Done in 5 min"},
+			{sessions.Turn{Number: 3, Failed: "no token " + secret}, time.Second, "deploy: Failed: no token [masked]"},
+			{sessions.Turn{Number: 4, Status: &one}, time.Second, "deploy: Failed: exit status 1"},
+		} {
+			if got := end(c.turn, c.took); got != c.want {
+				t.Errorf("turn %d: it shows %q, want %q", c.turn.Number, got, c.want)
+			}
+			if got := begin(); got != "" {
+				t.Errorf("behind turn %d: it shows %q when the next one has begun", c.turn.Number, got)
+			}
+		}
+		w.feed.PublishOutput(sessions.OutputEvent{Session: "pb_1", State: sessions.StateError, Reason: "the pane of " + secret + " is gone"})
+		synctest.Wait()
+		if got := shows(t, d); got != "deploy: It can't be read: the pane of [masked] is gone" {
+			t.Errorf("it shows %q", got)
+		}
+		w.feed.PublishOutput(sessions.OutputEvent{Session: "pb_1", State: sessions.StateIdle})
+		synctest.Wait()
+		if got := shows(t, d); got != "" {
+			t.Errorf("it shows %q when it can be read again", got)
+		}
+		w.feed.PublishSession(sessions.Session{ID: "pb_1", State: sessions.StateEnded, EndedAt: time.Now(), Exit: &sessions.Exit{Status: 3}})
+		synctest.Wait()
+		if got := shows(t, d); got != "deploy: It has ended with exit status 3" {
+			t.Errorf("it shows %q", got)
+		}
+	})
+}
+
+// What a service refuses for good ends the subscription; what it refuses for now is sent later, and no sooner than it asks.
+func TestWhatAServiceAnswersIsHeeded(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer pushtest.Answer
+		wait   time.Duration // least, until it's sent again; 0: it's forgotten
+		within time.Duration
+	}{
+		{"404", pushtest.Answer{Status: 404}, 0, 0},
+		{"410", pushtest.Answer{Status: 410}, 0, 0},
+		{"429 with seconds", pushtest.Answer{Status: 429, RetryAfter: "120"}, 2 * time.Minute, 3 * time.Minute},
+		{"429 with a date", pushtest.Answer{Status: 429, RetryAfter: "Sat, 01 Jan 2000 00:10:00 GMT"}, 10 * time.Minute, 11 * time.Minute},
+		{"429 for ever", pushtest.Answer{Status: 429, RetryAfter: "99999999999"}, 6 * time.Hour, 7 * time.Hour},
+		{"429 with nonsense", pushtest.Answer{Status: 429, RetryAfter: "soon"}, 10 * time.Second, 15 * time.Second},
+		{"500", pushtest.Answer{Status: 500}, 10 * time.Second, 15 * time.Second},
+		{"503 with seconds", pushtest.Answer{Status: 503, RetryAfter: "60"}, time.Minute, 2 * time.Minute},
+		{"silence", pushtest.Answer{}, 25 * time.Second, 30 * time.Second},
+		{"403", pushtest.Answer{Status: 403}, time.Hour, 2 * time.Hour},
+		{"a redirection", pushtest.Answer{Status: 307}, time.Hour, 2 * time.Hour},
+		{"413", pushtest.Answer{Status: 413}, 0, time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+				w.service.Break(c.answer)
+				w.ask("pb_1", "pr_1", "Go on?")
+				time.Sleep(max(c.wait-time.Second, 0))
+				synctest.Wait()
+				if got := len(d.Messages()); c.wait > 0 && got != 0 {
+					t.Errorf("it was sent again before %v", c.wait)
+				}
+				time.Sleep(c.within)
+				synctest.Wait()
+				_, known := w.pusher.Find("br_1")
+				if want := c.within > 0; known != want || (len(d.Messages()) == 1) != want {
+					t.Errorf("subscribed: %v, and it got %d messages", known, len(d.Messages()))
+				}
+				if text := ""; c.name == "413" && len(d.Messages()) == 1 {
+					if n, err := pushtest.ReadMessage(d.Messages()[0]); err != nil || n.Text != text || n.Title != "deploy" {
+						t.Errorf("it got %+v (%v)", n, err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Failures in a row are tried ever less often, and how it stands is told.
+func TestFailuresAreTriedLessAndLess(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+		for range 1000 {
+			w.service.Break(pushtest.Answer{Status: http.StatusBadGateway})
+		}
+		w.ask("pb_1", "pr_1", "Go on?")
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		if n := d.Asked(); n < 40 || n > 65 { // 8 until half an hour, and then some 46
+			t.Errorf("it was tried %d times in a day", n)
+		}
+		if s, _ := w.pusher.Find("br_1"); s.Trouble != "the push service answered 502" {
+			t.Errorf("the trouble is %q", s.Trouble)
+		}
+		w.service.Recover()
+		time.Sleep(40 * time.Minute)
+		synctest.Wait()
+		if s, _ := w.pusher.Find("br_1"); s.Trouble != "" || shows(t, d) != "deploy: Go on?" {
+			t.Errorf("the trouble is %q, and it shows %q", s.Trouble, shows(t, d))
+		}
+	})
+}
+
+// In quiet hours nothing is sent, and then what still holds.
+func TestQuietHours(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+		w.name("pb_2", "review")
+		quiet := all()
+		quiet.Quiet = push.QuietHours{From: "22:00", To: "07:00", Zone: "America/New_York"} // 03:00 to 12:00 UTC, in winter
+		if err := w.change("br_1", quiet); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(4 * time.Hour)
+		w.ask("pb_1", "pr_1", "Go on?")
+		w.ask("pb_2", "pr_2", "And here?")
+		time.Sleep(time.Hour)
+		w.answer("pb_1")
+		time.Sleep(7*time.Hour - time.Second)
+		synctest.Wait()
+		if n := d.Asked(); n != 0 {
+			t.Errorf("%d messages came in quiet hours", n)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if got := shows(t, d); d.Asked() != 1 || got != "review: And here?" {
+			t.Errorf("%d messages came, and it shows %q", d.Asked(), got)
+		}
+	})
+}
+
+// A device that's revoked, or whose browser may see nothing any more, is told nothing, also if a message is under way.
+func TestARevokedDeviceIsToldNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+		w.service.Break(pushtest.Answer{Status: 500})
+		w.ask("pb_1", "pr_1", "Go on?")
+		synctest.Wait()
+		w.mu.Lock()
+		w.barred["br_1"] = true
+		w.mu.Unlock()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if _, known := w.pusher.Find("br_1"); known || d.Asked() != 1 || w.store.Subscriptions() != 0 {
+			t.Errorf("subscribed: %v, and %d messages were sent", known, d.Asked())
+		}
+	})
+}
+
+// What the store can't keep is tried again: nothing is told that it doesn't have.
+func TestAStoreThatIsFull(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+		w.store.SetFull(true)
+		now := time.Now()
+		w.feed.PublishOutput(sessions.OutputEvent{Session: "pb_1", Complete: true, Turn: sessions.Turn{Number: 1, StartedAt: now.Add(-time.Hour), EndedAt: now}})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if d.Asked() != 0 {
+			t.Errorf("%d messages were sent", d.Asked())
+		}
+		w.store.SetFull(false)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if got := shows(t, d); got != "deploy: Done in 60 min" {
+			t.Errorf("it shows %q", got)
+		}
+	})
+}
