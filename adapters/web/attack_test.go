@@ -121,7 +121,7 @@ func (g *rogue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, `<!doctype html><title>rogue</title><link rel=icon href="data:,"><script type=module src=/evil.js></script><form method=post></form>`)
 	default:
-		pageAndSources().ServeHTTP(w, r) // the page's own modules, for its script to use
+		pageAndSources("").ServeHTTP(w, r) // the page's own modules, for its script to use
 	}
 }
 
@@ -402,6 +402,13 @@ func TestServerThatTookThePortGetsNothing(t *testing.T) {
 // service worker.
 func TestWhatAnotherServerLeftInTheBrowserEnds(t *testing.T) {
 	slow(t)
+	for _, path := range []string{"/worker.js", "/service-worker.js"} { // the other is where the page's own is
+		t.Run(path, func(t *testing.T) { testWhatAnotherServerLeft(t, path) })
+	}
+}
+
+func testWhatAnotherServerLeft(t *testing.T, worker string) {
+	t.Helper()
 	s := newSite(t)
 	s.daemon.Add("one", "")
 	s.stop()
@@ -415,7 +422,7 @@ func TestWhatAnotherServerLeftInTheBrowserEnds(t *testing.T) {
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "max-age=31536000, immutable")
 		switch {
-		case r.URL.Path == "/worker.js":
+		case r.URL.Path == worker:
 			w.Header().Set("Content-Type", "text/javascript")
 			_, _ = io.WriteString(w, `addEventListener('install', () => skipWaiting());
 				addEventListener('activate', (e) => e.waitUntil(clients.claim()));
@@ -432,7 +439,7 @@ func TestWhatAnotherServerLeftInTheBrowserEnds(t *testing.T) {
 	go func() { ended <- server.Serve(l) }()
 	b.Do(chromedp.Navigate("http://" + s.addr + "/"))
 	b.Until("its page", `document.title === 'poisoned'`)
-	browsertest.Eval[bool](b, `navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorker.ready).then(() => { document.title = 'planted'; }), true`)
+	browsertest.Eval[bool](b, `navigator.serviceWorker.register('`+worker+`').then(() => navigator.serviceWorker.ready).then(() => { document.title = 'planted'; }), true`)
 	b.Until("its worker", `document.title === 'planted'`)
 	_ = server.Close()
 	<-ended
@@ -440,7 +447,7 @@ func TestWhatAnotherServerLeftInTheBrowserEnds(t *testing.T) {
 	s.start(t)
 	b.Do(s.enter())
 	b.Until("the page", pageShows)
-	if left := browsertest.Eval[bool](b, `Boolean(navigator.serviceWorker.controller)`); left {
-		t.Error("its worker still answers")
-	}
+	b.Until("the page's own worker", `navigator.serviceWorker.controller?.scriptURL.endsWith('/service-worker.js')`)
+	b.Do(chromedp.Navigate("http://" + s.addr + "/"))
+	b.Until("the page again", pageShows)
 }

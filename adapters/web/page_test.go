@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -25,6 +26,7 @@ import (
 	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/browsers/browserstest"
 	"github.com/panebridge/panebridge/internal/browsertest"
+	"github.com/panebridge/panebridge/internal/push"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/search"
 	"github.com/panebridge/panebridge/internal/ttywatch"
@@ -54,6 +56,8 @@ type site struct {
 	give     api.ReadFile     // nil: none is given
 	mail     letterBox
 	search   *search.Indexer                 // nil: nothing can be searched
+	pusher   *push.Pusher                    // nil: nobody is notified
+	prelude  string                          // stands before the page\'s worker
 	listen   func(net.Listener) net.Listener // nil: as it is
 	broker   *api.Broker
 	known    *browserstest.Store // survives a start
@@ -90,9 +94,16 @@ func (s *site) takeFile(p api.FilePart) (string, error) {
 	return s.files(p)
 }
 
-// pageAndSources serves the page, and for tests alone the modules of which it's made, and an empty page.
-func pageAndSources() http.Handler {
+// pageAndSources serves the page, and for tests alone the modules of which it's made, and an empty page. prelude stands before its worker.
+func pageAndSources(prelude string) http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /service-worker.js", func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("Accept-Encoding")
+		got := httptest.NewRecorder()
+		web.Handler().ServeHTTP(got, r)
+		w.Header().Set("Content-Type", got.Header().Get("Content-Type"))
+		_, _ = io.WriteString(w, prelude+got.Body.String())
+	})
 	mux.Handle("/", web.Handler())
 	mux.Handle("GET /sources/", http.StripPrefix("/sources/", http.FileServer(http.Dir("static"))))
 	mux.HandleFunc("GET /empty", func(w http.ResponseWriter, _ *http.Request) {
@@ -140,9 +151,9 @@ func (s *site) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	server, err := api.NewServer(api.Options{
-		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: pageAndSources(), Browsers: s.keeper,
+		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: pageAndSources(s.prelude), Browsers: s.keeper,
 		Health:   func() api.Health { return api.Health{State: api.HealthOK} },
-		Outbound: outbound{s}, Access: &s.access, Masker: s.masker, Files: s.takeFile, Mail: &s.mail, ReadFile: s.readFile, Search: s.search,
+		Outbound: outbound{s}, Access: &s.access, Masker: s.masker, Files: s.takeFile, Mail: &s.mail, ReadFile: s.readFile, Search: s.search, Push: s.pusher,
 		Terminals: viewing.NewGallery(viewing.Options{Screen: s.daemon.Screen, WatchWrites: func(string) (polling.WriteWatch, error) { return nil, ttywatch.ErrUnsupported }}),
 		Conversations: func(_ context.Context, agent, folder string) ([]api.PastConversation, error) {
 			if agent != "claude" {

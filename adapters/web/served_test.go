@@ -53,8 +53,10 @@ var (
 // A browser keeps nothing of the page and asks for all of it each time: so that's few files, which
 // ask for no more. The key's module, by which the page begins, is one of its own.
 func TestThePageIsTwoScriptsAndOneStyleSheet(t *testing.T) {
-	kinds := map[string]string{"/key.js": "text/javascript; charset=utf-8", "/page.js": "text/javascript; charset=utf-8", "/page.css": "text/css; charset=utf-8",
-		"/manifest.webmanifest": "application/manifest+json; charset=utf-8", "/icon-maskable-512.png": "image/png"}
+	kinds := map[string]string{
+		"/key.js": "text/javascript; charset=utf-8", "/page.js": "text/javascript; charset=utf-8", "/page.css": "text/css; charset=utf-8",
+		"/manifest.webmanifest": "application/manifest+json; charset=utf-8", "/icon-maskable-512.png": "image/png",
+	}
 	_, index := served(t, "/", "")
 	found := asked.FindAllStringSubmatch(index, -1)
 	if len(found) != len(kinds) {

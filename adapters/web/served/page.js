@@ -850,6 +850,7 @@ var texts2 = {
   unsupported: "This browser can’t be notified. On an iPhone or iPad, add the page to the Home Screen and open it there.",
   insecure: "A browser can be notified only by a page that’s on https or on this machine.",
   denied: "The browser doesn’t allow it. Allow notifications for this page in the browser’s settings, and open this again.",
+  asking: "One moment…",
   off: "This device isn’t notified.",
   on: "This device is notified, also when no page is open."
 };
@@ -885,6 +886,7 @@ var NotifyDialog = class {
   constructor() {
     this.dialog = byId("notify-dialog");
     this.push = null;
+    this.changes = 0;
     byId("notify").addEventListener("click", () => this.open());
     byId("notify-close").addEventListener("click", () => this.dialog.close());
     byId("notify-on").addEventListener("change", () => this.turn(byId("notify-on").checked));
@@ -896,9 +898,12 @@ var NotifyDialog = class {
     byId("notify-error").textContent = "";
     this.draw();
     this.dialog.showModal();
-    return attempt("notify-on", "notify-error", async () => {
-      this.push = await getPush();
-      this.fill(this.push.subscription);
+    const { changes } = this;
+    return attempt("notify-close", "notify-error", async () => {
+      const push = await getPush();
+      if (changes !== this.changes) return;
+      this.push = push;
+      this.fill(push.subscription);
     }).then(() => this.draw());
   }
   // begin runs the worker when the browser is let in, and puts right what has changed meanwhile: the browser may have lost its
@@ -942,6 +947,7 @@ var NotifyDialog = class {
     await this.subscribe(this.wishes());
   }
   async turnOff() {
+    this.changes += 1;
     await dropPush();
     if (this.push) this.push.subscription = void 0;
     await (await subscription())?.unsubscribe();
@@ -961,6 +967,7 @@ var NotifyDialog = class {
   }
   // tell tells the daemon of what this device wants to be notified.
   async tell({ questions, ends: ends4, errors, quiet }, where = {}) {
+    this.changes += 1;
     this.push = await putPush({ questions, ends: ends4, errors, quiet, muted: mutedIDs(), ...where });
     const wanted3 = this.push.subscription;
     await closeNotifications(({ key: key4, over }) => over || !wanted3[kindOf(key4)]);
@@ -989,7 +996,7 @@ var NotifyDialog = class {
   draw() {
     const why = support();
     const known3 = this.push?.subscription;
-    const state2 = why || (known3 ? "on" : "off");
+    const state2 = why || (known3 ? "on" : this.push && "off") || "asking";
     byId("notify-state").dataset.state = state2;
     byId("notify-state").textContent = known3?.trouble ? `${texts2[state2]} The last time it failed: ${known3.trouble}.` : texts2[state2];
     byId("notify-on").checked = Boolean(known3);

@@ -36,7 +36,7 @@
     await registration.navigationPreload?.enable();
     const before = await clients.matchAll({ type: "window" });
     await clients.claim();
-    for (const tab of before) await tab.navigate(tab.url).catch(() => {
+    for (const tab of before) tab.navigate(tab.url).catch(() => {
     });
   }
   addEventListener("fetch", (event) => {

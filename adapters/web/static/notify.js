@@ -14,6 +14,7 @@ const texts = {
   unsupported: 'This browser can’t be notified. On an iPhone or iPad, add the page to the Home Screen and open it there.',
   insecure: 'A browser can be notified only by a page that’s on https or on this machine.',
   denied: 'The browser doesn’t allow it. Allow notifications for this page in the browser’s settings, and open this again.',
+  asking: 'One moment…',
   off: 'This device isn’t notified.',
   on: 'This device is notified, also when no page is open.',
 };
@@ -66,6 +67,7 @@ export class NotifyDialog {
   constructor() {
     this.dialog = byId('notify-dialog');
     this.push = null; // what the daemon knows
+    this.changes = 0; // how often it was told of another wish
     byId('notify').addEventListener('click', () => this.open());
     byId('notify-close').addEventListener('click', () => this.dialog.close());
     byId('notify-on').addEventListener('change', () => this.turn(byId('notify-on').checked));
@@ -78,9 +80,12 @@ export class NotifyDialog {
     byId('notify-error').textContent = '';
     this.draw();
     this.dialog.showModal();
-    return attempt('notify-on', 'notify-error', async () => {
-      this.push = await getPush();
-      this.fill(this.push.subscription);
+    const { changes } = this;
+    return attempt('notify-close', 'notify-error', async () => {
+      const push = await getPush();
+      if (changes !== this.changes) return; // it's from before somebody changed it
+      this.push = push;
+      this.fill(push.subscription);
     }).then(() => this.draw());
   }
 
@@ -126,6 +131,7 @@ export class NotifyDialog {
   }
 
   async turnOff() {
+    this.changes += 1;
     await dropPush();
     if (this.push) this.push.subscription = undefined;
     await (await subscription())?.unsubscribe();
@@ -147,6 +153,7 @@ export class NotifyDialog {
 
   // tell tells the daemon of what this device wants to be notified.
   async tell({ questions, ends, errors, quiet }, where = {}) {
+    this.changes += 1;
     this.push = await putPush({ questions, ends, errors, quiet, muted: mutedIDs(), ...where });
     const wanted = this.push.subscription;
     await closeNotifications(({ key, over }) => over || !wanted[kindOf(key)]);
@@ -179,7 +186,7 @@ export class NotifyDialog {
   draw() {
     const why = support();
     const known = this.push?.subscription;
-    const state = why || (known ? 'on' : 'off');
+    const state = why || (known ? 'on' : this.push && 'off') || 'asking';
     byId('notify-state').dataset.state = state;
     byId('notify-state').textContent = known?.trouble ? `${texts[state]} The last time it failed: ${known.trouble}.` : texts[state];
     byId('notify-on').checked = Boolean(known);

@@ -19,7 +19,7 @@ async function takeOver() {
   await registration.navigationPreload?.enable();
   const before = await clients.matchAll({ type: 'window' }); // those that the one before has served
   await clients.claim();
-  for (const tab of before) await tab.navigate(tab.url).catch(() => {}); // one that has gone
+  for (const tab of before) tab.navigate(tab.url).catch(() => {}); // it isn't waited for: what it asks for waits for this
 }
 
 addEventListener('fetch', (event) => {

@@ -1,0 +1,309 @@
+package web_test
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/panebridge/panebridge/internal/browsertest"
+	"github.com/panebridge/panebridge/internal/memnet"
+	"github.com/panebridge/panebridge/internal/push"
+	"github.com/panebridge/panebridge/internal/push/pushstoretest"
+	"github.com/panebridge/panebridge/internal/push/pushtest"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// notifying is a site that notifies by a push service of the machine's own.
+type notifying struct {
+	*site
+
+	service *pushtest.Service
+	device  *pushtest.Device // as the browser's PushManager subscribes
+}
+
+func newNotifying(t *testing.T) *notifying {
+	t.Helper()
+	certificate, roots, err := pushtest.Certificate("127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &notifying{site: newSite(t), service: &pushtest.Service{Origin: "https://" + l.Addr().String()}}
+	run(t, func(ctx context.Context) error {
+		return memnet.Serve(ctx, tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{certificate}}), n.service)
+	})
+	store := pushstoretest.New()
+	n.pusher = push.New(push.Options{
+		Store: store, Notes: store, Prompts: n.daemon.Prompts, Mask: func(text string) string { return text },
+		Name: func(id sessions.ID) (string, bool) {
+			s, err := n.daemon.Get(string(id))
+			return s.Name, err == nil
+		},
+		May:       func(browser string, now time.Time) bool { return n.keeper.Knows(browser, now) },
+		RingAfter: func() time.Duration { return 0 }, Route: push.Route{Loopback: true, Roots: roots},
+	})
+	if err := n.pusher.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	n.pusher.Follow(&n.daemon.Feed)
+	run(t, n.pusher.Run)
+	n.device = n.service.Subscribe(n.pusher.PublicKey())
+	n.stop()
+	n.prelude = standInNotifications
+	n.start(t)
+	return n
+}
+
+// run runs a part until the test ends.
+func run(t *testing.T, part func(ctx context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- part(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("a part ended with %v", err)
+		}
+	})
+}
+
+// subscribes has the browser's PushManager subscribe with the stand-in: one without a maker's service has none.
+func (n *notifying) subscribes() chromedp.Action[chromedp.Void] {
+	return browsertest.Before(fmt.Sprintf(`(() => {
+		if (!globalThis.PushManager) return;
+		const bytes = (text) => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0)).buffer;
+		const make = (key) => ({
+			endpoint: %q, options: { applicationServerKey: key, userVisibleOnly: true },
+			getKey: (name) => bytes(name === 'auth' ? %q : %q),
+			unsubscribe: async () => { sessionStorage.removeItem('subscribed'); return true; },
+		});
+		PushManager.prototype.subscribe = async ({ userVisibleOnly, applicationServerKey: key }) => {
+			if (!userVisibleOnly || key.byteLength !== 65) throw new TypeError('it takes userVisibleOnly, and a key of P-256');
+			sessionStorage.setItem('subscribed', JSON.stringify([...key]));
+			return make(key.buffer);
+		};
+		PushManager.prototype.getSubscription = async () => {
+			const key = JSON.parse(sessionStorage.getItem('subscribed'));
+			return key && make(Uint8Array.from(key).buffer);
+		};
+	})()`, n.device.Endpoint, n.device.Auth, n.device.Key))
+}
+
+// awaitMessage waits for the nth message, from 1, that the device gets.
+func (n *notifying) awaitMessage(t *testing.T, nth int) string {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); len(n.device.Messages()) < nth; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the device got %d messages", len(n.device.Messages()))
+		}
+	}
+	return n.device.Messages()[nth-1].Text
+}
+
+// standInNotifications are a browser's notifications, for a page and its worker: a Chromium without a window has none, and
+// says that all are denied. They're as strict as the standard (Notifications API, "create a notification"). A message
+// {click: tag} clicks one, and {away: true} has nobody look at any page.
+const standInNotifications = `(() => {
+	if (!globalThis.ServiceWorkerRegistration || !globalThis.indexedDB) return;
+	const done = (request) => new Promise((resolve, reject) => { request.onsuccess = () => resolve(request.result); request.onerror = () => reject(request.error); });
+	const store = async (mode, fn) => {
+		const opening = indexedDB.open('notifications', 1);
+		opening.onupgradeneeded = () => opening.result.createObjectStore('shown', { keyPath: 'tag' });
+		const db = await done(opening);
+		try { return await done(fn(db.transaction('shown', mode).objectStore('shown'))); } finally { db.close(); }
+	};
+	const made = (one) => ({ ...one, close: () => store('readwrite', (s) => s.delete(one.tag)) });
+	const { prototype } = ServiceWorkerRegistration;
+	prototype.showNotification = async (title, options) => {
+		if (options.renotify && !options.tag) throw new TypeError('renotify takes a tag');
+		if (options.renotify && options.silent) throw new TypeError('what is silent does not ring anew');
+		await store('readwrite', (s) => s.put({ title, ...options }));
+	};
+	prototype.getNotifications = async (filter = {}) => (await store('readonly', (s) => s.getAll())).filter(({ tag }) => !filter.tag || tag === filter.tag).map(made);
+	Object.defineProperty(Notification, 'permission', { get: () => 'granted' });
+	Notification.requestPermission = async () => 'granted';
+	if (globalThis.document) return;
+	let isAway = false;
+	const matchAll = Clients.prototype.matchAll;
+	Clients.prototype.matchAll = async function (options) {
+		const all = await matchAll.call(this, options);
+		if (isAway) for (const one of all) Object.defineProperty(one, 'visibilityState', { value: 'hidden' });
+		return all;
+	};
+	addEventListener('message', async ({ data }) => {
+		if (data.away) isAway = true;
+		if (!data.click) return;
+		const click = new Event('notificationclick');
+		click.notification = made(await store('readonly', (s) => s.get(data.click)));
+		click.waitUntil = () => {};
+		dispatchEvent(click);
+	});
+})();
+`
+
+// notifications are those that the browser shows, as lines, as they were when this was asked last.
+const notifications = `(() => {
+	navigator.serviceWorker.getRegistration('/').then((r) => r.getNotifications()).then((all) => {
+		globalThis.shownNow = all.map((n) => n.title + ': ' + n.body + (n.silent ? ' (silent)' : '')).join('\\n');
+	});
+	return globalThis.shownNow;
+})()`
+
+const notifySays = `document.querySelector('#notify-state').textContent`
+
+// A device that's told to be is notified of a question, and the word of it goes when it was answered elsewhere. A click opens
+// the session.
+func TestADeviceIsNotified(t *testing.T) {
+	slow(t)
+	for _, width := range []int{1200, 390} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) { testNotified(t, width) })
+	}
+}
+
+func testNotified(t *testing.T, width int) {
+	t.Helper()
+	n := newNotifying(t)
+	id := n.daemon.Add("one", "claude")
+	b := browse(t, width, 844)
+	if width < 720 {
+		b.Do(browsertest.Phone(1))
+	}
+	click := func(selector string) {
+		t.Helper()
+		if width < 720 {
+			b.Tap(selector, fmt.Sprintf(`document.querySelector(%q)`, selector))
+			return
+		}
+		b.Do(chromedp.Click(selector))
+	}
+	workers := b.WatchWorkers()
+	b.Do(browsertest.Before(standInNotifications), n.subscribes(), n.enter())
+	b.Until("the page", pageShows)
+	b.Until("its worker", `navigator.serviceWorker.controller?.scriptURL.endsWith('/service-worker.js')`)
+	deliver := workers.Push("http://" + n.addr)
+	if width < 720 {
+		click("#menu")
+	}
+	click("#notify")
+	b.Until("that it's off", notifySays+`.includes('isn’t notified')`)
+	click("#notify-on")
+	b.Until("that it's on", notifySays+`.includes('is notified, also when no page is open')`)
+	click("#notify-quiet")
+	b.Until("its hours", `document.querySelector('#notify-hours').checkVisibility()`)
+	own := n.keeper.List(time.Now())[0].ID
+	await(t, "the quiet hours", func() bool {
+		s, ok := n.pusher.Find(own)
+		return ok && s.Quiet.From == "22:00" && s.Questions && s.Ends && s.Errors
+	})
+	for _, scheme := range []string{"light", "dark"} {
+		b.Do(browsertest.Scheme(scheme))
+		b.Shot(fmt.Sprintf("notify-%d-%s", width, scheme))
+		for _, found := range b.Barriers("#screen-rows span") {
+			t.Errorf("%s: %s", scheme, found)
+		}
+	}
+	click("#notify-quiet")
+	await(t, "no quiet hours", func() bool { s, _ := n.pusher.Find(own); return s.Quiet == push.QuietHours{} })
+	click("#notify-close")
+
+	ask := func(title string) {
+		n.daemon.Ask(id, sessions.Dialog{Kind: sessions.PromptPermission, Title: title, Options: []sessions.DialogOption{{Label: "Yes"}, {Label: "No", Refuses: true}}})
+	}
+	ask("Delete the bucket?")
+	deliver(n.awaitMessage(t, 1))
+	b.Until("the notification", notifications+` === 'one: Delete the bucket? (silent)'`) // the page is looked at
+	n.answerElsewhere(t, id)
+	deliver(n.awaitMessage(t, 2))
+	b.Until("that it goes", notifications+` === ''`)
+
+	tell := func(message string) {
+		t.Helper()
+		browsertest.Eval[bool](b, "(navigator.serviceWorker.controller.postMessage("+message+"), true)")
+	}
+	tell("{ away: true }")
+	ask("And its backup?")
+	late := n.awaitMessage(t, 3)
+	deliver(late)
+	b.Until("the notification", notifications+` === 'one: And its backup?'`)
+	deliver(late) // the service sends it again
+	b.Until("that it doesn't ring twice", notifications+` === 'one: And its backup? (silent)'`)
+	tell(fmt.Sprintf("{ click: 'session %s' }", id))
+	b.Until("the session that was clicked", fmt.Sprintf(`location.hash === '#%s' && %s === ''`, id, notifications))
+	b.Do(chromedp.Evaluate[chromedp.Void](`location.hash = ''`))
+	n.answerElsewhere(t, id)
+	n.awaitMessage(t, 4)
+	ask("And the other one?")
+	deliver(n.awaitMessage(t, 5))
+	b.Until("the notification", notifications+` === 'one: And the other one?'`)
+	n.answerElsewhere(t, id)
+	deliver(n.awaitMessage(t, 6))
+	b.Until("that it was answered", notifications+` === 'one: Answered (silent)'`)
+	deliver(late) // it comes in another order
+	deliver("nonsense")
+	b.Until("that there's something new", notifications+`?.includes("panebridge: There’s something new.")`)
+	if got := browsertest.Eval[string](b, notifications); !strings.Contains(got, "one: Answered (silent)") {
+		t.Errorf("what came late is shown: %q", got)
+	}
+}
+
+func (n *notifying) answerElsewhere(t *testing.T, id sessions.ID) {
+	t.Helper()
+	for _, p := range n.daemon.Prompts() {
+		if p.Session == id {
+			if _, err := n.daemon.Answer(t.Context(), p.ID, sessions.Answer{Options: []int{0}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// While the daemon can't be reached, a visit says so and since when; the page comes by itself when it's back.
+func TestAVisitInVainSaysSinceWhen(t *testing.T) {
+	slow(t)
+	s := newSite(t)
+	s.daemon.Add("one", "")
+	b := browse(t, 390, 844)
+	b.Ignore("status of 503")
+	b.Do(s.enter())
+	b.Until("the page", pageShows)
+	b.Until("its worker", `navigator.serviceWorker.controller`)
+	s.stop()
+	b.Do(chromedp.Navigate("http://" + s.addr + "/"))
+	b.Until("the word", `document.querySelector('h1').textContent === 'panebridge can’t be reached'`)
+	since := browsertest.Eval[string](b, `document.querySelector('#since').textContent`)
+	if day := time.Now().Format("Monday"); !strings.HasPrefix(since, "It was reached last on "+day) {
+		t.Errorf("it says %q", since)
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		b.Do(browsertest.Scheme(scheme))
+		b.Shot("unreachable-" + scheme)
+		for _, found := range b.Barriers("noscript") {
+			t.Errorf("%s: %s", scheme, found)
+		}
+	}
+	if kept := browsertest.Eval[string](b, `Object.keys(sessionStorage).join()`); kept != "" {
+		t.Errorf("it keeps %q", kept)
+	}
+	s.start(t)
+	b.Until("the page", pageShows)
+}
