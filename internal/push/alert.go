@@ -41,11 +41,18 @@ type Alert struct {
 
 func keyOf(kind Kind, about string) string { return string(kind) + ":" + about }
 
-// kindOf is the kind of an alert of which the key is known.
+// kindOf is the kind of an alert of which the key is known, in doubt or not.
 func kindOf(key string) Kind {
-	kind, _, _ := strings.Cut(key, ":")
+	kind, _, _ := strings.Cut(sureOf(key), ":")
 	return Kind(kind)
 }
+
+// inDoubt is the key of an alert that a device may show: a message about it was begun, and whether the
+// push service took it isn't known. It's no other alert's, so something is sent once more.
+func inDoubt(key string) string { return "?" + sureOf(key) }
+
+// sureOf is such a key without its doubt.
+func sureOf(key string) string { return strings.TrimPrefix(key, "?") }
 
 // newQuestion is the alert of a question, which is masked.
 func newQuestion(p sessions.Prompt) Alert {

@@ -50,6 +50,9 @@ func (p *Pusher) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
+			if err := p.keepLast(context.WithoutCancel(ctx)); err != nil { // what was heard while a message was on its way
+				p.opt.Logger.Warn("what devices are to show isn't kept", "err", err)
+			}
 			return nil
 		case <-p.wake:
 		case <-timer.C:
@@ -217,9 +220,20 @@ func (p *Pusher) send(ctx context.Context, one *subscriber, what due) {
 		p.forgetFor(ctx, one, "it may not use the page any more")
 		return
 	}
-	status, wait, err := p.exchange(ctx, one, what)
+	p.mu.Lock()
+	before := one.shown[what.session]
+	p.mu.Unlock()
+	if err := p.putShown(ctx, one, what.session, inDoubt(cmp.Or(what.alert.Key, before))); err != nil {
+		p.opt.Logger.Warn("what a device shows can't be kept; it's tried again", "device", one.Browser, "err", err)
+		p.noteFailure(one, 0, 0, err)
+		return
+	}
+	status, wait, err := p.exchange(ctx, one, what, before)
+	if status >= http.StatusMultipleChoices && status < http.StatusInternalServerError { // surely not taken
+		_ = p.putShown(ctx, one, what.session, before) // else it stays in doubt
+	}
 	switch {
-	case ctx.Err() != nil: // whether it was taken isn't known; the worker tells the same alert from another
+	case ctx.Err() != nil: // it stays in doubt; the worker tells the same alert from another
 	case err == nil && status < http.StatusMultipleChoices:
 		p.noteShown(ctx, one, what)
 	case status == http.StatusNotFound || status == http.StatusGone:
@@ -245,14 +259,22 @@ func (p *Pusher) noteShown(ctx context.Context, was *subscriber, what due) {
 	if key != "" && !one.takes(what.session, what.alert.Kind) {
 		key = "" // it was muted meanwhile, and isn't told of it any more
 	}
-	one.shown[what.session] = key
-	if key == "" {
-		delete(one.shown, what.session)
-	}
 	p.mu.Unlock()
-	if err := p.opt.Store.PutShownAlert(context.WithoutCancel(ctx), one.Browser, what.session, key); err != nil {
+	if err := p.putShown(ctx, one, what.session, key); err != nil {
 		p.opt.Logger.Warn("it can't be kept what a device shows; after a restart it may be told again", "device", one.Browser, "err", err)
 	}
+}
+
+// putShown keeps what a device shows of a session, as far as it's known; "": nothing. In memory it does so in
+// any case.
+func (p *Pusher) putShown(ctx context.Context, one *subscriber, id sessions.ID, key string) error {
+	p.mu.Lock()
+	one.shown[id] = key
+	if key == "" {
+		delete(one.shown, id)
+	}
+	p.mu.Unlock()
+	return p.opt.Store.PutShownAlert(context.WithoutCancel(ctx), one.Browser, id, key)
 }
 
 // forgetFor forgets a subscription that nothing can be sent to any more.
@@ -303,9 +325,9 @@ func hostOf(endpoint string) string {
 	return u.Host
 }
 
-// exchange sends one message. status is 0 if there was no answer; wait is what the service asked for.
-func (p *Pusher) exchange(ctx context.Context, one *subscriber, what due) (status int, wait time.Duration, err error) {
-	text, urgency, err := p.message(one, what)
+// exchange sends one message, of a session of which before is shown. status is 0 if there was no answer; wait is what the service asked for.
+func (p *Pusher) exchange(ctx context.Context, one *subscriber, what due, before string) (status int, wait time.Duration, err error) {
+	text, urgency, err := p.message(one, what, before)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -347,15 +369,13 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 }
 
 // message is what the device's worker gets.
-func (p *Pusher) message(one *subscriber, what due) ([]byte, webpush.Urgency, error) {
+func (p *Pusher) message(one *subscriber, what due, before string) ([]byte, webpush.Urgency, error) {
 	name := cmp.Or(wording.CutEnd(wording.OneLine(what.name), maxTitle), "A session")
 	m := notification{Tag: "session " + string(what.session), Session: what.session, Title: name, Text: what.alert.Text, Key: what.alert.Key, Sent: time.Now().UnixMilli()}
 	urgency := webpush.UrgencyNormal
 	switch {
 	case m.Key == "":
-		p.mu.Lock()
-		m.Key = one.shown[what.session]
-		p.mu.Unlock()
+		m.Key = sureOf(before)
 		m.Over, m.Text, urgency = true, overTexts[kindOf(m.Key)], webpush.UrgencyLow
 	case what.alert.Kind == Question:
 		urgency = webpush.UrgencyHigh // somebody is waited for: also when the phone sleeps

@@ -3,6 +3,7 @@ package pushtest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -29,10 +30,16 @@ func ReadMessage(m Message) (n Notification, err error) {
 func (d *Device) Screen() (map[string]Notification, error) {
 	all := d.Messages()
 	shown := map[string]Notification{}
-	for _, m := range all {
+	d.s.mu.Lock()
+	closed := maps.Clone(d.closed)
+	d.s.mu.Unlock()
+	for i, m := range all {
 		n, err := ReadMessage(m)
 		if err != nil {
 			return nil, err
+		}
+		if i < closed[n.Session] {
+			continue
 		}
 		if was, ok := shown[n.Session]; !ok || was.Sent <= n.Sent {
 			shown[n.Session] = n
@@ -44,6 +51,26 @@ func (d *Device) Screen() (map[string]Notification, error) {
 		}
 	}
 	return shown, nil
+}
+
+// Close closes what the device shows of sessions, as the page does when they're muted or its wishes change.
+func (d *Device) Close(is func(n Notification) bool) error {
+	screen, err := d.Screen()
+	if err != nil {
+		return err
+	}
+	got := len(d.Messages())
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	if d.closed == nil {
+		d.closed = map[string]int{}
+	}
+	for id, n := range screen {
+		if is(n) {
+			d.closed[id] = got
+		}
+	}
+	return nil
 }
 
 // Sessions are those of a screen, in order.

@@ -35,6 +35,7 @@ type Service struct {
 type Answer struct {
 	Status     int // 0: nothing, until the sender gives up
 	RetryAfter string
+	Location   string
 	Taken      bool // the message was taken all the same
 }
 
@@ -59,6 +60,8 @@ type Device struct {
 	away   bool
 	waits  []Message // while it's away, one of each topic
 	got    []Message
+	taken  []Message      // got, and what waits or was replaced
+	closed map[string]int // by session: what was got before that is closed
 	asked  int
 }
 
@@ -123,6 +126,13 @@ func (d *Device) Messages() []Message {
 	return slices.Clone(d.got)
 }
 
+// Taken are the messages that the service took for the device, in order.
+func (d *Device) Taken() []Message {
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	return slices.Clone(d.taken)
+}
+
 // Asked is how many requests came for the device.
 func (d *Device) Asked() int {
 	d.s.mu.Lock()
@@ -177,6 +187,9 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a.RetryAfter != "" {
 		w.Header().Set("Retry-After", a.RetryAfter)
 	}
+	if a.Location != "" {
+		w.Header().Set("Location", a.Location)
+	}
 	if a.Status == http.StatusCreated {
 		w.Header().Set("Location", s.Origin+"/message/"+rand.Text())
 	}
@@ -221,6 +234,7 @@ func (d *Device) read(r *http.Request, body []byte, maxBody int) (m Message, sta
 func (d *Device) take(m Message) {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
+	d.taken = append(d.taken, m)
 	if !d.away {
 		d.got = append(d.got, m)
 		return
