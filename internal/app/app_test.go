@@ -20,6 +20,7 @@ import (
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/internal/push"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -31,6 +32,7 @@ type daemon struct {
 	file        string // of the configuration; "": there's none
 	api         *client.Client
 	adapters    func() []adapters.Adapter // for the next start; nil: none
+	push        push.Route                // for the next start
 	stop        func()
 }
 
@@ -79,6 +81,7 @@ func (d *daemon) begin() (ready <-chan started) {
 	ctx, cancel := context.WithCancel(context.Background())
 	begun, done := make(chan started, 2), make(chan struct{})
 	opt := app.Options{Config: d.cfg, ConfigPath: d.file, StateDir: filepath.Join(d.dir, "state"), Ready: func(i app.Info) { begun <- started{info: i} }}
+	opt.Push = d.push
 	if d.adapters != nil {
 		opt.Adapters = d.adapters()
 	}
