@@ -61,6 +61,7 @@ func newNotifying(t *testing.T) *notifying {
 	n.stop()
 	n.prelude = standInNotifications
 	n.start(t)
+	n.keeper.OnGone(n.pusher.Forget)
 	return n
 }
 
@@ -287,6 +288,15 @@ func TestAVisitInVainSaysSinceWhen(t *testing.T) {
 	b.Do(s.enter())
 	b.Until("the page", pageShows)
 	b.Until("its worker", `navigator.serviceWorker.controller`)
+	b.Until("that the time is kept", `(() => {
+		indexedDB.databases().then((all) => {
+			if (!all.some(({ name }) => name === 'panebridge-seen')) return;
+			indexedDB.open('panebridge-seen').onsuccess = ({ target: { result: db } }) => {
+				db.transaction('times').objectStore('times').get('seen').onsuccess = ({ target }) => { globalThis.keptTime = target.result; db.close(); };
+			};
+		});
+		return globalThis.keptTime;
+	})()`)
 	s.stop()
 	b.Do(chromedp.Navigate("http://" + s.addr + "/"))
 	b.Until("the word", `document.querySelector('h1').textContent === 'panebridge can’t be reached'`)
@@ -306,4 +316,66 @@ func TestAVisitInVainSaysSinceWhen(t *testing.T) {
 	}
 	s.start(t)
 	b.Until("the page", pageShows)
+}
+
+// Where a device can't be notified, it's said why, and the switch does nothing.
+func TestWhyADeviceIsNotNotified(t *testing.T) {
+	slow(t)
+	for name, c := range map[string]struct{ before, says string }{
+		"denied":      {"", "The browser doesn’t allow it."}, // a Chromium without a window denies it
+		"unsupported": {"delete globalThis.PushManager", "This browser can’t be notified."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newNotifying(t)
+			n.daemon.Add("one", "")
+			b := browse(t, 1200, 800)
+			b.Do(browsertest.Before(c.before), n.enter())
+			b.Until("the page", pageShows)
+			b.Do(chromedp.Click("#notify"))
+			b.Until("why", fmt.Sprintf(`%s.startsWith(%q) && document.querySelector('#notify-on').disabled && document.querySelector('#notify-wishes').disabled`, notifySays, c.says))
+			b.Shot("notify-" + name)
+		})
+	}
+}
+
+// A visit puts right what the browser has lost. What's muted isn't told, and a device that's revoked gives its subscription up.
+func TestASubscriptionIsPutRight(t *testing.T) {
+	slow(t)
+	n := newNotifying(t)
+	id := n.daemon.Add("one", "")
+	b := browse(t, 1200, 800)
+	b.Ignore("status of 401")
+	b.Do(browsertest.Before(standInNotifications), n.subscribes(), n.enter())
+	b.Until("the page", pageShows)
+	b.Do(chromedp.Click("#notify"))
+	b.Until("that it's off", notifySays+`.includes('isn’t notified')`)
+	b.Do(chromedp.Click("#notify-ends"), chromedp.Click("#notify-on"))
+	b.Until("that it's on", notifySays+`.includes('is notified, also when no page is open')`)
+	own := n.keeper.List(time.Now())[0].ID
+	if s, ok := n.pusher.Find(own); !ok || !s.Questions || s.Ends {
+		t.Errorf("the browser is known as %+v", s)
+	}
+	const subscribed = `Boolean(sessionStorage.getItem('subscribed'))`
+	b.Do(chromedp.Evaluate[chromedp.Void](`sessionStorage.removeItem('subscribed')`), chromedp.Reload())
+	b.Until("that it subscribes again", pageShows+" && "+subscribed)
+	if s, ok := n.pusher.Find(own); !ok || !s.Questions || s.Ends {
+		t.Errorf("behind the visit the browser is known as %+v", s)
+	}
+
+	b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = %q`, id)))
+	b.Until("the session", `document.querySelector('#name').textContent === 'one'`)
+	b.Do(chromedp.Click("#more"), chromedp.Click("#mute"))
+	await(t, "that it's muted", func() bool {
+		s, _ := n.pusher.Find(own)
+		return len(s.Muted) == 1 && s.Muted[0] == id
+	})
+	n.daemon.Ask(id, sessions.Dialog{Kind: sessions.PromptPermission, Title: "Go on?", Options: []sessions.DialogOption{{Label: "Yes"}}})
+	if err := n.keeper.Revoke(t.Context(), own); err != nil {
+		t.Fatal(err)
+	}
+	b.Until("the gate", gateShows+` === 'refused'`)
+	b.Until("that it gave its subscription up", "!"+subscribed)
+	if _, known := n.pusher.Find(own); known || n.device.Asked() != 0 {
+		t.Errorf("the browser is subscribed: %v, and was told %d times", known, n.device.Asked())
+	}
 }

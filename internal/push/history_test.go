@@ -122,7 +122,6 @@ func play(steps []step) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	defer w.end()
 	p := &player{world: w, questions: map[sessions.ID]*modelAlert{}, ends: map[sessions.ID]*modelAlert{}, exited: map[sessions.ID]bool{}, forgotten: map[sessions.ID]bool{}}
 	for n := range sessionsDrawn {
 		w.name(sessionID(n), fmt.Sprintf("s%d %s", n, secret))
@@ -146,6 +145,9 @@ func play(steps []step) []string {
 	p.look()
 	for n, d := range p.devices {
 		p.compare(n, d)
+	}
+	if err := w.end(); err != nil {
+		p.complain("ending: %v", err)
 	}
 	return p.wrong
 }

@@ -287,8 +287,12 @@ func (p *Pusher) hearSession(s sessions.Session) {
 	}
 }
 
-// setLast has an alert take the place of its session's last. p.mu is held.
+// setLast has an alert take the place of its session's last. Who subscribes later isn't told of it, so without
+// subscribers it's none. p.mu is held.
 func (p *Pusher) setLast(a Alert) {
+	if len(p.subs) == 0 {
+		return
+	}
 	p.last[a.Session], p.dirty[a.Session] = a, true
 	p.wakeUp()
 }

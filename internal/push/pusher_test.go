@@ -14,21 +14,25 @@ import (
 )
 
 // inWorld runs a test in a bubble with one device that's told everything.
-func inWorld(t *testing.T, test func(t *testing.T, w *world, d *pushtest.Device)) {
+func inWorld(t *testing.T, test func(w *world, d *pushtest.Device)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w, err := newWorld()
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer w.end()
+		defer func() {
+			if err := w.end(); err != nil {
+				t.Error(err)
+			}
+		}()
 		w.name("pb_1", "deploy")
 		d := w.service.Subscribe(w.pusher.PublicKey())
 		if err := w.subscribe("br_1", d, all()); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		test(t, w, d)
+		test(w, d)
 	})
 }
 
@@ -49,7 +53,7 @@ func shows(t *testing.T, d *pushtest.Device) string {
 // A question is shown where somebody was subscribed, and taken back when it was answered elsewhere. What's sent is read and
 // checked as the RFCs have it.
 func TestAQuestionIsShownAndTakenBack(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+	inWorld(t, func(w *world, d *pushtest.Device) {
 		w.ask("pb_1", "pr_1", "Delete the bucket of "+secret+"?")
 		synctest.Wait()
 		if got := shows(t, d); got != "deploy: Delete the bucket of [masked]?" {
@@ -75,7 +79,7 @@ func TestAQuestionIsShownAndTakenBack(t *testing.T) {
 
 // A device that was away gets what holds when it's back, once.
 func TestADeviceThatWasAwayGetsTheNewest(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+	inWorld(t, func(w *world, d *pushtest.Device) {
 		d.SetAway(true)
 		for n := range 3 {
 			w.ask("pb_1", fmt.Sprintf("pr_%d", n), fmt.Sprintf("Question %d?", n))
@@ -94,7 +98,7 @@ func TestADeviceThatWasAwayGetsTheNewest(t *testing.T) {
 
 // Turns' ends are told as chats ring: short ones aren't. A new turn takes the word of the last one back.
 func TestEndsOfTurns(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+	inWorld(t, func(w *world, d *pushtest.Device) {
 		one := 1
 		end := func(turn sessions.Turn, took time.Duration) string {
 			turn.EndedAt = time.Now()
@@ -165,7 +169,7 @@ func TestWhatAServiceAnswersIsHeeded(t *testing.T) {
 		{"413", pushtest.Answer{Status: 413}, 0, time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+			inWorld(t, func(w *world, d *pushtest.Device) {
 				w.service.Break(c.answer)
 				w.ask("pb_1", "pr_1", "Go on?")
 				time.Sleep(max(c.wait-time.Second, 0))
@@ -191,7 +195,7 @@ func TestWhatAServiceAnswersIsHeeded(t *testing.T) {
 
 // Failures in a row are tried ever less often, and how it stands is told.
 func TestFailuresAreTriedLessAndLess(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+	inWorld(t, func(w *world, d *pushtest.Device) {
 		for range 1000 {
 			w.service.Break(pushtest.Answer{Status: http.StatusBadGateway})
 		}
@@ -215,7 +219,7 @@ func TestFailuresAreTriedLessAndLess(t *testing.T) {
 
 // In quiet hours nothing is sent, and then what still holds.
 func TestQuietHours(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+	inWorld(t, func(w *world, d *pushtest.Device) {
 		w.name("pb_2", "review")
 		quiet := all()
 		quiet.Quiet = push.QuietHours{From: "22:00", To: "07:00", Zone: "America/New_York"} // 03:00 to 12:00 UTC, in winter
@@ -242,7 +246,7 @@ func TestQuietHours(t *testing.T) {
 
 // A device that's revoked, or whose browser may see nothing any more, is told nothing, also if a message is under way.
 func TestARevokedDeviceIsToldNothing(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+	inWorld(t, func(w *world, d *pushtest.Device) {
 		w.service.Break(pushtest.Answer{Status: 500})
 		w.ask("pb_1", "pr_1", "Go on?")
 		synctest.Wait()
@@ -259,7 +263,7 @@ func TestARevokedDeviceIsToldNothing(t *testing.T) {
 
 // What the store can't keep is tried again: nothing is told that it doesn't have.
 func TestAStoreThatIsFull(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world, d *pushtest.Device) {
+	inWorld(t, func(w *world, d *pushtest.Device) {
 		w.store.SetFull(true)
 		now := time.Now()
 		w.feed.PublishOutput(sessions.OutputEvent{Session: "pb_1", Complete: true, Turn: sessions.Turn{Number: 1, StartedAt: now.Add(-time.Hour), EndedAt: now}})

@@ -3,6 +3,7 @@ package push_test
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net/netip"
 	"slices"
 	"strings"
@@ -36,6 +37,7 @@ type world struct {
 	barred  map[string]bool // browsers that may see nothing any more
 
 	stopService, stop func()
+	failed            error // of parts that have ended
 }
 
 const (
@@ -63,7 +65,7 @@ func newWorld() (*world, error) {
 	go func() {
 		ended <- memnet.Serve(ctx, tls.NewListener(w.network, &tls.Config{Certificates: []tls.Certificate{certificate}}), w.service)
 	}()
-	w.stopService = func() { cancel(); <-ended }
+	w.stopService = func() { cancel(); w.failed = errors.Join(w.failed, <-ended) }
 	return w, w.start()
 }
 
@@ -97,14 +99,14 @@ func (w *world) start() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- w.pusher.Run(ctx) }()
-	w.stop = func() { cancel(); <-ended }
+	w.stop = func() { cancel(); w.failed = errors.Join(w.failed, <-ended) }
 	return nil
 }
 
-func (w *world) end() {
+func (w *world) end() error {
 	w.stop()
 	w.stopService()
-	_ = w.network.Close() // it can't fail
+	return errors.Join(w.failed, w.network.Close())
 }
 
 // name makes a session, or another name of it.

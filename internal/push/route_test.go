@@ -144,7 +144,12 @@ func pushes(t *testing.T, r push.Route, s *pushtest.Service) (*pushtest.Device, 
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-ended })
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the Pusher ended with %v", err)
+		}
+	})
 	d := s.Subscribe(p.PublicKey())
 	if err := p.Subscribe(t.Context(), time.Now(), push.Subscription{Browser: "br_1", Endpoint: d.Endpoint, Key: d.Key, Auth: d.Auth, Wishes: all()}); err != nil {
 		t.Fatal(err)

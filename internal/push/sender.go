@@ -152,6 +152,12 @@ func (p *Pusher) concerned() []sessions.ID {
 // findDue returns what's to be sent next, questions first and then the oldest, and to whom. nil: nothing,
 // before that time.
 func (p *Pusher) findDue(now time.Time) (to *subscriber, what due, next time.Time) {
+	p.mu.Lock()
+	nobody := len(p.subs) == 0
+	p.mu.Unlock()
+	if nobody {
+		return nil, due{}, time.Time{}
+	}
 	s := p.askSessions()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -301,7 +307,7 @@ func (p *Pusher) forgetFor(ctx context.Context, one *subscriber, why string) {
 // noteFailure has a subscription wait.
 func (p *Pusher) noteFailure(one *subscriber, status int, asked time.Duration, err error) {
 	wait := min(backoffFirst<<min(one.tries, 20), backoffMost)
-	wait += time.Duration(rand.Int64N(int64(wait)/5 + 1)) //nolint:gosec // so that not all come at once
+	wait += time.Duration(rand.Int64N(int64(wait)/5 + 1)) // so that not all come at once
 	if status >= 400 && status < 500 && status != http.StatusTooManyRequests && status != http.StatusRequestTimeout || status/100 == 3 {
 		wait = refusedWait
 	}

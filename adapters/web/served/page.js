@@ -955,14 +955,16 @@ var NotifyDialog = class {
   }
   // subscribe has the browser subscribe, and the daemon know it.
   async subscribe(wishes) {
-    await beginWorker();
+    if (!await beginWorker()) throw new Error("The browser doesn’t run the page’s worker. Does it trust the page’s certificate?");
     const { pushManager } = await navigator.serviceWorker.ready;
     let own = await pushManager.getSubscription();
     if (own && !sameKey(own, this.push.key)) {
       await own.unsubscribe();
       own = null;
     }
-    own ??= await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(this.push.key) });
+    own ??= await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(this.push.key) }).catch((error) => {
+      throw new Error(`The browser’s push service gives no subscription: ${error.message}`);
+    });
     await this.tell(wishes, { endpoint: own.endpoint, p256dh: base64Of(own.getKey("p256dh")), auth: base64Of(own.getKey("auth")) });
   }
   // tell tells the daemon of what this device wants to be notified.

@@ -141,8 +141,8 @@ func (d *Device) Asked() int {
 }
 
 var (
-	topics    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)        //nolint:gochecknoglobals // a constant, but for its type
-	urgencies = regexp.MustCompile(`^(very-low|low|normal|high)$`) //nolint:gochecknoglobals // a constant, but for its type
+	topics    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
+	urgencies = regexp.MustCompile(`^(very-low|low|normal|high)$`)
 )
 
 // maxTTL is FCM's.
@@ -162,16 +162,16 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(s.bad) > 0 {
 		a, s.bad = s.bad[0], s.bad[1:]
 	}
-	max := s.MaxBody
+	most := s.MaxBody
 	s.mu.Unlock()
-	if max == 0 {
-		max = 4096
+	if most == 0 {
+		most = 4096
 	}
 	if d == nil {
 		http.Error(w, "no such subscription", http.StatusNotFound)
 		return
 	}
-	m, status, why := d.read(r, body, max)
+	m, status, why := d.read(r, body, most)
 	switch {
 	case status != 0:
 		http.Error(w, why, status)
