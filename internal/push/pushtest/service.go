@@ -23,8 +23,9 @@ import (
 
 // Service is a push service.
 type Service struct {
-	Origin  string // "https://push.example", as browsers are told
-	MaxBody int    // bytes; 0: 4096
+	Origin  string        // "https://push.example", as browsers are told
+	MaxBody int           // bytes; 0: 4096
+	Ahead   time.Duration // of the sender's clock
 
 	mu      sync.Mutex
 	devices map[string]*Device // by the paths of their endpoints
@@ -202,7 +203,7 @@ func (d *Device) read(r *http.Request, body []byte, maxBody int) (m Message, sta
 	gone := d.status
 	d.s.mu.Unlock()
 	m = Message{At: time.Now(), Topic: r.Header.Get("Topic"), Urgency: r.Header.Get("Urgency")}
-	subject, err := checkVAPID(r.Header.Get("Authorization"), d.appKey, d.s.Origin, m.At)
+	subject, err := checkVAPID(r.Header.Get("Authorization"), d.appKey, d.s.Origin, m.At.Add(d.s.Ahead))
 	ttl, noTTL := strconv.Atoi(r.Header.Get("TTL"))
 	m.TTL, m.Subject = time.Duration(ttl)*time.Second, subject
 	switch {
