@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -284,6 +285,17 @@ func answerWords(turn []sessions.Line) (words string, line int64) {
 		page.Lines = append(page.Lines, row)
 	}
 	return firstWords(page.Text().String()), line
+}
+
+// TurnWords returns the first words of the answer of a turn that has ended, as an ending says them; "":
+// nothing is known. log is one that's masked.
+func TurnWords(ctx context.Context, log Log, id sessions.ID, t sessions.Turn) (string, error) {
+	lines, err := readTo(ctx, log, id, t.FirstLine, t.LastLine)
+	if err != nil {
+		return "", fmt.Errorf("read what turn %d of %s said: %w", t.Number, id, err)
+	}
+	words, _ := answerWords(lines)
+	return words, nil
 }
 
 // lastRow is the last row of a pane that has a letter or a digit, unless it's the echo of what

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/callers"
@@ -27,6 +28,9 @@ func (d *daemon) buildPusher(ctx context.Context) error {
 		Name: func(id sessions.ID) (string, bool) {
 			s, err := d.manager.Get(string(id))
 			return d.masker.Line(s.Name), err == nil
+		},
+		Words: func(ctx context.Context, id sessions.ID, t sessions.Turn) (string, error) {
+			return adapters.TurnWords(ctx, adapters.MaskedLog(d.store, d.masker), id, t)
 		},
 		May: d.maySee, RingAfter: d.hub.RingAfter, Route: d.opt.Push, Logger: d.opt.Log.With("component", "push"),
 	})

@@ -37,6 +37,18 @@ type Alert struct {
 	Kind    Kind        `json:"kind"`
 	Text    string      `json:"text"`
 	At      time.Time   `json:"at"`
+
+	// turn is the one of which Text is to say more, before it's kept.
+	turn sessions.Turn
+}
+
+// saying is the alert of a turn's end with what the turn said.
+func (a Alert) saying(words string) Alert {
+	if words = wording.OneLine(words); words != "" {
+		a.Text = wording.CutEnd(a.Text+": "+words, maxText)
+	}
+	a.turn = sessions.Turn{}
+	return a
 }
 
 func keyOf(kind Kind, about string) string { return string(kind) + ":" + about }
@@ -62,12 +74,12 @@ func newQuestion(p sessions.Prompt) Alert {
 
 // newTurnEnd is the alert of a turn's end.
 func newTurnEnd(id sessions.ID, t sessions.Turn, now time.Time) Alert {
-	a := Alert{Session: id, Kind: End, Text: "Done", At: now}
+	a := Alert{Session: id, Kind: End, Text: "Done", At: now, turn: t}
 	if took := t.EndedAt.Sub(t.StartedAt); !t.StartedAt.IsZero() && took >= time.Second {
 		a.Text = "Done in " + wording.Age(took)
 	}
 	if !t.Well() {
-		a.Kind = Failure
+		a.Kind, a.turn = Failure, sessions.Turn{}
 		a.Text = "Failed: " + cmp.Or(wording.OneLine(t.Failed), statusText(t.Status))
 	}
 	a.Key, a.Text = keyOf(a.Kind, "turn "+strconv.FormatInt(t.Number, 10)), wording.CutEnd(a.Text, maxText)

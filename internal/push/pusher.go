@@ -31,7 +31,7 @@ type Store interface {
 	DropLastAlert(ctx context.Context, id sessions.ID) error
 }
 
-// Options are what a Pusher is made of. All but Logger and Route are needed.
+// Options are what a Pusher is made of. All but Words, Route and Logger are needed.
 type Options struct {
 	Store Store
 	Notes Notes
@@ -42,6 +42,8 @@ type Options struct {
 	Mask func(text string) string
 	// May reports whether a browser may see sessions now.
 	May func(browser string, now time.Time) bool
+	// Words are the first words of what a turn said, masked; nil: none are told. It reads the log.
+	Words func(ctx context.Context, id sessions.ID, t sessions.Turn) (string, error)
 	// RingAfter is how long a turn must take whose good end is told, as in chats.
 	RingAfter func() time.Duration
 	Route     Route

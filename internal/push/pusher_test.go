@@ -119,6 +119,7 @@ func TestEndsOfTurns(t *testing.T) {
 		}{
 			{sessions.Turn{Number: 1}, 5 * time.Second, ""},
 			{sessions.Turn{Number: 2}, 5 * time.Minute, "deploy: Done in 5 min"},
+			{sessions.Turn{Number: sayingTurn}, 5 * time.Minute, "deploy: Done in 5 min: All is [masked]."},
 			{sessions.Turn{Number: 3, Failed: "no token " + secret}, time.Second, "deploy: Failed: no token [masked]"},
 			{sessions.Turn{Number: 4, Status: &one}, time.Second, "deploy: Failed: exit status 1"},
 		} {

@@ -43,6 +43,8 @@ type world struct {
 const (
 	origin    = "https://push.example"
 	ringAfter = 30 * time.Second
+	// sayingTurn is the turn of which it's known what it said.
+	sayingTurn = 1000
 )
 
 func newWorld() (*world, error) {
@@ -75,6 +77,12 @@ func (w *world) start() error {
 	w.pusher = push.New(push.Options{
 		Store: w.store, Notes: w.store, Route: w.roots, Mask: masked,
 		RingAfter: func() time.Duration { return ringAfter },
+		Words: func(_ context.Context, _ sessions.ID, t sessions.Turn) (string, error) {
+			if t.Number == sayingTurn {
+				return masked("All is " + secret + "."), nil
+			}
+			return "", errors.New("the log can't be read")
+		},
 		Prompts: func() []sessions.Prompt {
 			w.mu.Lock()
 			defer w.mu.Unlock()

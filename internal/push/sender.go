@@ -95,6 +95,7 @@ func (p *Pusher) keepLast(ctx context.Context) error {
 		if id == "" {
 			return nil
 		}
+		a = p.addWords(ctx, a)
 		var err error
 		if ok {
 			err = p.opt.Store.PutLastAlert(ctx, a)
@@ -108,6 +109,24 @@ func (p *Pusher) keepLast(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// addWords adds what its turn said to an alert.
+func (p *Pusher) addWords(ctx context.Context, a Alert) Alert {
+	if p.opt.Words == nil || a.turn.Number == 0 {
+		return a
+	}
+	words, err := p.opt.Words(ctx, a.Session, a.turn)
+	if err != nil {
+		p.opt.Logger.Warn("what a turn said can't be read; its end is told without", "session", string(a.Session), "err", err)
+	}
+	a = a.saying(words)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last[a.Session].Key == a.Key {
+		p.last[a.Session] = a
+	}
+	return a
 }
 
 // due is what's to be sent about a session; an empty Alert: what's shown holds no longer.
