@@ -23,13 +23,14 @@ type Engine struct {
 	prompts []*regexp.Regexp // what shells' prompts look like
 	drained bool             // the pane's program can't end before tmux has read its output
 
-	screen  memory              // the undecided rows of the last look, for when they vanish
-	prevAbs map[int64]uint64    // hashes of the last snapshot's visible rows
-	since   map[int64]time.Time // when a snapshot found them so first
-	orphans orphans
-	copies  map[int64]bool // rows of state.Shown of which the first copy may still be undecided
-	rep     *reprinted     // recognises what was printed before; nil: nothing is printed again now
-	echoes  []string       // what was typed lately and holds the turn marker
+	screen    memory              // the undecided rows of the last look, for when they vanish
+	prevAbs   map[int64]uint64    // hashes of the last snapshot's visible rows
+	since     map[int64]time.Time // when a snapshot found them so first
+	overwrote time.Time           // when rows above the cursor were last found to be others
+	orphans   orphans
+	copies    map[int64]bool // rows of state.Shown of which the first copy may still be undecided
+	rep       *reprinted     // recognises what was printed before; nil: nothing is printed again now
+	echoes    []string       // what was typed lately and holds the turn marker
 }
 
 // state is what survives a restart of the daemon.

@@ -19,7 +19,7 @@ type WriteWatch interface {
 
 // looksAfterWrite are the pauses before the looks that follow a write. tmux may not have read it at the first; at the last,
 // what stands since the second is stable.
-var looksAfterWrite = []time.Duration{0, 5 * time.Millisecond, 10 * time.Millisecond, stableFor - 10*time.Millisecond + 2*time.Millisecond} //nolint:gochecknoglobals // a constant table
+var looksAfterWrite = []time.Duration{0, 5 * time.Millisecond, 10 * time.Millisecond, stableUsually - 10*time.Millisecond + 2*time.Millisecond} //nolint:gochecknoglobals // a constant table
 
 const (
 	followShare = 4           // a followed poller looks for at most 1 / (followShare + 1) of the time

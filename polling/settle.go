@@ -10,9 +10,12 @@ import (
 const (
 	// floorFor is how long overwritten rows are taken to be redrawn.
 	floorFor = 2 * time.Second
-	// stableFor is how long rows on the screen stay as they are at least before they become lines. Programs that draw in
-	// several writes take some milliseconds from one to the next.
-	stableFor = 25 * time.Millisecond
+	// stableUsually is how long rows on the screen stay as they are at least before they become lines. Programs that draw in
+	// several writes take some milliseconds from one to the next. stableAmong is the same where rows have been overwritten
+	// within the last overwritesFor: of a program that draws bars, each state would be a line else.
+	stableUsually = 25 * time.Millisecond
+	stableAmong   = 900 * time.Millisecond
+	overwritesFor = 10 * time.Minute
 	// pieceRows is the length in rows at which a line that doesn't end is
 	// emitted in pieces, before tmux drops its beginning.
 	pieceRows = 500
@@ -147,11 +150,19 @@ func (w *engineRun) isSettled(i, j int, whole bool, settledTo int64) bool {
 // history can't change.
 func (w *engineRun) isStable(i, j int) bool {
 	for i = max(i, w.rowIndex(w.topRow())); i <= j; i++ {
-		if h, ok := w.prevAbs[w.absRow(i)]; !ok || h != w.hashes[i] || w.now.Sub(w.since[w.absRow(i)]) < stableFor {
+		if h, ok := w.prevAbs[w.absRow(i)]; !ok || h != w.hashes[i] || w.now.Sub(w.since[w.absRow(i)]) < w.stableFor() {
 			return false
 		}
 	}
 	return true
+}
+
+// stableFor is how long rows stay as they are before they become lines.
+func (w *engineRun) stableFor() time.Duration {
+	if !w.overwrote.IsZero() && w.now.Sub(w.overwrote) < overwritesFor {
+		return stableAmong
+	}
+	return stableUsually
 }
 
 // decideLine emits a line unless it was emitted before: old says so by its words,
@@ -283,6 +294,7 @@ func (w *engineRun) findOverwritten() {
 				st.Floor = abs
 			}
 			st.FloorUntil = w.now.Add(floorFor)
+			w.overwrote = w.now
 		}
 	}
 }

@@ -405,9 +405,12 @@ func (m *Manager) Keys(ctx context.Context, id ID, p KeyPress) error {
 
 // isKeyName reports whether tmux takes s as the name of one key.
 func isKeyName(s string) bool {
-	base := s
+	base, modifiers := s, ""
 	for len(base) > 2 && (strings.HasPrefix(base, "C-") || strings.HasPrefix(base, "M-") || strings.HasPrefix(base, "S-")) {
-		base = base[2:]
+		base, modifiers = base[2:], modifiers+base[:1]
+	}
+	if modifiers != "" && !isModifiable(base, modifiers) {
+		return false
 	}
 	switch base {
 	case "Enter", "Escape", "Tab", "BTab", "BSpace", "Space", "Up", "Down", "Left", "Right", "Home", "End",
@@ -417,6 +420,19 @@ func isKeyName(s string) bool {
 	}
 	r, n := utf8.DecodeRuneInString(base)
 	return n == len(base) && r > ' ' && r != 0x7f && r != utf8.RuneError
+}
+
+// isModifiable reports whether tmux knows a key with modifiers (letters of C, M and S). What it doesn't know it types as text, or
+// leaves out.
+func isModifiable(base, modifiers string) bool {
+	hasCtrl, hasShift := strings.Contains(modifiers, "C"), strings.Contains(modifiers, "S")
+	switch {
+	case base == "Enter" || base == "Escape" || base == "BSpace" || base == "Tab" || base == "BTab":
+		return !hasCtrl && !hasShift
+	case base == "Space" || len(base) == 1 || utf8.RuneCountInString(base) == 1:
+		return !hasShift && (!hasCtrl || base == "Space" || len(base) == 1 && strings.ContainsAny(strings.ToLower(base), `abcdefghijklmnopqrstuvwxyz@[\]^_?`))
+	}
+	return true
 }
 
 // PaneGuard says when something may be typed into a pane. The check and the typing

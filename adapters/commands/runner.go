@@ -99,6 +99,7 @@ type Runner struct {
 
 	commands map[string]chatCommand
 	buttons  map[string]buttonHandler
+	sought   soughtTexts
 }
 
 // NewRunner makes a Runner and its Clerk. It starts nothing.

@@ -47,10 +47,14 @@ func searchLog(a *Invocation) error {
 // searchPressed goes on with a search, or looks elsewhere for the same.
 func searchPressed(a *Invocation) error {
 	scope, rest, _ := strings.Cut(a.args, " ")
-	number, text, _ := strings.Cut(rest, " ")
+	number, name, _ := strings.Cut(rest, " ")
 	skip, err := strconv.Atoi(number)
 	if err != nil {
 		return fmt.Errorf("read a button: %w", err)
+	}
+	text := a.runner.sought.get(name)
+	if text == "" {
+		return errors.New("what was looked for isn't known any more: search again")
 	}
 	var in []sessions.Session
 	if scope != scopeAll {
@@ -208,9 +212,9 @@ func (a *Invocation) foundText(f foundLines, rows []string, isMore bool) string 
 	return text + "\n\n" + wording.Code(strings.Join(rows, "\n"))
 }
 
-// foundButtons are for what the reply doesn't show. They're forgotten with the session of the place.
+// foundButtons are for what the reply doesn't show.
 func (a *Invocation) foundButtons(f foundLines, next int, isMore bool) (rows [][]adapters.Button) {
-	o := cards.Offer{Do: "search", Role: access.Viewer, Expires: time.Now().Add(24 * time.Hour)} // what was sought isn't kept for long
+	o := cards.Offer{Do: "search", Role: access.Viewer, Expires: time.Now().Add(24 * time.Hour)}
 	scope := scopeAll
 	if len(f.in) > 0 {
 		var ids []string
@@ -222,8 +226,12 @@ func (a *Invocation) foundButtons(f foundLines, next int, isMore bool) (rows [][
 	if a.Offered.Session != "" {
 		o.Session = a.Offered.Session
 	}
+	name := "" // of the text
 	button := func(label, scope string, skip int) {
-		o.Args = fmt.Sprintf("%s %d %s", scope, skip, f.text)
+		if name == "" {
+			name = a.runner.sought.keep(f.text)
+		}
+		o.Args = fmt.Sprintf("%s %d %s", scope, skip, name)
 		rows = append(rows, []adapters.Button{a.makeOffer(label, o)})
 	}
 	if isMore && next < mostSearched {

@@ -121,3 +121,53 @@ func TestAViewerTypesNothingIntoTheScreen(t *testing.T) {
 		t.Errorf("pressed are %q", got)
 	}
 }
+
+// Keys have the names that tmux knows, whatever the keyboard's layout.
+func TestKeysAreNamedAsTmuxNamesThem(t *testing.T) {
+	s := newSite(t)
+	b := browse(t, 800, 600)
+	b.Do(s.enter(), chromedp.WaitVisible("#no-sessions"))
+	for _, k := range []struct{ what, event, want string }{
+		{"Ctrl on a Cyrillic layout", `{ key: 'с', code: 'KeyC', ctrlKey: true }`, "C-c"},
+		{"Alt on a Greek layout", `{ key: 'χ', code: 'KeyX', altKey: true }`, "M-x"},
+		{"Alt and Shift", `{ key: 'F', code: 'KeyF', altKey: true, shiftKey: true }`, "M-F"},
+		{"AltGr on Windows", `{ key: '@', code: 'KeyQ', ctrlKey: true, altKey: true }`, "@"},
+		{"Ctrl and Alt", `{ key: 'x', code: 'KeyX', ctrlKey: true, altKey: true }`, "C-M-x"},
+		{"Alt and a bracket", `{ key: '[', code: 'BracketLeft', altKey: true }`, "M-["},
+		{"Ctrl and what tmux doesn't know", `{ key: ';', code: 'Semicolon', ctrlKey: true }`, ""},
+		{"Ctrl, Shift and a sign", `{ key: '_', code: 'Minus', ctrlKey: true, shiftKey: true }`, "C-_"},
+		{"what copies", `{ key: 'C', code: 'KeyC', ctrlKey: true, shiftKey: true }`, ""},
+		{"what pastes", `{ key: 'Insert', code: 'Insert', shiftKey: true }`, ""},
+		{"Ctrl and Backspace", `{ key: 'Backspace', code: 'Backspace', ctrlKey: true }`, "BSpace"},
+		{"Shift and Enter", `{ key: 'Enter', code: 'Enter', shiftKey: true }`, "Enter"},
+		{"Ctrl, Shift and an arrow", `{ key: 'ArrowUp', code: 'ArrowUp', ctrlKey: true, shiftKey: true }`, "C-S-Up"},
+		{"the system's", `{ key: 'c', code: 'KeyC', metaKey: true }`, ""},
+	} {
+		browsertest.Eval[bool](b, `(window.named = undefined, import('/sources/keyboard.js').then((m) => { window.named = m.keyOf(new KeyboardEvent('keydown', `+k.event+`)); }), true)`)
+		b.Until("the name", `window.named !== undefined`)
+		if got := browsertest.Eval[string](b, `window.named`); got != k.want {
+			t.Errorf("%s: %q, want %q", k.what, got, k.want)
+		}
+	}
+}
+
+// Keys that are typed as the session is left are pressed in it, and none before there's a frame.
+func TestKeysAreNotLostAsTheSessionIsLeft(t *testing.T) {
+	s := newSite(t)
+	s.shell(t, "one")
+	s.shell(t, "two")
+	s.daemon.OnKeys(func(sessions.KeyPress) error { time.Sleep(100 * time.Millisecond); return nil })
+	b := browse(t, 1280, 900)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"), chromedp.Click("#tab-screen"))
+	b.Until("the screen", inView)
+	b.Do(chromedp.Click("#screen-type"), chromedp.KeyEvent("abcdef"), chromedp.Click("#back"))
+	s.awaitKeys(6)
+	if got := strings.Join(s.daemon.Pressed(), ""); got != "abcdef" {
+		t.Errorf("pressed are %q", got)
+	}
+	for _, p := range s.daemon.Presses() {
+		if p.Seen.IsZero() {
+			t.Errorf("%q are pressed at no frame", p.Keys)
+		}
+	}
+}

@@ -138,7 +138,7 @@ func (a *api) screen(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !show {
-		screen.Rows = a.hidden(screen.Rows)
+		screen.Rows = a.hiddenScreen(r.Context(), s.ID, screen.Rows)
 	}
 	body, err := write(screen)
 	if err != nil {

@@ -169,7 +169,7 @@ func (s *stream) greet(ctx context.Context, list []sessions.Session) bool {
 		if p, open := s.api.opts.Sessions.PromptOf(id); open {
 			m.asked = []sessions.Prompt{p}
 		}
-		if s.state(id, m) != nil || s.live(id, m) != nil || s.asked(id, m) != nil {
+		if s.state(id, m) != nil || s.live(ctx, id, m) != nil || s.asked(id, m) != nil {
 			return false
 		}
 		if s.catchUp(ctx, id, &marks{}) != nil {
@@ -209,7 +209,8 @@ func (s *stream) tell(ctx context.Context, id sessions.ID, m *marks) error {
 	if err := s.catchUp(ctx, id, m); err != nil {
 		return err
 	}
-	for _, step := range []func(sessions.ID, *marks) error{s.turn, s.live, s.asked, s.exit, s.state} {
+	live := func(id sessions.ID, m *marks) error { return s.live(ctx, id, m) }
+	for _, step := range []func(sessions.ID, *marks) error{s.turn, live, s.asked, s.exit, s.state} {
 		if err := step(id, m); err != nil {
 			return err
 		}
@@ -224,19 +225,19 @@ func (s *stream) turn(id sessions.ID, m *marks) error {
 	return s.out.event(EventTurn, "", TurnEvent{Session: id, Turn: s.api.shownTurn(*m.turn)})
 }
 
-func (s *stream) live(id sessions.ID, m *marks) error {
+func (s *stream) live(ctx context.Context, id sessions.ID, m *marks) error {
 	if m.live == nil {
 		return nil
 	}
 	plain := func(rows []string) []string {
 		out := make([]string, len(rows))
-		for i, row := range s.api.hidden(rows) {
+		for i, row := range rows {
 			out[i] = sgr.Plain(row)
 		}
 		return out
 	}
-	rows, writing := plain(m.live.Rows), plain(m.live.Writing)
-	status := plain([]string{m.live.Status})[0]
+	rows, writing := plain(s.api.hiddenScreen(ctx, id, m.live.Rows)), plain(s.api.hidden(m.live.Writing))
+	status := plain(s.api.hidden([]string{m.live.Status}))[0]
 	return s.out.event(EventLive, "", LiveEvent{
 		Session: id, Rows: rows, Alternate: m.live.Alternate, CursorX: m.live.CursorX, CursorY: m.live.CursorY,
 		Known: m.live.Known, Writing: writing, Status: status,

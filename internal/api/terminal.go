@@ -61,7 +61,7 @@ func (a *api) terminal(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	t := &terminalStream{api: a, out: out, shows: show}
+	t := &terminalStream{api: a, id: s.ID, out: out, shows: show}
 	t.run(ctx, viewer)
 	return nil
 }
@@ -69,6 +69,7 @@ func (a *api) terminal(w http.ResponseWriter, r *http.Request) error {
 // terminalStream carries frames to one client.
 type terminalStream struct {
 	api   *api
+	id    sessions.ID
 	out   *sseWriter
 	shows bool // secrets
 
@@ -87,7 +88,7 @@ func (t *terminalStream) run(ctx context.Context, viewer *viewing.Viewer) {
 		cancel()
 		switch {
 		case err == nil:
-			err = t.send(f)
+			err = t.send(ctx, f)
 		case ctx.Err() != nil:
 			return
 		case isQuiet:
@@ -121,10 +122,10 @@ func afterClosed(closed <-chan struct{}, fn func()) (stop func()) {
 }
 
 // send sends what changed.
-func (t *terminalStream) send(f viewing.ScreenFrame) error {
+func (t *terminalStream) send(ctx context.Context, f viewing.ScreenFrame) error {
 	screen := f.Screen
 	if !t.shows {
-		screen.Rows = t.api.hidden(screen.Rows)
+		screen.Rows = t.api.hiddenScreen(ctx, t.id, screen.Rows)
 	}
 	rows := strings.Split(strings.TrimSuffix(screenHTML(screen), "\n"), "\n")
 	ev := FrameEvent{N: f.N, Width: screen.Width, Height: len(rows), Rows: map[int]string{}, Dead: screen.Dead}

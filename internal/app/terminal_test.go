@@ -3,15 +3,22 @@ package app_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+	"github.com/creack/pty"
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
@@ -19,32 +26,99 @@ import (
 	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
-// timesEchoes presses keys as a keyboard does, and returns how many milliseconds it took each time until the program's answer was
-// drawn. Whatever it typed before stands on the screen.
-const timesEchoes = `window.echoes = null, (async (n) => {
-	const rows = document.querySelector('#screen-rows'), field = document.querySelector('#screen-keys'), all = [];
+// timesEchoes presses keys as a keyboard does in the field, and keeps in echoes after how many milliseconds each time the
+// program's answer was drawn in what shows it.
+const timesEchoes = `window.echoes = null, (async (n, show, typeInto) => {
+	const rows = document.querySelector(show), field = document.querySelector(typeInto), all = [];
 	const drawn = (text) => new Promise((done) => {
 		const look = () => { if (!rows.textContent.replaceAll('\n', '').includes(text)) return; seen.disconnect(); requestAnimationFrame(() => done(performance.now())); };
 		const seen = new MutationObserver(look);
 		seen.observe(rows, { childList: true, subtree: true, characterData: true });
 		look();
 	});
+	const press = (key) => field.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
 	for (let i = 0; i < n; i++) {
 		const text = '<' + i + '>';
-		for (const key of text.slice(0, -1)) { field.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })); await new Promise((r) => setTimeout(r, 60)); }
+		for (const key of text.slice(0, -1)) { press(key); await new Promise((r) => setTimeout(r, 60)); }
 		const at = performance.now();
-		field.dispatchEvent(new KeyboardEvent('keydown', { key: '>', bubbles: true, cancelable: true }));
+		press('>');
 		all.push(await drawn(text) - at);
 		await new Promise((r) => setTimeout(r, 50 + Math.random() * 200));
 	}
 	window.echoes = all;
-})(%d), true`
+})(%d, '%s', '%s'), true`
+
+// timeEchoes logs how soon keys are answered on the page.
+func (b *browser) timeEchoes(what string, n int, show, typeInto string) {
+	b.Helper()
+	browsertest.Eval[bool](b.Browser, fmt.Sprintf(timesEchoes, n, show, typeInto))
+	b.Until("all echoes", `window.echoes`)
+	ms := browsertest.Eval[[]float64](b.Browser, `window.echoes`)
+	slices.Sort(ms)
+	b.Logf("%s, from a key to what it draws: p50 %.0f ms, p95 %.0f ms, max %.0f ms of %d", what, ms[n/2], ms[n*95/100], ms[n-1], n)
+}
+
+// barePage is a page that shows what a tmux client writes to a pseudo terminal, and has it read keys: nothing is between.
+const barePage = `<!doctype html><pre id="out"></pre><textarea id="in"></textarea><script>
+const out = document.querySelector('#out');
+(async () => {
+	const reader = (await fetch('/out')).body.pipeThrough(new TextDecoderStream()).getReader();
+	for (let all = ''; ;) { const { done, value } = await reader.read(); if (done) return; all = (all + value).slice(-4000); out.textContent = all.replace(/\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][0-9A-Za-z]|\x1b./g, ''); }
+})();
+let pressed = Promise.resolve();
+document.querySelector('#in').addEventListener('keydown', ({ key }) => { pressed = pressed.then(() => fetch('/key', { method: 'POST', body: key })); });
+</script>`
+
+// servesBare serves a bare page of a session until the test ends, and returns its address.
+func (s *site) servesBare(session string) string {
+	s.Helper()
+	all, err := s.api.Sessions(s.ctx())
+	at := slices.IndexFunc(all, func(one api.Session) bool { return one.Name == session })
+	if err != nil || at < 0 {
+		s.Fatalf("there's no session %s: %v", session, err)
+	}
+	cmd := exec.Command("tmux", "-u", "-S", s.socket, "attach-session", "-t", "="+all[at].Tmux.Session)
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "TMUX=")
+	master, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 41, Cols: 120})
+	if err != nil {
+		s.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, barePage) })
+	mux.HandleFunc("POST /key", func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(master, r.Body) })
+	mux.HandleFunc("GET /out", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		buf := make([]byte, 1<<16)
+		for r.Context().Err() == nil {
+			n, err := master.Read(buf)
+			if err != nil {
+				return
+			}
+			_, _ = w.Write(buf[:n])
+			_ = http.NewResponseController(w).Flush()
+		}
+	})
+	bare := httptest.NewServer(mux)
+	s.root.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGHUP)
+		_ = cmd.Wait()
+		_ = master.Close()
+		bare.CloseClientConnections()
+		bare.Close()
+	})
+	return bare.URL
+}
 
 // What's typed into the page's screen comes to the program, in its order, and what it draws to the page.
 func TestTerminal(t *testing.T) {
 	slow(t)
 	s := newSite(t)
-	s.session("terminal", `stty raw -echo; printf 'ready\r\n'; exec cat`)
+	const echoes = `stty raw -echo; printf 'ready\r\n'; exec cat`
+	s.session("terminal", echoes)
+	s.session("bare", echoes)
+	for i := range drawtest.Times(98, 2, 2) {
+		s.session(fmt.Sprint("beside-", i), fmt.Sprintf(`while [ %d -lt 10 ]; do echo "line $((n = n + 1)) of what an agent says, as long as lines are"; sleep 0.3; done; exec cat`, i))
+	}
 	_, file := s.recorder("keys", "raw")
 	b := &browser{browsertest.New(t, 1280, 900)}
 	b.Do(chromedp.Navigate(s.url()), chromedp.WaitVisible(".session"))
@@ -53,11 +127,8 @@ func TestTerminal(t *testing.T) {
 	b.Do(chromedp.Click("#tab-screen"))
 	b.Until("the screen", `document.querySelector('#screen-rows').textContent.includes('ready')`)
 	b.Do(chromedp.Click("#screen-type"))
-	browsertest.Eval[bool](b.Browser, fmt.Sprintf(timesEchoes, 40))
-	b.Until("all echoes", `window.echoes`)
-	ms := browsertest.Eval[[]float64](b.Browser, `window.echoes`)
-	slices.Sort(ms)
-	t.Logf("key to echo drawn: p50 %.0f ms, p95 %.0f ms, max %.0f ms", ms[len(ms)/2], ms[len(ms)*95/100], ms[len(ms)-1])
+	keys := drawtest.Times(200, 15, 15)
+	b.timeEchoes("the terminal", keys, "#screen-rows", "#screen-keys")
 	b.Shot("terminal")
 
 	b.choose("keys")
@@ -74,6 +145,9 @@ func TestTerminal(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
+	b.Do(chromedp.Navigate(s.servesBare("bare")))
+	b.Until("the bare screen", `document.querySelector('#out').textContent.includes('ready')`)
+	b.timeEchoes("a bare attached client", keys, "#out", "#in")
 	s.stop()
 }
 

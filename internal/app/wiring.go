@@ -220,7 +220,7 @@ func (d *daemon) subscribe() {
 // openWords opens the index of all sessions' words. Without it nothing can be searched, and all else goes on.
 func (d *daemon) openWords(ctx context.Context) {
 	log := d.opt.Log.With("component", "search")
-	words, err := search.OpenIndex(ctx, filepath.Join(d.opt.StateDir, search.File), d.store)
+	words, err := search.OpenIndex(ctx, filepath.Join(d.opt.StateDir, search.File), adapters.MaskedLog(d.store, d.masker))
 	if err != nil {
 		log.Error("nothing can be searched until the next start", "err", err)
 		d.noWords = err

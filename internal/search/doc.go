@@ -18,6 +18,7 @@
 // take 3 to 4 times as long.
 //
 // What the index finds is only where to look: each line is read from the log, with its secrets masked or not, and compared.
+// The daemon's index has the words that masking leaves.
 //
 // [Indexer] keeps the index behind the log.
 package search

@@ -26,7 +26,7 @@ import (
 const File = "search.db"
 
 // version is of the tables' shape and of how words are cut: an index of another is made anew.
-const version = 1
+const version = 2
 
 // tableLines is how many lines of a session a table of its own holds.
 const tableLines = 1 << 16
@@ -50,7 +50,7 @@ func tableName(number int64) string { return fmt.Sprintf("words_%d", number) }
 // Index is the words of all sessions' lines. Its methods may be called by several goroutines.
 type Index struct {
 	path      string
-	log       Log   // of what's indexed, with its secrets
+	log       Log   // of what's indexed
 	maxLen    int64 // lines of one table
 	mostSmall int
 	fewRows   int
@@ -67,7 +67,8 @@ type Index struct {
 	blocks map[sessions.ID][]block // in the order of their lines
 }
 
-// OpenIndex opens the index at path of the lines in log, or makes it. One that can't be read, or is of another version, is made
+// OpenIndex opens the index at path of the lines in log, or makes it. What log masks can't be found by its words: of an index
+// with secrets, how long a search takes would tell who may not see them whether a line has what they guess. One that can't be read, or is of another version, is made
 // anew.
 func OpenIndex(ctx context.Context, path string, log Log) (*Index, error) {
 	x := &Index{path: path, log: log, maxLen: tableLines, mostSmall: mostSmall, fewRows: fewRows, damaged: make(chan struct{}, 1)}

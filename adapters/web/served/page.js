@@ -66,6 +66,7 @@ var APIError = class extends Error {
 var base = "/api/v1/";
 var patience = 1e4;
 var searchPatience = 2e4;
+var keysPatience = 4e3;
 var partPatience = 12e4;
 var filePatience = 6e5;
 var sessionPath = (id, rest = "") => `sessions/${encodeURIComponent(id)}${rest}`;
@@ -154,7 +155,7 @@ async function getFile(id, path) {
 }
 var sendInput = (id, text, key4) => json("POST", sessionPath(id, "/input"), { text, submit: true, key: key4 }, AbortSignal.timeout(patience));
 var withdrawInput = (id, text, key4, onlyLate) => json("POST", sessionPath(id, "/input/withdraw"), { text, submit: true, key: key4, only_late: onlyLate }, AbortSignal.timeout(patience));
-var pressKeys = (id, keys, frame) => call("POST", sessionPath(id, "/keys"), { keys, frame });
+var pressKeys = (id, keys, frame) => call("POST", sessionPath(id, "/keys"), { keys, frame }, AbortSignal.timeout(keysPatience));
 var getReceipt = (id) => json("GET", `receipts/${encodeURIComponent(id)}`);
 var cancelReceipt = (id) => json("DELETE", `receipts/${encodeURIComponent(id)}`);
 var openReceipts = (id) => json("GET", sessionPath(id, "/receipts"));
@@ -2333,7 +2334,7 @@ var names = {
 };
 for (let n = 1; n <= 12; n += 1) names[`F${n}`] = `F${n}`;
 var Keyboard = class {
-  // frame() is the number of the frame on the screen; paste(text) takes a text that's pasted.
+  // frame() is the number of the frame on the screen, 0: none is there yet; paste(text) takes a text that's pasted.
   constructor(session, field, { frame, paste: paste2 }) {
     Object.assign(this, { session, field, frame, paste: paste2, waiting: [] });
     this.events = new AbortController();
@@ -2343,6 +2344,9 @@ var Keyboard = class {
     });
     on("keypress", (event) => {
       if (this.isTaken) event.preventDefault();
+    });
+    on("beforeinput", (event) => {
+      if (event.inputType === "deleteContentBackward" && field.value === "" && !event.isComposing) this.press("BSpace");
     });
     on("input", (event) => {
       if (!event.isComposing) this.takeText();
@@ -2355,7 +2359,7 @@ var Keyboard = class {
   }
   // key says whether a key was taken: pressed in the session, or used here.
   key(event) {
-    if (event.isComposing || event.key === "Process" || event.key === "Dead" || event.key === "Unidentified") return false;
+    if (composes(event) || event.key === "Process" || event.key === "Dead" || event.key === "Unidentified") return false;
     const leaves = event.key === "Escape" && event.shiftKey;
     const key4 = leaves ? "" : keyOf2(event);
     if (key4 === "" && !leaves) return false;
@@ -2365,13 +2369,21 @@ var Keyboard = class {
     else this.press(key4);
     return true;
   }
+  // takeText presses what was written into the field. Several letters with a new line among them were inserted by something
+  // else than keys, and are for the field below as what's pasted.
   takeText() {
     const text = this.field.value;
     this.field.value = "";
-    for (const letter of text) this.press(letter === "\n" ? "Enter" : names[letter] ?? letter);
+    if (text.length > 1 && text.includes("\n")) this.paste(text);
+    else for (const letter of text) this.press({ "\n": "Enter", "	": "Tab" }[letter] ?? names[letter] ?? letter);
   }
   press(key4) {
-    this.waiting.push({ key: key4, frame: this.frame() });
+    const frame = this.frame();
+    if (!frame) {
+      toast("Not pressed: the screen isn’t there yet.");
+      return;
+    }
+    this.waiting.push({ key: key4, frame });
     this.pump();
   }
   // pump presses what waits, if nothing is on its way.
@@ -2379,7 +2391,7 @@ var Keyboard = class {
     if (this.busy) return;
     this.busy = true;
     try {
-      while (this.waiting.length > 0 && !this.events.signal.aborted) {
+      while (this.waiting.length > 0) {
         const keys = this.waiting.splice(0, most5);
         await pressKeys(this.session, keys.map(({ key: key4 }) => key4), keys[0].frame);
       }
@@ -2390,21 +2402,35 @@ var Keyboard = class {
       this.busy = false;
     }
   }
+  // close takes no more keys. Those that were typed are pressed still, in their session.
   close() {
     this.events.abort();
-    this.waiting = [];
   }
 };
-function keyOf2({ key: key4, ctrlKey, altKey, metaKey, shiftKey }) {
-  if (metaKey || ctrlKey && shiftKey && key4.length === 1) return "";
-  if (ctrlKey && key4.toLowerCase() === "v") return "";
-  if (ctrlKey && key4.toLowerCase() === "c" && !getSelection().isCollapsed) return "";
+var isMac = /Mac|iP(?:hone|ad|od)/.test(navigator.platform);
+var letterOf = ({ key: key4, code }) => /^[ -~]$/.test(key4) ? key4 : /^Key([A-Z])$/.exec(code)?.[1].toLowerCase() ?? "";
+function keyOf2(event) {
+  const { key: key4, ctrlKey, altKey, metaKey, shiftKey } = event;
+  if (metaKey) return "";
   const isText = [...key4].length === 1 && key4 !== " ";
-  if (isText && !ctrlKey && !altKey) return key4;
-  const name = isText ? key4.toLowerCase() : names[key4] ?? "";
-  if (name === "") return "";
-  if (name === "Tab" && shiftKey) return "BTab";
-  return `${ctrlKey ? "C-" : ""}${altKey ? "M-" : ""}${shiftKey && !isText && name !== "Enter" && name !== "Space" && name !== "BSpace" ? "S-" : ""}${name}`;
+  const plainly = isText && /^[ -~]$/.test(key4) && key4.toLowerCase() === letterOf({ key: "", code: event.code });
+  const isLevel = altKey && isText && !plainly && (isMac || ctrlKey || event.getModifierState?.("AltGraph"));
+  if (isText && (isLevel || !ctrlKey && !altKey)) return key4;
+  if (isText) return withLetter(event, letterOf(event));
+  const name = names[key4] ?? "";
+  if (name === "" || name === "IC" && (ctrlKey || shiftKey)) return "";
+  if (name === "Tab") return shiftKey ? "BTab" : "Tab";
+  if (name === "BSpace" || name === "Enter" || name === "Escape") return altKey ? `M-${name}` : name;
+  if (name === "Space") return `${ctrlKey ? "C-" : ""}${altKey ? "M-" : ""}${name}`;
+  return `${ctrlKey ? "C-" : ""}${altKey ? "M-" : ""}${shiftKey ? "S-" : ""}${name}`;
+}
+function withLetter({ ctrlKey, altKey, shiftKey }, letter) {
+  if (letter === "") return "";
+  if (!ctrlKey) return `M-${letter}`;
+  const low = letter.toLowerCase();
+  if (low === "v" || low === "c" && !getSelection().isCollapsed) return "";
+  if (shiftKey && /[a-z]/.test(low)) return "";
+  return /[a-z@[\\\]^_]/.test(low) ? `C-${altKey ? "M-" : ""}${low}` : "";
 }
 
 // stream.js

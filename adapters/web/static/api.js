@@ -17,6 +17,7 @@ export class APIError extends Error {
 const base = '/api/v1/';
 const patience = 10000; // milliseconds for which what the page asks by itself is waited for
 const searchPatience = 20000; // the daemon gives a search up before that
+const keysPatience = 4000; // of keys: later they'd be pressed at something else
 const partPatience = 120000; // of a part of a file that's sent
 const filePatience = 600000; // of a file that's got
 const sessionPath = (id, rest = '') => `sessions/${encodeURIComponent(id)}${rest}`;
@@ -120,7 +121,7 @@ export const sendInput = (id, text, key) => json('POST', sessionPath(id, '/input
 // withdrawInput takes back a text that was sent with a key, also if it hasn't come, or only then: one that's typed stays.
 export const withdrawInput = (id, text, key, onlyLate) => json('POST', sessionPath(id, '/input/withdraw'), { text, submit: true, key, only_late: onlyLate }, AbortSignal.timeout(patience));
 // pressKeys presses keys; frame is the number of the frame that was seen then, if one was.
-export const pressKeys = (id, keys, frame) => call('POST', sessionPath(id, '/keys'), { keys, frame });
+export const pressKeys = (id, keys, frame) => call('POST', sessionPath(id, '/keys'), { keys, frame }, AbortSignal.timeout(keysPatience));
 export const getReceipt = (id) => json('GET', `receipts/${encodeURIComponent(id)}`);
 export const cancelReceipt = (id) => json('DELETE', `receipts/${encodeURIComponent(id)}`);
 export const openReceipts = (id) => json('GET', sessionPath(id, '/receipts'));
