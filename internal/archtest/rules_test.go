@@ -38,7 +38,7 @@ var rules = map[string][]string{
 	"sessions/agent/dialogtest": {}, // dialogs of programs that nobody knows
 	"polling":                   {"sessions"},
 	"qos/redisbucket":           {"qos", "internal/regular"},
-	"adapters":                  {"qos", "sessions", "internal/render", "internal/redact"},
+	"adapters":                  {"qos", "sessions", "internal/render", "internal/render/sgr", "internal/redact"},
 	"adapters/*":                {"config", "adapters", "adapters/exchange", "adapters/intake", "adapters/platform", "qos", "sessions", "internal/findings", "internal/regular", "internal/render", "internal/redact"}, // a platform
 	"adapters/adaptertest":      {"adapters", "qos", "qos/qostest", "sessions", "internal/drawtest"},
 	"adapters/platformtest":     {"adapters", "adapters/adaptertest", "adapters/access", "adapters/inbound", "adapters/intake", "qos", "sessions", "internal/drawtest", "internal/faults", "internal/recording", "internal/render", "internal/render/rendertest", "internal/store", "internal/store/storetest"},

@@ -3,6 +3,7 @@ package viewing
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -32,7 +33,8 @@ const (
 	lookAnyway  = 250 * time.Millisecond // after which it's looked although nothing tells of a change: of a size, of the kernel's echo, or of what was written to /dev/tty
 	lookUntold  = 50 * time.Millisecond  // the same where nothing tells of writes
 	afterError  = time.Second
-	keptFrames  = 256 // of which the times are known
+	keptFrames  = 256             // of which the times are known
+	keptFor     = 5 * time.Second // the same when nobody looks any more: keys may be on their way
 )
 
 // looksAfter are the pauses before the looks that follow a write or a key: tmux may not have read what was written at the
@@ -45,12 +47,13 @@ type Gallery struct {
 
 	mu     sync.Mutex
 	panes  map[sessions.ID]*viewedPane
+	left   map[sessions.ID]leftPane
 	frames int64 // the number of the last
 }
 
 // NewGallery returns a Gallery.
 func NewGallery(opt Options) *Gallery {
-	return &Gallery{opt: opt, panes: map[sessions.ID]*viewedPane{}, frames: time.Now().UnixMicro()}
+	return &Gallery{opt: opt, panes: map[sessions.ID]*viewedPane{}, left: map[sessions.ID]leftPane{}, frames: time.Now().UnixMicro()}
 }
 
 // viewedPane is one pane with those who look at it.
@@ -72,6 +75,12 @@ type viewedPane struct {
 type frameTime struct {
 	n  int64
 	at time.Time // when the last look began that found the screen so
+}
+
+// leftPane is a pane that nobody looks at any more.
+type leftPane struct {
+	times []frameTime
+	until time.Time // they're kept
 }
 
 // Viewer is somebody who looks at a pane.
@@ -108,6 +117,9 @@ func (w *Viewer) Close() {
 		w.view.stop()
 		if g.panes[w.view.id] == w.view {
 			delete(g.panes, w.view.id)
+			now := time.Now()
+			maps.DeleteFunc(g.left, func(_ sessions.ID, l leftPane) bool { return l.until.Before(now) })
+			g.left[w.view.id] = leftPane{w.view.times, now.Add(keptFor)}
 		}
 	}
 }
@@ -160,10 +172,15 @@ var ErrOldFrame = fmt.Errorf("%w: the screen has changed since: look at it and p
 func (g *Gallery) TimeOf(id sessions.ID, n int64) (time.Time, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	var times []frameTime
+	if l := g.left[id]; time.Now().Before(l.until) {
+		times = l.times
+	}
 	if v := g.panes[id]; v != nil {
-		if at := slices.IndexFunc(v.times, func(t frameTime) bool { return t.n == n }); at >= 0 {
-			return v.times[at].at, nil
-		}
+		times = slices.Concat(times, v.times)
+	}
+	if at := slices.IndexFunc(times, func(t frameTime) bool { return t.n == n }); at >= 0 {
+		return times[at].at, nil
 	}
 	return time.Time{}, ErrOldFrame
 }
