@@ -109,6 +109,7 @@ bench: build ## Go benchmarks, then short runs of pbbench
 	bin/pbbench qos
 	bin/pbbench inbox --sends 100
 	bin/pbbench years --mb 500
+	bin/pbbench terminal --keys 40 --seconds 24
 
 .PHONY: lint
 lint: ## golangci-lint and actionlint, installed into .cache/tools the first time (some minutes)
