@@ -486,7 +486,9 @@ func TestRejectedStops(t *testing.T) {
 
 // TestChatGone stops all that waits in the chat, at the price of one call.
 func TestChatGone(t *testing.T) {
-	inArena(t, qos.Options{}, nil, func(a *arena) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newStillArena(t, qos.Options{}, qos.NewLocalBudget(nil)) // what begins to wait once the chat is gone takes a call of its own
+		defer a.close()
 		a.outcome = func(call qos.Call) *qos.CallResult {
 			if call.Chat == group {
 				return &qos.CallResult{Outcome: qos.ChatGone}
@@ -499,6 +501,7 @@ func TestChatGone(t *testing.T) {
 		a.post(group, "request", qos.Interactive)
 		a.post(group, "another", qos.Final)
 		a.feed("other", "-200")
+		a.run()
 		a.pass(time.Minute)
 		if n := len(a.made(func(g grant) bool { return g.Chat == group })); n != 1 {
 			t.Errorf("%d calls in a chat that's gone", n)
