@@ -429,7 +429,7 @@ func isModifiable(base, modifiers string) bool {
 	switch {
 	case base == "Enter" || base == "Escape" || base == "BSpace" || base == "Tab" || base == "BTab":
 		return !hasCtrl && !hasShift
-	case base == "Space" || len(base) == 1 || utf8.RuneCountInString(base) == 1:
+	case base == "Space" || utf8.RuneCountInString(base) == 1:
 		return !hasShift && (!hasCtrl || base == "Space" || len(base) == 1 && strings.ContainsAny(strings.ToLower(base), `abcdefghijklmnopqrstuvwxyz@[\]^_?`))
 	}
 	return true

@@ -79,13 +79,14 @@ type terminalStream struct {
 
 // run sends frames until the client, the request, the session or the server ends.
 func (t *terminalStream) run(ctx context.Context, viewer *viewing.Viewer) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer afterClosed(t.api.quit, cancel)()
 	for {
-		bounded, cancel := context.WithTimeout(ctx, t.api.opts.Timeouts.Heartbeat)
-		stop := afterClosed(t.api.quit, cancel)
+		bounded, done := context.WithTimeout(ctx, t.api.opts.Timeouts.Heartbeat)
 		f, err := viewer.Next(bounded)
 		isQuiet := errors.Is(bounded.Err(), context.DeadlineExceeded)
-		stop()
-		cancel()
+		done()
 		switch {
 		case err == nil:
 			err = t.send(ctx, f)
@@ -93,8 +94,6 @@ func (t *terminalStream) run(ctx context.Context, viewer *viewing.Viewer) {
 			return
 		case isQuiet:
 			err = t.out.heartbeat()
-		case errors.Is(err, context.Canceled): // the server ends
-			return
 		default:
 			ended := errors.Is(err, sessions.ErrEnded) || errors.Is(err, sessions.ErrUnknown)
 			if t.explain(err, ended) != nil || ended {
