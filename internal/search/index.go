@@ -26,7 +26,7 @@ import (
 const File = "search.db"
 
 // version is of the tables' shape and of how words are cut: an index of another is made anew.
-const version = 2
+const version = 3
 
 // tableLines is how many lines of a session a table of its own holds.
 const tableLines = 1 << 16

@@ -16,9 +16,33 @@ const maxWord = 64
 // maxParts is at how many places within one word others begin, at most.
 const maxParts = 8
 
-// fold is text without what a search takes no notice of: the case of letters, and how accents are encoded.
+// fold is text without what a search takes no notice of: the case of letters, and accents.
 func fold(text string) string {
-	return strings.ToLower(norm.NFC.String(text))
+	return strings.ToLower(withoutAccents(text))
+}
+
+// withoutAccents is text in NFC without the marks that stand above, below and across letters of alphabets: people leave them
+// out as they search. Marks of other scripts, such as vowels, stay.
+func withoutAccents(text string) string {
+	if isASCII(text) {
+		return text
+	}
+	bare := strings.Map(func(r rune) rune {
+		if '\u0300' <= r && r <= '\u036f' {
+			return -1
+		}
+		return r
+	}, norm.NFD.String(text))
+	return norm.NFC.String(bare)
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // spaceless are scripts that put no spaces between words.
@@ -59,12 +83,19 @@ func classOf(r rune) runeClass {
 	return classOther
 }
 
-// begins reports whether a word begins between two neighbours of the same row.
-func begins(before, r runeClass) bool {
-	return before == classSmall && r == classCapital || (before == classDigit) != (r == classDigit)
+// begins reports whether a word begins with the first letter of rest, whose class is c, behind one of the class before in the
+// same row. The capital behind others begins one if two small letters follow: HTTPServer has one, URLs has none.
+func begins(before, c runeClass, rest string) bool {
+	if before != classCapital || c != classCapital {
+		return before == classSmall && c == classCapital || (before == classDigit) != (c == classDigit)
+	}
+	_, n := utf8.DecodeRuneInString(rest)
+	r, m := utf8.DecodeRuneInString(rest[n:])
+	next, _ := utf8.DecodeRuneInString(rest[n+m:])
+	return classOf(r) == classSmall && classOf(next) == classSmall
 }
 
-// eachWord calls fn for each word of text, which is in NFC: where it begins, and where its row of letters and digits ends. In
+// eachWord calls fn for each word of text, which is withoutAccents: where it begins, and where its row of letters and digits ends. In
 // scripts without spaces a word begins with each letter.
 func eachWord(text string, fn func(begin, end int, isSpaceless bool)) {
 	for at := 0; at < len(text); {
@@ -78,7 +109,7 @@ func eachWord(text string, fn func(begin, end int, isSpaceless bool)) {
 		before, parts := c, 0
 		for i, r := range text[at:end] {
 			c := classOf(r)
-			if c == classSpaceless || parts == 0 || begins(before, c) && parts < maxParts {
+			if c == classSpaceless || parts == 0 || begins(before, c, text[at+i:end]) && parts < maxParts {
 				fn(at+i, end, c == classSpaceless)
 				parts++
 			}
@@ -101,7 +132,7 @@ func rowEnd(text string, at int, isSpaceless bool) int {
 // appendWords appends the words by which a line is found, as they're indexed: of a script without spaces, each letter with
 // the next.
 func appendWords(words []string, line string) []string {
-	line = norm.NFC.String(line)
+	line = withoutAccents(line)
 	eachWord(line, func(begin, end int, isSpaceless bool) {
 		if isSpaceless {
 			words = append(words, pairAt(line[begin:end]))
@@ -190,7 +221,7 @@ func ParseQuery(text string) (WordQuery, error) {
 // termsOf are the words, as FTS5 reads them, that a line has which has a text; isWhole says that the row of letters and digits
 // that the text ends with doesn't go on.
 func termsOf(text string) (terms []string, isWhole bool) {
-	text = norm.NFC.String(text)
+	text = withoutAccents(text)
 	rowOf := -1 // where the row ends that has been seen
 	eachWord(text, func(begin, end int, isSpaceless bool) {
 		isFirst := end != rowOf
@@ -209,8 +240,12 @@ func termsOf(text string) (terms []string, isWhole bool) {
 }
 
 // mayGoOn reports whether a row that a text ends with may go on in the line. One of one or two letters would be too frequent to
-// be found soon.
-func mayGoOn(row string) bool { return utf8.RuneCountInString(row) > 2 }
+// be found soon. Hangul puts two or three into one.
+func mayGoOn(row string) bool {
+	n := utf8.RuneCountInString(row)
+	first, _ := utf8.DecodeRuneInString(row)
+	return n > 2 || n == 2 && unicode.Is(unicode.Hangul, first)
+}
 
 // term is a word as FTS5 reads it; isOpen says that it may go on.
 func term(word string, isOpen bool) string {
@@ -222,7 +257,7 @@ func term(word string, isOpen bool) string {
 
 // Matches reports whether a line is found.
 func (q WordQuery) Matches(line string) bool {
-	line = norm.NFC.String(line)
+	line = withoutAccents(line)
 	for _, text := range q.texts {
 		if !hasText(line, text) {
 			return false
@@ -231,7 +266,7 @@ func (q WordQuery) Matches(line string) bool {
 	return len(q.texts) > 0
 }
 
-// hasText reports whether a line in NFC has a folded text, from the beginning of a word on if the text begins with one.
+// hasText reports whether a line withoutAccents has a folded text, from the beginning of a word on if the text begins with one.
 func hasText(line string, text soughtText) (has bool) {
 	first, _ := utf8.DecodeRuneInString(text.folded)
 	if classOf(first) == classOther {

@@ -16,9 +16,11 @@ func TestWordsOfALine(t *testing.T) {
 		"-> --- %":                          "",
 		"go test ./...":                     "go test",
 		"OutputPoller_v2.go:17":             "outputpoller poller v2 2 go 17",
-		"HTTPServer sha256sum":              "httpserver sha256sum 256sum sum",
-		"ÜBER Straße":                       "über straße",
-		"café":                              "café",
+		"HTTPServerError sha256sum":         "httpservererror servererror error sha256sum 256sum sum",
+		"URLs of ABCd":                      "urls of abcd",
+		"ÜBER Straße":                       "uber straße",
+		"café":                              "cafe",
+		"서버가 हिन्दी":                        "서버가 हिन्दी",
 		"数据库 open":                          "数据 据库 库 open",
 		"v数据1":                              "v 数据 据 1",
 		strings.Repeat("a", 100):            strings.Repeat("a", 64),
@@ -54,7 +56,14 @@ func TestWhatAQueryFinds(t *testing.T) {
 		{"库", "数据库", true},
 		{"数库", "数据库", false},
 		{"cafe\u0301", "the caf\u00e9", true},
-		{"i\u0307", "İ", false},
+		{"cafe", "the caf\u00e9", true},
+		{"café", "the cafe", true},
+		{"uber", "ÜBER", true},
+		{"server", "an HTTPServerError", true},
+		{"ls", "URLs", false},
+		{"서버", "서버가 멈췄다", true},
+		{"서", "서버가 멈췄다", false},
+		{"हिन", "हिन्दी", true},
 	} {
 		q, err := ParseQuery(c.query)
 		if err != nil || q.Matches(c.line) != c.finds {
@@ -73,7 +82,7 @@ func TestWhatAQueryFinds(t *testing.T) {
 
 // drawnText is text with what words are cut at.
 func drawnText(least, most int) *rapid.Generator[string] {
-	return rapid.StringOfN(rapid.SampledFrom([]rune("aabBcC1 _.-\"数据ก٣Éé\u0301İßK*")), least, most, -1)
+	return rapid.StringOfN(rapid.SampledFrom([]rune("aabBcC1 _.-\"数据ก٣Éé\u0301\u1112서버가İßK*हि")), least, most, -1)
 }
 
 // Whatever a query is, a line that it finds has the words by which the index looks for it.
