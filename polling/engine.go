@@ -66,10 +66,11 @@ type EngineStep struct {
 	Lines    []string
 	Gaps     []sessions.Gap // After counts the lines of this step before the gap
 	Live     *sessions.Live
-	Complete bool // a turn marker was seen
-	TurnEnd  int  // how many of Lines there are up to the newest with a turn marker; 0: none
-	Changed  bool // the pane isn't as it was at the last snapshot
-	Settling bool // something waits for another look, though the pane may stay as it is
+	Complete bool      // a turn marker was seen
+	TurnEnd  int       // how many of Lines there are up to the newest with a turn marker; 0: none
+	Changed  bool      // the pane isn't as it was at the last snapshot
+	Settling bool      // something waits for another look, though the pane may stay as it is
+	StableAt time.Time // when rows that wait for it will have stood long enough to be lines; zero: none wait for that
 	Dialog   string
 	Exit     *sessions.Exit
 	Grown    int // rows that came since the last snapshot
@@ -80,6 +81,13 @@ type EngineStep struct {
 
 // Engine is the engine after the step.
 func (s *EngineStep) Engine() Engine { return s.engine }
+
+// dueAt notes when rows will be stable, if that's the earliest.
+func (s *EngineStep) dueAt(at time.Time) {
+	if s.StableAt.IsZero() || at.Before(s.StableAt) {
+		s.StableAt = at
+	}
+}
 
 // Need says that the snapshot didn't reach far enough: take one with this
 // window and apply that instead.

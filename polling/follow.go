@@ -17,13 +17,14 @@ type WriteWatch interface {
 	Close() error
 }
 
-// looksAfterWrite are the pauses before the looks that follow a write. tmux may not have read it at the first; at the last,
-// what stands since the second is stable.
-var looksAfterWrite = []time.Duration{0, 5 * time.Millisecond, 10 * time.Millisecond, stableUsually - 10*time.Millisecond + 2*time.Millisecond} //nolint:gochecknoglobals // a constant table
+// looksAfterWrite are the pauses before the looks that follow a write, for tmux may not have read it at the first. When rows
+// that a look has found will be stable, there's another (stableLook).
+var looksAfterWrite = []time.Duration{0, 5 * time.Millisecond, 10 * time.Millisecond} //nolint:gochecknoglobals // a constant table
 
 const (
-	followShare = 4           // a followed poller looks for at most 1 / (followShare + 1) of the time
-	followCheck = time.Second // after which it's asked whether anybody follows still
+	lateLook    = 35 * time.Millisecond // after the last of them, if nothing is written meanwhile: tmux had much to do
+	followShare = 4                     // a followed poller looks for at most 1 / (followShare + 1) of the time
+	followCheck = time.Second           // after which it's asked whether anybody follows still
 )
 
 // Follow has a session's output be read as soon as it's written, until the function that it returns is called. It doesn't
@@ -133,15 +134,18 @@ func (p *OutputPoller) watchWrites(tty string) (WriteWatch, error) {
 // wakeAtWrites wakes the poller at writes to a terminal, until nobody wants that, or it's the poller's no more.
 func (p *OutputPoller) wakeAtWrites(ctx context.Context, watch WriteWatch, tty string) {
 	for p.wakeSeveralTimes(ctx) { // at first for what was written before
-		for {
+		for patience := lateLook; ; patience = followCheck {
 			if now, goesOn := p.goesOnFollowing(); !goesOn || now != tty {
 				return
 			}
-			bounded, cancel := context.WithTimeout(ctx, followCheck)
+			bounded, cancel := context.WithTimeout(ctx, patience)
 			err := watch.Wait(bounded)
 			cancel()
 			if err == nil {
 				break
+			}
+			if patience == lateLook {
+				p.wakeUp()
 			}
 			if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 				_ = sessions.Pause(ctx, p.opt.get().FocusCadence) // the terminal is gone, and the pane with it
@@ -160,6 +164,20 @@ func (p *OutputPoller) wakeSeveralTimes(ctx context.Context) bool {
 		p.wakeUp()
 	}
 	return true
+}
+
+// stableLook is when a poller that follows its program's writes looks again because rows will be stable by then; zero: it
+// doesn't follow, or no rows wait.
+func (p *OutputPoller) stableLook(stableAt time.Time) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if stableAt.IsZero() || !p.following {
+		return time.Time{}
+	}
+	if soonest := time.Now().Add(followShare * p.took); stableAt.Before(soonest) {
+		return soonest
+	}
+	return stableAt
 }
 
 // lookTook is how long the last look at the pane took.

@@ -101,16 +101,21 @@ func (w *fakeWatch) Close() error {
 type followStep struct {
 	what string
 	then time.Duration
+	late time.Duration // after which tmux has read what's printed
 }
 
 var followSteps = []string{"print", "print", "print", "follow", "unfollow", "type", "break", "refuse", "tell", "restart"}
 
-// What's printed while somebody looks is a line within 50 ms, if the kernel tells of it, and at the focus cadence else;
-// whatever came before. Nothing is watched once nobody looks any more.
+// What's printed while somebody looks is a line within 50 ms, if the kernel tells of it and tmux reads it in time, and at the
+// focus cadence else; whatever came before. Nothing is watched once nobody looks any more.
 func TestFollowedOutputComesAtOnce(t *testing.T) {
 	drawtest.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) followStep {
-			return followStep{rapid.SampledFrom(followSteps).Draw(rt, "step"), time.Duration(rapid.SampledFrom([]int{0, 1, 7, 60, 300, 1500, 40_000}).Draw(rt, "then")) * time.Millisecond}
+			return followStep{
+				what: rapid.SampledFrom(followSteps).Draw(rt, "step"),
+				then: time.Duration(rapid.SampledFrom([]int{0, 1, 7, 60, 300, 1500, 40_000}).Draw(rt, "then")) * time.Millisecond,
+				late: time.Duration(rapid.SampledFrom([]int{0, 0, 1, 4, 6, 14, 40}).Draw(rt, "late")) * time.Millisecond,
+			}
 		}), 1, 40).Draw(rt, "steps")
 		var problem string
 		synctest.Test(t, func(t *testing.T) { problem = playFollowed(t, steps) })
@@ -127,18 +132,21 @@ type followedWorld struct {
 	kernel   *fakeKernel
 	unfollow []func()
 	printed  []string
+	reading  sync.Mutex           // is held from taking a line out of unread to printing it
+	unread   chan string          // what tmux hasn't read yet
+	readAt   time.Time            // when tmux has read all that was printed
 	at       map[string]time.Time // when a line is due at the latest
 }
 
 func playFollowed(t *testing.T, steps []followStep) (problem string) {
 	t.Helper()
-	w := &followedWorld{src: newFakeSource("%1"), kernel: &fakeKernel{watches: map[*fakeWatch]string{}}, at: map[string]time.Time{}}
+	w := &followedWorld{src: newFakeSource("%1"), kernel: &fakeKernel{watches: map[*fakeWatch]string{}}, at: map[string]time.Time{}, unread: make(chan string, len(steps))}
 	mem := &memLog{}
 	w.rig = newRigWith(t, mem, mem, map[string]polling.PaneSource{"t": w.src}, polling.Options{WatchWrites: w.kernel.watch})
 	w.start("pb_1", "t", "%1")
 	w.after(6 * time.Second)
 	for i, s := range steps {
-		w.step(t, s.what, i)
+		w.step(t, s, i)
 		for end := time.Now().Add(s.then); ; {
 			w.after(min(time.Millisecond, time.Until(end)))
 			if problem := w.check(); problem != "" {
@@ -169,14 +177,23 @@ func playFollowed(t *testing.T, steps []followStep) (problem string) {
 	return ""
 }
 
-func (w *followedWorld) step(t *testing.T, what string, i int) {
+func (w *followedWorld) step(t *testing.T, s followStep, i int) {
 	t.Helper()
-	switch what {
+	switch s.what {
 	case "print":
 		line := fmt.Sprint("line ", i)
 		w.printed = append(w.printed, line)
-		w.at[line] = time.Now().Add(w.due())
-		w.src.print("%1", line, false) //nolint:forbidigo // a fake pane prints
+		if at := time.Now().Add(s.late); at.After(w.readAt) {
+			w.readAt = at
+		}
+		late := time.Until(w.readAt)
+		w.at[line] = time.Now().Add(w.due(late))
+		w.unread <- line
+		time.AfterFunc(late, func() {
+			w.reading.Lock()
+			defer w.reading.Unlock()
+			w.src.print("%1", <-w.unread, false) //nolint:forbidigo // a fake pane prints
+		})
 		w.kernel.write("/dev/%1")
 	case "follow":
 		w.unfollow = append(w.unfollow, w.coord.Follow("pb_1"))
@@ -186,13 +203,18 @@ func (w *followedWorld) step(t *testing.T, what string, i int) {
 			w.unfollow[n-1]() // once more does nothing
 			w.unfollow = w.unfollow[:n-1]
 		}
+		for line := range w.at { // it may not have been read yet
+			if at := time.Now().Add(w.due(time.Until(w.readAt))); at.After(w.at[line]) {
+				w.at[line] = at
+			}
+		}
 	case "type":
 		w.coord.NoteTyped("pb_1", "")
 	case "break", "refuse":
-		w.kernel.setRefuses(what == "refuse")
+		w.kernel.setRefuses(s.what == "refuse")
 		w.kernel.breakAll()
 		for line := range w.at { // the kernel may not have told of it yet
-			w.at[line] = time.Now().Add(w.due())
+			w.at[line] = time.Now().Add(w.due(time.Until(w.readAt)))
 		}
 	case "tell":
 		w.kernel.setRefuses(false)
@@ -202,17 +224,25 @@ func (w *followedWorld) step(t *testing.T, what string, i int) {
 		}
 		w.after(0)
 		w.start("pb_1", "t", "%1")
+		for line := range w.at { // its terminal is known from the first look on
+			w.at[line] = time.Now().Add(dueUnwatched)
+		}
 	}
 	synctest.Wait()
 }
 
-// due is within what time what's printed now is a line.
-func (w *followedWorld) due() time.Duration {
+// dueUnwatched is within what time a line comes that's looked for at the focus cadence.
+const dueUnwatched = 3*200*time.Millisecond + 50*time.Millisecond
+
+// due is within what time what's printed now, and is read late, is a line.
+func (w *followedWorld) due(late time.Duration) time.Duration {
 	switch {
-	case w.kernel.open() > 0 && len(w.unfollow) > 0:
+	case w.kernel.open() > 0 && len(w.unfollow) > 0 && late < 15*time.Millisecond:
 		return 50 * time.Millisecond
+	case w.kernel.open() > 0 && len(w.unfollow) > 0:
+		return 105 * time.Millisecond
 	case len(w.unfollow) > 0:
-		return 3*200*time.Millisecond + 50*time.Millisecond
+		return dueUnwatched
 	}
 	return 3 * time.Second
 }

@@ -47,8 +47,9 @@ func (p *OutputPoller) forgetTyped() {
 	p.shown = 0
 }
 
-// observeRest works in what an observer still has behind a look.
-func (p *OutputPoller) observeRest(ctx context.Context, obs sessions.Observation, last bool) error {
+// observeRest works in what an observer still has behind a look, and says when the pane is looked at again though it may not
+// change. stableAt is when rows of it will be stable.
+func (p *OutputPoller) observeRest(ctx context.Context, obs sessions.Observation, last bool, stableAt time.Time) error {
 	p.mu.Lock()
 	settling := p.settling // the look itself left rows that aren't settled
 	p.mu.Unlock()
@@ -69,12 +70,18 @@ func (p *OutputPoller) observeRest(ctx context.Context, obs sessions.Observation
 			return err
 		}
 	}
-	again := obs.Again
-	if at := p.quietAt(obs); again.IsZero() || !at.IsZero() && at.Before(again) {
-		again = at
-	}
-	p.lookAgain(again)
+	p.lookAgain(earliest(obs.Again, p.quietAt(obs), p.stableLook(stableAt)))
 	return nil
+}
+
+// earliest is the earliest of several times that isn't zero.
+func earliest(times ...time.Time) (first time.Time) {
+	for _, t := range times {
+		if first.IsZero() || !t.IsZero() && t.Before(first) {
+			first = t
+		}
+	}
+	return first
 }
 
 // isStopping reports whether Stop was called.

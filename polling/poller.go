@@ -60,7 +60,7 @@ type OutputPoller struct {
 	followers  int           // who want output to be read as soon as it's written
 	following  bool          // a goroutine follows the program's writes
 	tty        string        // the pane's terminal at the last look
-	took       time.Duration // the last look
+	took       time.Duration // the last look: to read the screen and to work it in; what comes of it is stored then
 	echoes     []string
 	typedTexts []sessions.Typed // since the last look
 	once       struct{ gone, stop sync.Once }
@@ -206,15 +206,9 @@ func (p *OutputPoller) closeObserver() {
 // what came. done: the session has ended.
 func (p *OutputPoller) captureOutput(ctx context.Context) (done bool, err error) {
 	defer p.watch.noteCaptured(p)
-	began := time.Now()
 	p.mu.Lock()
-	p.lastSec = began.Unix()
+	p.lastSec, p.took = time.Now().Unix(), 0
 	p.mu.Unlock()
-	defer func() {
-		p.mu.Lock()
-		p.took = time.Since(began)
-		p.mu.Unlock()
-	}()
 	window := sessions.RowWindow{Start: -p.depth}
 	for asked := (*Need)(nil); ; {
 		select {
@@ -248,6 +242,7 @@ func (p *OutputPoller) captureOutput(ctx context.Context) (done bool, err error)
 
 // readSnapshot takes one snapshot and works it in.
 func (p *OutputPoller) readSnapshot(ctx context.Context, win sessions.RowWindow, asked *Need) (*EngineStep, *Need, error) {
+	defer p.noteTook(time.Now())
 	c, cancel := context.WithTimeout(ctx, p.opt.get().CaptureTimeout)
 	defer cancel()
 	snap, err := p.source.Snapshot(c, p.target.Pane, win)
@@ -263,6 +258,13 @@ func (p *OutputPoller) readSnapshot(ctx context.Context, win sessions.RowWindow,
 	p.mu.Unlock()
 	tail := func(n int) ([]string, error) { return p.logTail(ctx, n) }
 	return p.engine.Apply(&snap, asked, p.opt.get().MaxCaptureLines, tail, time.Now())
+}
+
+// noteTook adds to how long the last look took.
+func (p *OutputPoller) noteTook(since time.Time) {
+	p.mu.Lock()
+	p.took += time.Since(since)
+	p.mu.Unlock()
 }
 
 func (p *OutputPoller) logTail(ctx context.Context, n int) ([]string, error) {
@@ -326,7 +328,7 @@ func (p *OutputPoller) process(ctx context.Context, step *EngineStep, last bool)
 		return err
 	}
 	p.forgetTyped()
-	return p.observeRest(ctx, obs, last)
+	return p.observeRest(ctx, obs, last, step.StableAt)
 }
 
 // commit commits a step and what the observer saw, and then keeps the engine and

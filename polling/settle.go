@@ -147,14 +147,24 @@ func (w *engineRun) isSettled(i, j int, whole bool, settledTo int64) bool {
 }
 
 // isStable reports whether these rows have been the same in all looks for a while, in two at least. Those in
-// history can't change.
+// history can't change. If they aren't stable yet, the step says when they will be.
 func (w *engineRun) isStable(i, j int) bool {
+	stable, newest := true, time.Time{}
 	for i = max(i, w.rowIndex(w.topRow())); i <= j; i++ {
-		if h, ok := w.prevAbs[w.absRow(i)]; !ok || h != w.hashes[i] || w.now.Sub(w.since[w.absRow(i)]) < w.stableFor() {
-			return false
+		abs, since := w.absRow(i), w.now
+		h, seen := w.prevAbs[abs]
+		if seen = seen && h == w.hashes[i]; seen {
+			since = w.since[abs]
+		}
+		stable = stable && seen && w.now.Sub(since) >= w.stableFor()
+		if since.After(newest) {
+			newest = since
 		}
 	}
-	return true
+	if !stable {
+		w.step.dueAt(newest.Add(w.stableFor()))
+	}
+	return stable
 }
 
 // stableFor is how long rows stay as they are before they become lines.
