@@ -26,9 +26,17 @@ func TestASearchInChats(t *testing.T) {
 	}
 	topic, thread := b.awaitPlaces(d, "one")
 	d.await("both can be found", func() bool {
-		found, err := d.api.Search(d.ctx(), "needle", "", 0)
+		found, err := d.api.Search(d.ctx(), "needle", "", 0, 0)
 		return err == nil && len(found.Hits) == 2
 	})
+	all, err := d.api.Search(d.ctx(), "needle", "", 0, 0)
+	older, errOlder := d.api.Search(d.ctx(), "needle", "", 1, 1)
+	if err != nil || errOlder != nil || len(older.Hits) != 1 || older.Hits[0].Line != all.Hits[1].Line {
+		t.Errorf("%v %v: behind the newest of %v is %v", err, errOlder, all.Hits, older.Hits)
+	}
+	if _, err := d.api.Search(d.ctx(), "needle", "", 1, -1); err == nil {
+		t.Error("a search leaves out -1 lines")
+	}
 
 	// The newest message with a text in it.
 	telegram := func(with string) (id int, text string) {

@@ -33,7 +33,7 @@ func TestADaemonWithoutAnIndexSaysSo(t *testing.T) {
 	if i := slices.IndexFunc(health.Parts, func(p api.HealthPart) bool { return p.Name == "search" }); i < 0 || health.Parts[i].State != api.HealthDegraded || !strings.Contains(health.Parts[i].Detail, "nothing can be searched until the next start: ") {
 		t.Errorf("the health is %+v", health)
 	}
-	if _, err := d.api.Search(d.ctx(), "word", "", 0); err == nil || !strings.Contains(err.Error(), "nothing can be searched") {
+	if _, err := d.api.Search(d.ctx(), "word", "", 0, 0); err == nil || !strings.Contains(err.Error(), "nothing can be searched") {
 		t.Errorf("a search: %v", err)
 	}
 	if text := d.scrape(); !strings.Contains(text, "panebridge_search_up 0") || strings.Contains(text, "search_behind_lines") {

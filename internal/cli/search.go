@@ -12,7 +12,7 @@ import (
 
 func newSearch(p *invocation) *cobra.Command {
 	var session string
-	var limit int
+	var limit, skip int
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "search TEXT…",
@@ -28,7 +28,7 @@ marks is found with its spaces: panebridge search '"exit status 1"'.`,
 		Args:              takes(1, -1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, args []string) error {
-			found, err := c.Search(ctx, strings.Join(args, " "), session, limit)
+			found, err := c.Search(ctx, strings.Join(args, " "), session, limit, skip)
 			if err != nil {
 				return err
 			}
@@ -45,7 +45,7 @@ marks is found with its spaces: panebridge search '"exit status 1"'.`,
 			case len(found.Hits) == 0:
 				p.notef("Nothing has that.")
 			case found.More:
-				p.notef("There may be older ones: --limit N shows more.")
+				p.notef("There may be older ones: --skip %d shows them.", skip+len(found.Hits))
 			}
 			if found.Behind > 0 {
 				p.notef("%d lines can't be found yet; that takes a while after the first start.", found.Behind)
@@ -56,6 +56,7 @@ marks is found with its spaces: panebridge search '"exit status 1"'.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&session, "session", "s", "", "look in one `SESSION`")
 	flags.IntVarP(&limit, "limit", "n", 50, "print `N` lines at most, up to 200")
+	flags.IntVar(&skip, "skip", 0, "leave out the newest `N`, as many as 1000 less the limit")
 	_ = cmd.RegisterFlagCompletionFunc("session", p.completeSession) // the flag is there
 	jsonFlag(cmd, &asJSON)
 	return cmd

@@ -229,14 +229,18 @@ func (c *Client) Output(ctx context.Context, idOrName string, from int64, limit 
 	return out, c.call(ctx, http.MethodGet, sessionPath(idOrName, "/output"), query, nil, &out)
 }
 
-// Search finds the newest lines by words, at most limit (0: the server's default), of a session or, if none is named, of all.
-func (c *Client) Search(ctx context.Context, text, idOrName string, limit int) (api.SearchResult, error) {
+// Search finds lines by words, the newest first but for skip of them, at most limit (0: the server's default), of a session or,
+// if none is named, of all.
+func (c *Client) Search(ctx context.Context, text, idOrName string, limit, skip int) (api.SearchResult, error) {
 	query := url.Values{"q": {text}}
 	if idOrName != "" {
 		query.Set("session", idOrName)
 	}
 	if limit > 0 {
 		query.Set("limit", strconv.Itoa(limit))
+	}
+	if skip != 0 {
+		query.Set("skip", strconv.Itoa(skip))
 	}
 	var found api.SearchResult
 	return found, c.call(ctx, http.MethodGet, "/api/v1/search", query, nil, &found)
