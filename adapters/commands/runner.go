@@ -49,6 +49,8 @@ type Sessions interface {
 	// Restart starts a session's program anew, with its conversation if that can be; if
 	// the session has ended, in another session, which it returns.
 	Restart(ctx context.Context, id sessions.ID) (sessions.Session, error)
+	// Rename gives a living session another name. sessions.ErrInvalid, or sessions.ErrConflict if another has it.
+	Rename(ctx context.Context, id sessions.ID, name string) (sessions.Session, error)
 	// Waiting returns a session's inputs that aren't done, in their order.
 	Waiting(id sessions.ID) []sessions.Receipt
 	// SendAnyway sends a text that only a dialog's phrase holds, on the screen that its

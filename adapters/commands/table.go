@@ -71,6 +71,9 @@ func chatCommands() []chatCommand {
 		), role: access.Operator, repeat: true, run: resumeSession}, // it only asks
 		{CommandInfo: infoOfSession("restart", "[SESSION]", "End the session's program and start it anew, with its conversation"), role: access.Operator, session: true, bare: true, run: askRestart},
 		{CommandInfo: infoOfSession(
+			"rename", "NAME", "Give the session another name", intake.Param{Name: "name", Help: "What it's to be called", Required: true},
+		), role: access.Operator, session: true, repeat: true, run: renameSession},
+		{CommandInfo: infoOfSession(
 			"screen", "[text]", "The screen as a picture, or as text", intake.Param{Name: "as", Help: "As text, in place of a picture", Choices: []string{"text"}},
 		), role: access.Viewer, session: true, repeat: true, run: showScreen},
 		{CommandInfo: infoOfSession(

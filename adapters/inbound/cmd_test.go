@@ -192,7 +192,7 @@ func TestHostileArguments(t *testing.T) {
 
 func TestHelpSaysWhatAPersonMayDoHere(t *testing.T) {
 	inChat(t, func(w *world, _ sessions.ID) {
-		for person, want := range map[string]int{bob: 7, ann: 21, cleo: 24} {
+		for person, want := range map[string]int{bob: 7, ann: 22, cleo: 25} {
 			help := w.ask(person, "/help")
 			if got := strings.Count("\n"+help, "\n/"); got != want {
 				w.Errorf("%s is shown %d commands, want %d:\n%s", person, got, want, help)
@@ -200,6 +200,27 @@ func TestHelpSaysWhatAPersonMayDoHere(t *testing.T) {
 			if adapters.UTF16Len(help) > 3000 {
 				w.Errorf("the help for %s has %d letters: that's more than a message", person, adapters.UTF16Len(help))
 			}
+		}
+	})
+}
+
+func TestRename(t *testing.T) {
+	inChat(t, func(w *world, id sessions.ID) {
+		was, err := w.manager.Get(string(id))
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.wantSaid(w.ask(ann, "/rename the site"), "**"+was.Name+"** is called **the site** now.")
+		if now, _ := w.manager.Get(string(id)); now.Name != "the site" {
+			w.Errorf("it's called %q", now.Name)
+		}
+		w.wantSaid(w.ask(ann, "/rename "+string(id)+" site"), "**the site** is called **site** now.")
+		w.wantSaid(w.ask(ann, "/rename"), "Write the new name behind it")
+		w.wantSaid(w.ask(ann, "/rename site"), "Write the new name behind it") // it names the session
+		w.wantSaid(w.ask(ann, "/rename a\nb"), "nvalid")
+		w.wantSaid(w.ask(bob, "/rename mine"), "takes the role operator")
+		if now, _ := w.manager.Get(string(id)); now.Name != "site" {
+			w.Errorf("it's called %q", now.Name)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"slices"
@@ -87,6 +88,26 @@ func (a *api) table() map[string]methods {
 		"/api/v1/mail/{id}":                    {"DELETE": {a.settleLetter, asked, access.Operator, "settle a person's mail"}},
 		"/metrics":                             {"GET": {a.metrics, asked, access.Admin, "show panebridge's counters"}},
 	}
+}
+
+// Call is a call of the API.
+type Call struct {
+	Method string
+	Path   string      // with {id} for what varies
+	Role   access.Role // that a browser needs; "": it's there on the Unix socket only
+	Does   string      // "list all sessions"; "": programs make it, and people don't
+}
+
+// Calls returns all calls of the API, sorted by their paths.
+func Calls() []Call {
+	var all []Call
+	for path, m := range (&api{}).table() {
+		for method, rt := range m {
+			all = append(all, Call{method, path, rt.needs, rt.does})
+		}
+	}
+	slices.SortFunc(all, func(x, y Call) int { return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Method, y.Method)) })
+	return all
 }
 
 // routes serves the API's calls.

@@ -18,8 +18,8 @@ import (
 )
 
 func newSessions(p *invocation) *cobra.Command {
-	cmd := newGroup("sessions", "List, make, adopt, close and forget sessions",
-		newSessionsList(p), newSessionsNew(p), newSessionsAdopt(p), newSessionsClose(p), newSessionsForget(p))
+	cmd := newGroup("sessions", "List, make, adopt, rename, restart, close and forget sessions",
+		newSessionsList(p), newSessionsNew(p), newSessionsConversations(p), newSessionsAdopt(p), newSessionsRename(p), newSessionsRestart(p), newSessionsClose(p), newSessionsForget(p))
 	cmd.Aliases = []string{"session"}
 	cmd.Long = `A session is a program in a tmux pane that panebridge mirrors: one it made (new),
 or one that was there (adopt). Closing it ends what was made and leaves alone what
@@ -128,6 +128,97 @@ of whose panes are adopted. Closing an adopted session leaves its pane alone.`,
 	flags.StringVar(&r.Server, "server", "", "configured tmux `SERVER` it's on (else the first that has it)")
 	jsonFlag(cmd, &asJSON)
 	return cmd
+}
+
+func newSessionsRename(p *invocation) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:               "rename SESSION NAME",
+		Short:             "Give a session another name",
+		Long:              "Give a living session another name, in chats and on the page, too. What runs in it doesn't notice.",
+		Example:           "  panebridge sessions rename agent-3 api",
+		Args:              takes(2, 2),
+		ValidArgsFunction: p.completeSession,
+		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, args []string) error {
+			s, err := c.Rename(ctx, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			return p.printChanged(s, asJSON)
+		}),
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func newSessionsRestart(p *invocation) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "restart SESSION",
+		Short: "End a session's program and start it anew, with its conversation",
+		Long: `End the program of a session that panebridge made, whatever it's doing, and start it anew
+in the same pane; an agent goes on with its conversation. Of a session that has ended a
+new one begins, with its agent, folder and conversation.`,
+		Args:              takes(1, 1),
+		ValidArgsFunction: p.completeSession,
+		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, args []string) error {
+			s, err := c.Restart(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return p.printChanged(s, asJSON)
+		}),
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func newSessionsConversations(p *invocation) *cobra.Command {
+	var folder string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "conversations AGENT",
+		Short: "List the conversations that an agent can go on with",
+		Long: `List the conversations that an agent has had in a folder, the one that changed last first,
+with what was asked in it last. "panebridge sessions new --agent AGENT --resume ID" goes on
+with one.`,
+		Example:           "  panebridge sessions conversations claude --cwd ~/src/site",
+		Args:              takes(1, 1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, args []string) error {
+			in, err := filepath.Abs(folder) // "" is the current folder
+			if err != nil {
+				return fmt.Errorf("find the folder: %w; give --cwd", err)
+			}
+			list, err := c.Conversations(ctx, args[0], in)
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				return p.printJSON(list)
+			case len(list) == 0:
+				p.notef("%s has none in %s that it can go on with.", args[0], in)
+				return nil
+			}
+			rows, now := [][]string{{"ID", "CHANGED", "SESSION", "ASKED LAST"}}, time.Now()
+			for _, past := range list {
+				rows = append(rows, []string{past.ID, ago(past.Changed, now), orDash(past.Session), past.Title})
+			}
+			return p.printTable(rows)
+		}),
+	}
+	cmd.Flags().StringVar(&folder, "cwd", "", "`FOLDER` in which the agent worked (else the current one)")
+	_ = cmd.MarkFlagDirname("cwd")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// printChanged prints a session that has been changed.
+func (p *invocation) printChanged(s api.Session, asJSON bool) error {
+	if asJSON {
+		return p.printJSON(s)
+	}
+	return p.printSessions(s)
 }
 
 func newSessionsClose(p *invocation) *cobra.Command {
@@ -301,7 +392,10 @@ func newSessionsNew(p *invocation) *cobra.Command {
 		Long: `Make a session in a tmux pane of its own, and print its id and name. It runs the
 command, else the agent's, else your shell.
 
-The exit code is 1 when the program fails at once, as one that isn't installed does.`,
+The exit code is 1 when the program fails at once, as one that isn't installed does.
+
+With --resume an agent goes on with one of its earlier conversations, which
+"panebridge sessions conversations" lists.`,
 		Example: "  panebridge sessions new --name build -- make -j4\n  panebridge sessions new --agent claude --cwd ~/src/site",
 		Args:    takes(0, -1),
 		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, args []string) error {
@@ -336,6 +430,7 @@ The exit code is 1 when the program fails at once, as one that isn't installed d
 	flags.StringVar(&r.Agent, "agent", "", "`AGENT` to start: one of the configuration, or one that's in PATH")
 	flags.StringVar(&r.Cwd, "cwd", "", "`FOLDER` to start it in (else the current one)")
 	flags.StringVar(&r.Server, "server", "", "configured tmux `SERVER` to make it on (else the first)")
+	flags.StringVar(&r.Resume, "resume", "", "`ID` of the agent's conversation to go on with")
 	flags.DurationVar(&limit, "watch", 2*time.Second, "how long to look whether the program fails at once")
 	_ = cmd.MarkFlagDirname("cwd")
 	jsonFlag(cmd, &asJSON)

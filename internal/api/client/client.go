@@ -146,6 +146,25 @@ func (c *Client) ForgetSession(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodDelete, sessionPath(id, ""), url.Values{"state": {"ended"}}, nil, nil)
 }
 
+// Rename gives a living session another name, and returns it.
+func (c *Client) Rename(ctx context.Context, idOrName, name string) (api.Session, error) {
+	var s api.Session
+	return s, c.call(ctx, http.MethodPost, sessionPath(idOrName, "/name"), nil, api.Rename{Name: name}, &s)
+}
+
+// Restart ends a session's program and starts it anew, with its conversation. It returns the session, which is another one
+// if the first had ended.
+func (c *Client) Restart(ctx context.Context, idOrName string) (api.Session, error) {
+	var s api.Session
+	return s, c.call(ctx, http.MethodPost, sessionPath(idOrName, "/restart"), nil, nil, &s)
+}
+
+// Conversations returns those that an agent can go on with in a folder ("": the home folder), the one that changed last first.
+func (c *Client) Conversations(ctx context.Context, agent, folder string) ([]api.PastConversation, error) {
+	var list []api.PastConversation
+	return list, c.call(ctx, http.MethodGet, "/api/v1/agents/"+url.PathEscape(agent)+"/conversations", url.Values{"folder": {folder}}, nil, &list)
+}
+
 // Bind has a chat mirror a session.
 func (c *Client) Bind(ctx context.Context, idOrName string, b api.Bind) (api.Binding, error) {
 	var out api.Binding
