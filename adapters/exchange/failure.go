@@ -77,6 +77,12 @@ func IsUnauthorized(err error) bool {
 	return ok && f.Status == http.StatusUnauthorized
 }
 
+// IsUnreachable says whether the platform gave no answer: none came, or somebody in between or a server in trouble gave one.
+func IsUnreachable(err error) bool {
+	f, ok := Of(err)
+	return ok && (f.Status < http.StatusMultipleChoices || f.Status >= http.StatusInternalServerError)
+}
+
 // RetryAfter is for how long the platform has ordered to make no call; 0: the error has no such order.
 func RetryAfter(err error) time.Duration {
 	if f, ok := Of(err); ok {

@@ -48,6 +48,9 @@ type SetupHost struct {
 	// UsageErrorf makes the error of a flag that was given wrongly.
 	UsageErrorf func(format string, args ...any) error
 
+	Title string // of the platform: "Telegram"
+	Again string // the command that begins this setup: "panebridge init"
+
 	File     string // the configuration's, an absolute path
 	Exists   bool   // there's one already, which isn't changed
 	StateDir string // the daemon's folder, an absolute path

@@ -106,13 +106,6 @@ func IsConflict(err error) bool {
 	return ok && f.Status == http.StatusConflict
 }
 
-// isUnreachable says whether Telegram gave no answer: none came, or somebody in between or a server
-// in trouble gave one.
-func isUnreachable(err error) bool {
-	f, ok := errors.AsType[*failure](err)
-	return ok && (f.Status < http.StatusMultipleChoices || f.Status >= http.StatusInternalServerError)
-}
-
 // ProbedChat is a chat, and what the bot may do there.
 type ProbedChat struct {
 	ID       int64 // another than was asked for, if the group was upgraded

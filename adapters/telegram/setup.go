@@ -3,7 +3,6 @@ package telegram
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -17,7 +16,6 @@ import (
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/config"
-	"github.com/panebridge/panebridge/internal/findings"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -82,27 +80,17 @@ func (s *setup) runSetup(ctx context.Context, host platform.SetupHost) error {
 	if err := s.readFlags(); err != nil {
 		return err
 	}
-	if s.Exists {
-		if err := s.Printf("There is a configuration already, %s. It won't be changed:\nat the end you'll see what to add to it.\n\n", s.File); err != nil {
-			return err
-		}
+	err := s.SayWhatExists()
+	if err == nil {
+		err = s.runSteps(ctx)
 	}
-	err := s.runSteps(ctx)
 	if err != nil && s.messages != nil && s.messages.told > 0 {
 		err = partlyKept{err}
 	}
-	if err == nil || ctx.Err() != nil || !isUnreachable(err) {
+	if err == nil || ctx.Err() != nil || !exchange.IsUnreachable(err) {
 		return err
 	}
-	first := s.firstConfig()
-	if kept := s.KeepToken(first); kept != nil {
-		return errors.Join(err, kept)
-	}
-	again := "init"
-	if s.Exists || first.TokenFile != s.tokenFile() {
-		again += " --token-file " + first.TokenFile
-	}
-	return fmt.Errorf("telegram isn't reached: %w; the token is in %s, and panebridge %s goes on with it later", err, first.TokenFile, again)
+	return s.KeepForLater(err, s.firstConfig(), s.tokenFile())
 }
 
 // partlyKept is an error that's an ErrPartlyKept, too, and says nothing of it.
@@ -133,7 +121,7 @@ func (s *setup) readFlags() (err error) {
 }
 
 // tokenFile is where a token goes that's given now: beside the configuration.
-func (s *setup) tokenFile() string { return filepath.Join(filepath.Dir(s.File), "telegram-token") }
+func (s *setup) tokenFile() string { return s.TokenFileOf(Name) }
 
 func (s *setup) runSteps(ctx context.Context) error {
 	if err := s.findBot(ctx); err != nil {
@@ -180,42 +168,14 @@ token, as in 7000000001:AAF…
 
 // findBot asks for the token until Telegram knows it; without a person there, once.
 func (s *setup) findBot(ctx context.Context) error {
-	given := s.config.TokenFile != ""
-	kept := s.tokenFile()
-	if info, err := os.Stat(kept); !given && !s.Exists && err == nil && info.Mode().IsRegular() {
-		given, s.config.TokenFile = true, kept
-		if err := s.Printf("The token is in %s.\n", kept); err != nil {
+	return s.UseToken(ctx, botText, &s.config.TokenFile, s.tokenFile(), errTokenRefused, func(token config.Secret) (err error) {
+		s.config.Token = token
+		if s.probe, s.bot, err = probeBot(ctx, s.config); err != nil {
 			return err
 		}
-	}
-	if !given {
-		if err := s.Printf("%s\n", botText); err != nil {
-			return err
-		}
-	}
-	for {
-		if !given {
-			token, err := s.AskSecret(ctx, "The bot's token", "write the token to it, or give --token-file")
-			if err != nil {
-				return err
-			}
-			s.config.Token = config.NewSecret(token)
-		}
-		var err error
-		s.probe, s.bot, err = probeBot(ctx, s.config)
-		switch {
-		case err == nil:
-			s.messages = newMessages(s.probe, s.bot, s.KeepUpdates)
-			return s.Printf("The bot is %s, @%s.\n", s.bot.Name, s.bot.User)
-		case errors.Is(err, errTokenRefused) && given:
-			return fmt.Errorf("use the token in %s: %w", s.config.TokenFile, err)
-		case !errors.Is(err, errTokenRefused) || !s.HasPerson():
-			return err
-		}
-		if err := s.Printf("This is wrong: %v.\n\n", err); err != nil {
-			return err
-		}
-	}
+		s.messages = newMessages(s.probe, s.bot, s.KeepUpdates)
+		return s.Printf("The bot is %s, @%s.\n", s.bot.Name, s.bot.User)
+	})
 }
 
 const messageText = `
@@ -311,62 +271,31 @@ func (s *setup) offerWebhookRemoval(ctx context.Context) error {
 }
 
 // examineChat looks at the chat, and lets a person put right what's wrong.
-func (s *setup) examineChat(ctx context.Context) error {
-	for {
-		broken, err := s.lookAtChat(ctx)
-		if err != nil {
-			return err
-		}
-		if !s.left {
-			return nil
-		}
-		if !s.HasPerson() {
-			if broken {
-				return errors.New("the bot can't be used in this chat: put right what's said above, and try again")
-			}
-			return nil
-		}
-		again := `Put it right and press Enter to look again, or write "go on".`
-		if broken {
-			again = "Put it right and press Enter to look again."
-		}
-		text, err := s.Ask(ctx, again, "")
-		if err != nil {
-			return err
-		}
-		if text == "go on" && !broken {
-			return nil
-		}
-	}
+func (s *setup) examineChat(ctx context.Context) (err error) {
+	s.left, err = s.ExamineUntilSound(ctx, "in this chat", s.lookAtChat)
+	return err
 }
 
-// lookAtChat says what stands in the way; broken: so much that it's no chat for the
-// bot.
-func (s *setup) lookAtChat(ctx context.Context) (broken bool, err error) {
+// lookAtChat says what stands in the way: left, something does; broken, so much that it's no chat for the bot.
+func (s *setup) lookAtChat(ctx context.Context) (left, broken bool, err error) {
 	// Topics are the way to go in a group. A private chat is as it is.
 	s.found.Chat.Topics = s.found.Chat.ID < 0 || s.bot.PrivateTopics
 	seen, found := examineChat(ctx, s.probe, s.bot, s.found.Chat)
 	if ctx.Err() != nil {
-		return false, context.Cause(ctx)
+		return false, false, context.Cause(ctx)
 	}
 	if seen.ID != 0 && seen.ID != s.found.Chat.ID {
 		s.found.Chat.ID = seen.ID // it was upgraded
 		seen, found = examineChat(ctx, s.probe, s.bot, s.found.Chat)
 	}
-	s.left = false
-	for _, f := range found {
-		s.left = s.left || f.Severity != findings.Fine
-		if err := s.PrintFinding(f); err != nil {
-			return false, err
-		}
+	if left, err = s.PrintFindings(found); err != nil {
+		return false, false, err
 	}
 	s.found.Title, s.found.Chat.Topics = seen.Title, seen.Topics
 	if seen.Private && !seen.Topics {
-		if err := s.Printf("%s\n", privateText); err != nil {
-			return false, err
-		}
+		err = s.Printf("%s\n", privateText)
 	}
-	return seen.ID == 0 || !seen.MayWrite, nil
+	return left, seen.ID == 0 || !seen.MayWrite, err
 }
 
 const privateText = `This chat has no topics, so it suits one session at a time. For several, use a group
@@ -378,10 +307,8 @@ func (s *setup) askMirror(ctx context.Context) error {
 	if s.flags.mirrorGiven || !s.found.Chat.Topics {
 		return nil
 	}
-	all, err := s.AskYesNo(ctx, "\nMirror all sessions to this chat by themselves, each in a topic of its own?", true, "give --mirror PATTERN, or --mirror \"\"")
-	if all {
-		s.found.Mirror = "*"
-	}
+	var err error
+	s.found.Mirror, err = s.AskMirror(ctx, "this chat", "topic")
 	return err
 }
 
@@ -564,37 +491,20 @@ func (f SetupAnswers) YAML() string {
 	line("adapters:")
 	line("  telegram:")
 	line("    enabled: true")
-	line("    token_file: %s", scalar(f.TokenFile))
+	line("    token_file: %s", platform.YAMLText(f.TokenFile))
 	if f.APIURL != "" {
-		line("    api_url: %s", scalar(f.APIURL))
+		line("    api_url: %s", platform.YAMLText(f.APIURL))
 	}
 	if f.Proxy != "" {
-		line("    proxy: %s", scalar(f.Proxy))
+		line("    proxy: %s", platform.YAMLText(f.Proxy))
 	}
 	line("    chats:")
-	line("      - {id: %d, topics: %t}%s", f.Chat.ID, f.Chat.Topics, comment(f.Title))
+	line("      - {id: %d, topics: %t}%s", f.Chat.ID, f.Chat.Topics, platform.YAMLComment(f.Title))
 	line("access:")
-	line("  admins: [%q]%s", "telegram:"+strconv.FormatInt(f.Admin, 10), comment(f.Name))
+	line("  admins: [%q]%s", "telegram:"+strconv.FormatInt(f.Admin, 10), platform.YAMLComment(f.Name))
 	if f.Mirror != "" {
 		line("mirrors:")
-		line("  - {session: %s, to: %q, view: stream, input: true}", scalar(f.Mirror), "telegram:"+strconv.FormatInt(f.Chat.ID, 10))
+		line("  - {session: %s, to: %q, view: stream, input: true}", platform.YAMLText(f.Mirror), "telegram:"+strconv.FormatInt(f.Chat.ID, 10))
 	}
 	return b.String()
-}
-
-// scalar is a text as YAML, of which JSON is a part, that stands for itself: ${ is
-// that of a variable.
-func scalar(text string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(strings.ReplaceAll(text, "${", "$${")) // a text to a strings.Builder
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func comment(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " # " + text
 }

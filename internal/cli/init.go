@@ -86,7 +86,7 @@ func (p *invocation) init(ctx context.Context, d platform.Descriptor, setup plat
 	err = setup.Run(ctx, platform.SetupHost{
 		Asker: newAsker(p), Printf: p.printf, UsageErrorf: usageErrorf,
 		PrintFinding: func(f findings.Finding) error { return p.printFinding(checksOf([]findings.Finding{f})[0]) },
-		File:         path, Exists: missing == nil, StateDir: stateDir,
+		Title:        d.Title, Again: "panebridge init", File: path, Exists: missing == nil, StateDir: stateDir,
 		KeepUpdates: func(ctx context.Context, updates []intake.Update, handled string) error {
 			return app.KeepUpdates(ctx, stateDir, d.Name, updates, handled)
 		},
