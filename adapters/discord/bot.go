@@ -22,7 +22,7 @@ import (
 // Descriptor is what's known of Discord before it's on.
 func Descriptor() platform.Descriptor {
 	return platform.Descriptor{
-		PlatformForm: Form(), Title: "Discord", Limits: Limits, New: newBot, Examine: examine, PrivateChat: privateChat,
+		PlatformForm: Form(), Title: "Discord", Limits: Limits, New: newBot, Examine: examine, Setup: newSetup, PrivateChat: privateChat,
 	}
 }
 
@@ -200,9 +200,15 @@ func (c *ChannelConfig) Check(p config.Part) {
 // examineFor bounds each check, so that a network that swallows everything doesn't hold up the others.
 const examineFor = 15 * time.Second
 
+// unreadFinding says that the message content intent is off.
+func unreadFinding() findings.Finding {
+	return findings.Finding{
+		Check: Name, Severity: findings.Broken, Detail: "the bot isn't shown what people write", Fix: "Switch on Message Content Intent at " + portal + " (the application, Bot).",
+	}
+}
+
 // examine looks at the bot as it's configured, and at all channels that the section names.
 func examine(ctx context.Context, section config.Section, _ bool) []findings.Finding {
-	const portal = "discord.com/developers/applications"
 	dc := section.(*Config) //nolint:forcetypeassert // Form makes it
 	all := findings.ExamineTokenFile(Name, dc.TokenFile)
 	text, err := platform.ReadToken(dc.Token, dc.TokenFile, Name)
@@ -225,14 +231,13 @@ func examine(ctx context.Context, section config.Section, _ bool) []findings.Fin
 	}
 	all = append(all, findings.Finding{Check: Name, Detail: fmt.Sprintf("the token is that of %s (%s)", bot.Name, bot.ID)})
 	if !bot.Content {
-		all = append(all, findings.Finding{
-			Check: Name, Severity: findings.Broken, Detail: "the bot isn't shown what people write", Fix: "Switch on Message Content Intent at " + portal + " (the application, Bot).",
-		})
+		all = append(all, unreadFinding())
 	}
 	all = append(all, examineGuild(ctx, p, bot, dc.Guild)...)
 	for _, c := range dc.Channels {
 		call, cancel := context.WithTimeout(ctx, examineFor)
-		all = append(all, examineChannel(call, p, bot, dc.Guild, c)...)
+		found, _ := examineChannel(call, p, bot, dc.Guild, c)
+		all = append(all, found...)
 		cancel()
 	}
 	return all
@@ -254,13 +259,13 @@ func examineGuild(ctx context.Context, p *Probe, bot BotAccount, guild string) [
 	return []findings.Finding{{Check: Name, Severity: findings.Broken, Detail: "the bot isn't on the server " + guild, Fix: "Correct adapters.discord.guild, or let the bot in: " + bot.Invite()}}
 }
 
-func examineChannel(ctx context.Context, p *Probe, bot BotAccount, guild string, c ChannelConfig) []findings.Finding {
+// examineChannel looks at a channel, and returns what stands in the way and what it's called.
+func examineChannel(ctx context.Context, p *Probe, bot BotAccount, guild string, c ChannelConfig) (all []findings.Finding, title string) {
 	name := "discord channel " + c.ID
 	seen, err := p.Channel(ctx, bot, c.ID)
 	if err != nil {
-		return []findings.Finding{{Check: name, Severity: findings.Broken, Detail: err.Error(), Fix: "Check the id, and let the bot in: " + bot.Invite()}}
+		return []findings.Finding{{Check: name, Severity: findings.Broken, Detail: err.Error(), Fix: "Check the id, and let the bot in: " + bot.Invite()}}, ""
 	}
-	var all []findings.Finding
 	for _, l := range seen.Lacks(c, guild) {
 		severity := findings.Broken
 		if l.Slight {
@@ -271,5 +276,5 @@ func examineChannel(ctx context.Context, p *Probe, bot BotAccount, guild string,
 	if len(all) == 0 {
 		all = []findings.Finding{{Check: name, Detail: "#" + seen.Title + ": the bot may do there what it has to"}}
 	}
-	return all
+	return all, seen.Title
 }

@@ -1,9 +1,13 @@
 package discord
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/bwmarrin/discordgo"
@@ -37,7 +41,15 @@ type BotAccount struct {
 	// Content says that the message content intent is on: without it, nothing that
 	// people write can be read.
 	Content bool
+	// Owner is who made it; zero: a team did.
+	Owner AppOwner
 }
+
+// AppOwner is who made an application.
+type AppOwner struct{ ID, Name string }
+
+// Server is one that the bot is on.
+type Server struct{ ID, Name string }
 
 // Flags of an application (docs.discord.com/developers/resources/application).
 const (
@@ -52,6 +64,8 @@ func (p *Probe) Bot(ctx context.Context) (BotAccount, error) {
 		Name  string          `json:"name"`
 		Flags int             `json:"flags"`
 		Bot   *discordgo.User `json:"bot"`
+		Owner *discordgo.User `json:"owner"`
+		Team  json.RawMessage `json:"team"` // then the owner is an account that stands for it
 	}
 	if err := p.client.callPath(ctx, http.MethodGet, "applications/@me", nil, &app); err != nil {
 		return BotAccount{}, err
@@ -60,7 +74,57 @@ func (p *Probe) Bot(ctx context.Context) (BotAccount, error) {
 	if app.Bot != nil {
 		b.ID, b.Name = app.Bot.ID, printable(app.Bot.Username)
 	}
+	if app.Owner != nil && isID(app.Owner.ID) && (len(app.Team) == 0 || string(app.Team) == "null") {
+		b.Owner = AppOwner{app.Owner.ID, printable(app.Owner.Username)}
+	}
 	return b, nil
+}
+
+// Servers are those that the bot is on, 200 at most.
+func (p *Probe) Servers(ctx context.Context) ([]Server, error) {
+	var list []Server
+	if err := p.client.callPath(ctx, http.MethodGet, "users/@me/guilds", nil, &list); err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(one Server) bool { return !isID(one.ID) })
+	for i := range list {
+		list[i].Name = printable(list[i].Name)
+	}
+	return list, nil
+}
+
+// Channels are the text and forum channels of a server, in the order in which people see them.
+func (p *Probe) Channels(ctx context.Context, guild string) ([]ProbedChannel, error) {
+	var list []*discordgo.Channel
+	if err := p.client.callPath(ctx, http.MethodGet, "guilds/"+guild+"/channels", nil, &list); err != nil {
+		return nil, err
+	}
+	place := map[string]int{} // of categories
+	for _, c := range list {
+		place[c.ID] = c.Position + 1
+	}
+	slices.SortStableFunc(list, func(x, y *discordgo.Channel) int {
+		return cmp.Or(cmp.Compare(place[x.ParentID], place[y.ParentID]), cmp.Compare(x.Position, y.Position), cmp.Compare(x.ID, y.ID))
+	})
+	var all []ProbedChannel
+	for _, c := range list {
+		if kind := placeOf(c.Type); kind != ChannelOther && isID(c.ID) {
+			all = append(all, ProbedChannel{ID: c.ID, Title: printable(c.Name), Guild: guild, Kind: kind})
+		}
+	}
+	return all, nil
+}
+
+// PersonOn returns the name of somebody on a server; on is false if they aren't there.
+func (p *Probe) PersonOn(ctx context.Context, guild, id string) (name string, on bool, err error) {
+	var member struct {
+		User discordgo.User `json:"user"`
+	}
+	err = p.client.callPath(ctx, http.MethodGet, "guilds/"+guild+"/members/"+id, nil, &member)
+	if f, ok := errors.AsType[*failure](err); ok && f.Status == http.StatusNotFound {
+		return "", false, nil
+	}
+	return printable(member.User.Username), err == nil && member.User.ID == id, err
 }
 
 // Invite is the address at which somebody who manages a server lets the bot in, with

@@ -60,7 +60,7 @@ func newRoot(p *invocation) *cobra.Command {
 a local page, and carries what's written there back into the pane.
 
 "panebridge demo" shows it without any configuration, "panebridge init" sets up a bot
-on Telegram.`
+on Telegram or Discord.`
 	root.Version = p.versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SilenceErrors, root.SilenceUsage = true, true

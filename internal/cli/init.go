@@ -21,13 +21,74 @@ import (
 	"github.com/panebridge/panebridge/sessions/agent"
 )
 
-// newInit is the command of the one platform that has a setup.
+// newInit is the command that sets up a platform, with one below it for each. Without one of these, a person is asked; else it's
+// the first.
 func newInit(p *invocation) *cobra.Command {
-	i := slices.IndexFunc(all.Platforms(), func(d platform.Descriptor) bool { return d.Setup != nil })
-	d := all.Platforms()[i]
+	var below []*cobra.Command
+	for _, d := range platforms() {
+		cmd := newInitOf(p, d)
+		cmd.Use = d.Name
+		below = append(below, cmd)
+	}
+	cmd := newInitOf(p, platforms()[0])
+	of := cmd.RunE
+	cmd.Use, cmd.Short = "init", "Set up a bot, question by question"
+	cmd.Long = `Set up a bot. If there's a terminal and no flag is given you're asked for which platform;
+the commands below say what's asked then, and do it without that question. Without a
+terminal, or with flags, it's the first platform's:
+
+` + cmd.Long
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ask := newAsker(p)
+		if !ask.HasPerson() || cmd.Flags().NFlag() > 0 {
+			return of(cmd, args)
+		}
+		chosen, err := p.askPlatform(cmd.Context(), ask)
+		if err != nil {
+			return err
+		}
+		one := below[slices.IndexFunc(below, func(c *cobra.Command) bool { return c.Use == chosen })]
+		one.SetContext(cmd.Context())
+		return one.RunE(one, args)
+	}
+	cmd.AddCommand(below...)
+	return cmd
+}
+
+// platforms are those that have a setup.
+func platforms() []platform.Descriptor {
+	return slices.DeleteFunc(all.Platforms(), func(d platform.Descriptor) bool { return d.Setup == nil })
+}
+
+// askPlatform asks for which platform the bot is, and returns its name.
+func (p *invocation) askPlatform(ctx context.Context, ask *asker) (string, error) {
+	ctx, stop := untilSignal(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	var names []string
+	for _, d := range platforms() {
+		names = append(names, d.Name)
+	}
+	for {
+		text, err := ask.Ask(ctx, fmt.Sprintf("Where do you want to have your sessions, on %s? [%s]", strings.Join(names, " or "), names[0]), "say which: panebridge init "+names[0])
+		if err != nil {
+			if s, ok := errors.AsType[*stopSignal](context.Cause(ctx)); ok {
+				p.notef("\npanebridge: stopped (%v); nothing was written", s.sig)
+				return "", silently(exitFailed)
+			}
+			return "", err
+		}
+		for _, name := range names {
+			if text == "" || strings.HasPrefix(name, strings.ToLower(text)) {
+				return name, nil
+			}
+		}
+	}
+}
+
+// newInitOf is the command that sets up one platform.
+func newInitOf(p *invocation, d platform.Descriptor) *cobra.Command {
 	setup := d.Setup()
 	cmd := &cobra.Command{
-		Use:     "init",
 		Short:   setup.Short,
 		Long:    setup.Long,
 		Example: setup.Example,
@@ -86,7 +147,7 @@ func (p *invocation) init(ctx context.Context, d platform.Descriptor, setup plat
 	err = setup.Run(ctx, platform.SetupHost{
 		Asker: newAsker(p), Printf: p.printf, UsageErrorf: usageErrorf,
 		PrintFinding: func(f findings.Finding) error { return p.printFinding(checksOf([]findings.Finding{f})[0]) },
-		Title:        d.Title, Again: "panebridge init", File: path, Exists: missing == nil, StateDir: stateDir,
+		Title:        d.Title, Again: "panebridge init " + d.Name, File: path, Exists: missing == nil, StateDir: stateDir,
 		KeepUpdates: func(ctx context.Context, updates []intake.Update, handled string) error {
 			return app.KeepUpdates(ctx, stateDir, d.Name, updates, handled)
 		},
@@ -126,7 +187,7 @@ func (p *invocation) writeFirst(f app.FirstFiles) error {
 	if err := p.sayAgents(); err != nil {
 		return err
 	}
-	run, bind := "panebridge run", "its topic appears in the chat"
+	run, bind := "panebridge run", "its topic or thread appears in the chat"
 	if p.configFlag != "" {
 		run += " --config " + p.configFlag
 	}

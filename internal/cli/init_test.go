@@ -22,20 +22,28 @@ import (
 	"github.com/panebridge/panebridge/config"
 )
 
+// setupHome is a home for the program, which sets something up there.
+type setupHome struct {
+	*testing.T
+	home   string
+	secret string // nobody may see
+}
+
 // telegramWorld is a stand-in for Telegram on loopback with a person, and a home for
 // the program.
 type telegramWorld struct {
-	*testing.T
+	setupHome
 	*telegramtest.Server
 	ada   *telegramtest.Person
 	forum int64
 	api   string
-	home  string
 }
 
 func newTelegramWorld(t *testing.T, opts telegramtest.Options) *telegramWorld {
 	t.Helper()
-	w := &telegramWorld{T: t, Server: telegramtest.New(opts), home: t.TempDir()}
+	w := &telegramWorld{Server: telegramtest.New(opts)}
+	_, secret, _ := strings.Cut(w.Token(), ":")
+	w.setupHome = setupHome{t, t.TempDir(), secret}
 	w.ada = w.AddUser(telegramtest.User{FirstName: "Ada", Username: "ada"})
 	w.forum = w.AddForum("Agents", w.ada)
 	server := httptest.NewServer(w.Server)
@@ -44,12 +52,12 @@ func newTelegramWorld(t *testing.T, opts telegramtest.Options) *telegramWorld {
 	return w
 }
 
-func (w *telegramWorld) file(name string) string {
+func (w *setupHome) file(name string) string {
 	return filepath.Join(w.home, ".config", "panebridge", name)
 }
 
 // put writes a file, in whose folder nothing was.
-func (w *telegramWorld) put(name, text string) string {
+func (w *setupHome) put(name, text string) string {
 	w.Helper()
 	path := w.file(name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -62,7 +70,7 @@ func (w *telegramWorld) put(name, text string) string {
 }
 
 // read returns a file's text, and checks that only its owner can read it.
-func (w *telegramWorld) read(name string) string {
+func (w *setupHome) read(name string) string {
 	w.Helper()
 	text, err := os.ReadFile(w.file(name))
 	if err != nil {
@@ -75,7 +83,7 @@ func (w *telegramWorld) read(name string) string {
 }
 
 // nothing checks that the program has left nothing.
-func (w *telegramWorld) nothing() {
+func (w *setupHome) nothing() {
 	w.Helper()
 	_ = filepath.WalkDir(w.home, func(path string, _ fs.DirEntry, _ error) error {
 		if path != w.home {
@@ -85,7 +93,7 @@ func (w *telegramWorld) nothing() {
 	})
 }
 
-func (w *telegramWorld) command(args ...string) *exec.Cmd {
+func (w *setupHome) command(args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(w.Context(), 2*time.Minute) // only a hung program takes so long
 	w.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, "panebridge", args...)
@@ -102,19 +110,19 @@ func (w *telegramWorld) scripted(stdin string, args ...string) (out string, code
 	return w.output(cmd)
 }
 
-func (w *telegramWorld) output(cmd *exec.Cmd) (out string, code int) {
+func (w *setupHome) output(cmd *exec.Cmd) (out string, code int) {
 	w.Helper()
 	text, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {
 		w.Fatal(err)
 	}
-	if _, secret, _ := strings.Cut(w.Token(), ":"); strings.Contains(string(text), secret) {
+	if strings.Contains(string(text), w.secret) {
 		w.Errorf("the token is shown:\n%s", text)
 	}
 	return string(text), cmd.ProcessState.ExitCode()
 }
 
-func (w *telegramWorld) load() *config.Config {
+func (w *setupHome) load() *config.Config {
 	w.Helper()
 	cfg, err := all.Form().Load(w.file("config.yaml"), os.LookupEnv)
 	if err != nil {
@@ -123,7 +131,7 @@ func (w *telegramWorld) load() *config.Config {
 	return cfg
 }
 
-func (w *telegramWorld) has(text string, wants ...string) {
+func (w *setupHome) has(text string, wants ...string) {
 	w.Helper()
 	for _, want := range wants {
 		if !strings.Contains(text, want) {
@@ -332,7 +340,7 @@ func TestInitSaysWhatIsMissing(t *testing.T) {
 		"no chat":   {-1001234567890, 1, true, []string{"isn't in the chat", "add @panebridge_bot"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &telegramWorld{T: t, Server: w.Server, api: w.api, home: t.TempDir()}
+			w := &telegramWorld{setupHome: setupHome{t, t.TempDir(), w.secret}, Server: w.Server, api: w.api}
 			out, code := w.scripted("", "--token-file", token, "--chat", id(tt.chat), "--admin", "500", "--mirror", "agent-*")
 			w.has(out, tt.wants...)
 			if code != tt.code {
@@ -367,7 +375,7 @@ func TestInitRefusesWhatItCannotUse(t *testing.T) {
 		"an address that's none":    {w.Token(), []string{"--api-url", "ftp://x"}, 1, "api_url is not an address"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &telegramWorld{T: t, Server: w.Server, api: w.api, home: t.TempDir()}
+			w := &telegramWorld{setupHome: setupHome{t, t.TempDir(), w.secret}, Server: w.Server, api: w.api}
 			out, code := w.scripted(tt.stdin, tt.args...)
 			w.has(out, tt.want)
 			if code != tt.code || strings.Contains(out, "another-secret") {
@@ -474,7 +482,12 @@ type terminal struct {
 
 func (w *telegramWorld) terminal(args ...string) *terminal {
 	w.Helper()
-	term := &terminal{T: w.T, cmd: w.command(append([]string{"init", "--api-url", w.api}, args...)...), news: make(chan struct{}, 1), over: make(chan struct{})}
+	return w.onTerminal(append([]string{"init", "--api-url", w.api}, args...)...)
+}
+
+func (w *setupHome) onTerminal(args ...string) *terminal {
+	w.Helper()
+	term := &terminal{T: w.T, cmd: w.command(args...), news: make(chan struct{}, 1), over: make(chan struct{})}
 	var err error
 	if term.tty, err = pty.StartWithSize(term.cmd, &pty.Winsize{Rows: 40, Cols: 250}); err != nil {
 		w.Fatal(err)

@@ -75,7 +75,7 @@ var tasks = []task{
 	{"Let a browser in, or all out", nil, nil, []string{"page", "page share", "page rotate"}, []string{"POST /page/addresses", "POST /page/shares", "POST /page/rotate"}, why{chats: onMachine, browser: onMachine}},
 	{"See what can be done here", []string{"help"}, []string{"Keys"}, []string{"* `--help`"}, nil, why{calls: "this list"}},
 	{"Change how things look", nil, []string{"Larger text", "Smaller text", "Text of the usual size", "Dark", "Light", "Dark or light as the system is", "Back"}, nil, nil, why{chats: "the chat's program does it", line: "the terminal does it", calls: ofBrowser}},
-	{"Set up", nil, nil, []string{"init", "hooks install", "hooks remove", "hooks status", "config check", "config schema", "skill"}, nil, why{chats: onMachine, browser: onMachine, calls: inFiles}},
+	{"Set up", nil, nil, []string{"init", "init telegram", "init discord", "hooks install", "hooks remove", "hooks status", "config check", "config schema", "skill"}, nil, why{chats: onMachine, browser: onMachine, calls: inFiles}},
 	{"Have the configuration read again", nil, nil, []string{"config reload"}, []string{"POST /config/reload"}, why{chats: "who changed the file is on the machine", browser: "who changed the file is on the machine"}},
 	{"Run it, and see whether it's well", nil, []string{"* a line at the top says what's wrong"}, []string{"run", "doctor", "demo", "version", "redis members", "redis forget"}, []string{"GET /health", "GET /metrics"}, why{chats: "`/status` has the chat's part"}},
 	{"Report a fault", nil, nil, []string{"doctor record"}, []string{"GET /sessions/{id}/recording", "GET /programs"}, why{chats: onMachine, browser: onMachine}},

@@ -53,6 +53,8 @@ type Server struct {
 	chatview.Changes
 
 	mu       sync.Mutex
+	owner    *Person // who made the bot; nil: nobody that's told
+	ofTeam   bool
 	clock    clock
 	bot      User
 	users    map[string]User
@@ -499,5 +501,26 @@ func (s *Server) getApplication(*call) (any, *refusal) {
 	a := s.application()
 	a["description"], a["bot_public"], a["bot_require_code_grant"], a["verify_key"] = "", false, false, "00"
 	a["bot"] = s.bot.wire()
+	a["owner"], a["team"] = nil, nil
+	if s.owner != nil {
+		a["owner"] = s.users[s.owner.ID].wire()
+	}
+	if s.ofTeam {
+		a["team"] = map[string]any{"id": s.bot.ID, "name": "a team", "icon": nil, "owner_user_id": s.bot.ID, "members": []any{}}
+	}
 	return a, nil
+}
+
+// SetOwner says who made the bot. Of a team's, the owner is an account that stands for it.
+func (s *Server) SetOwner(p *Person, ofTeam bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owner, s.ofTeam = p, ofTeam
+}
+
+// SetContentIntent switches the message content intent, as on the page Bot of the developer portal.
+func (s *Server) SetContentIntent(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opts.NoContentIntent = !on
 }
