@@ -1,6 +1,7 @@
 package cards
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,6 +168,8 @@ type DeferredText struct {
 	Message string
 	Said    intake.Said
 	Session sessions.ID // it was meant for, if that's known
+	// EditKey is the key of the edit that made the text what it is, with which it's typed in place of Key; "": it's no edit.
+	EditKey string `json:",omitempty"`
 }
 
 // DeferredStore keeps messages that wait, for a week at least.
@@ -187,7 +190,7 @@ func NewDeferredText(ev intake.Event, s intake.Said) DeferredText {
 // Event is the event that it came with.
 func (w DeferredText) Event() intake.Event {
 	return intake.Event{
-		Key: w.Key, At: w.At, Place: w.Place, Private: w.Private, Person: w.Person, Message: w.Message, Action: w.Said,
+		Key: cmp.Or(w.EditKey, w.Key), At: w.At, Place: w.Place, Private: w.Private, Person: w.Person, Message: w.Message, Action: w.Said,
 	}
 }
 

@@ -80,6 +80,8 @@ type OriginStore interface {
 	// TellEdited says whether a message is some origin's and its writer wasn't told yet
 	// about edits, and takes them as told.
 	TellEdited(ctx context.Context, place adapters.Target, message string) (bool, error)
+	// TellEditsAgain has TellEdited return true for the message once more.
+	TellEditsAgain(ctx context.Context, place adapters.Target, message string) error
 }
 
 const (

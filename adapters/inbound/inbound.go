@@ -151,6 +151,7 @@ func New(opt Options) (*Inbound, error) {
 		StateDir: opt.StateDir, Folders: opt.Folders,
 	})
 	in.HandleButton("input", true, in.inputChosen)
+	in.HandleButton("send-edited", true, in.sendEdited)
 	in.HandleButton("run-stale", true, in.runStale)
 	in.HandleButton("skip-stale", true, in.skipStale)
 	return in, nil

@@ -213,21 +213,6 @@ func (in *Inbound) typeText(ctx context.Context, ev intake.Event, s intake.Said,
 	return d, nil
 }
 
-// handleEdit says once per message that a changed text isn't sent again, if it was sent
-// at all. If its message comes only later, what's typed then is the changed text.
-func (in *Inbound) handleEdit(ctx context.Context, ev intake.Event, e intake.Edited) (commands.EventResult, error) {
-	first, err := in.opt.Store.TellEdited(ctx, ev.Place, ev.Message)
-	if err != nil {
-		return commands.EventResult{}, fmt.Errorf("look for what was edited: %w", err)
-	}
-	if !first {
-		in.early.keepText(ev, e.Text, time.Now())
-		return commands.Refused("ignored"), nil
-	}
-	in.ReplyText(ev, "edited", qos.Interactive, "Edits aren't sent again: the session gets the text as it was first. To correct it, write a new message.")
-	return commands.Refused("told"), nil
-}
-
 // roleHintEvery is the least time between two times that a person is told in a place that it takes a role to type.
 const roleHintEvery = time.Hour
 

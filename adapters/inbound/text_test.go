@@ -377,19 +377,56 @@ func TestEditsAreNotSentAgain(t *testing.T) {
 		ev := w.say(ann, "frist")
 		w.pass(5 * time.Second)
 		w.wantPosts("👍")
-		for range 3 {
-			edit := w.event(ann, intake.Edited{Text: "first"})
-			edit.Message = ev.Message
-			w.do(edit)
+		edit := func(text string) {
+			e := w.event(ann, intake.Edited{Text: text})
+			e.Message = ev.Message
+			w.do(e)
 		}
+		edit("first")
+		posts := w.hub.take()
+		w.wantSaid(said(posts), "Edits aren't sent by themselves")
+		edit("first!")
+		edit("first?")
 		w.restart()
-		edit := w.event(ann, intake.Edited{Text: "first!"})
-		edit.Message = ev.Message
-		w.do(edit)
+		edit("first.")
 		w.do(w.event(ann, intake.Edited{Text: "of a message that was never sent"}))
 		w.pass(5 * time.Second)
-		w.wantPosts("Edits aren't sent again")
+		w.wantPosts()
 		w.wantTyped("frist")
+
+		// The button sends the newest, once, for who wrote it.
+		w.press(bob, w.button(posts, "Send the new text"))
+		w.press(ann, w.button(posts, "Send the new text"))
+		w.pass(5 * time.Second)
+		w.press(ann, w.button(posts, "Send the new text"))
+		w.pass(5 * time.Second)
+		w.wantTyped("frist", "first.")
+		w.hub.take()
+
+		// Another edit is offered again, also of a text that was sent so before.
+		edit("first")
+		posts = w.hub.take()
+		w.wantSaid(said(posts), "Edits aren't sent by themselves")
+		edit("first.")
+		w.press(ann, w.button(posts, "Send the new text"))
+		w.pass(5 * time.Second)
+		w.wantTyped("frist", "first.", "first.")
+	})
+}
+
+// An edited text is what a new one would be: a command is done, and isn't typed.
+func TestAnEditIsHandledAsANewText(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ev := w.say(ann, "hello")
+		w.pass(5 * time.Second)
+		w.hub.take()
+		e := w.event(ann, intake.Edited{Text: "/help"})
+		e.Message = ev.Message
+		w.do(e)
+		w.press(ann, w.button(w.hub.take(), "Send the new text"))
+		w.pass(5 * time.Second)
+		w.wantSaid(said(w.hub.take()), "/sessions")
+		w.wantTyped("hello")
 	})
 }
 

@@ -307,6 +307,14 @@ func (s *Store) TellEdited(ctx context.Context, place adapters.Target, message s
 	return first, s.explain("look for the origin of a message", err)
 }
 
+// TellEditsAgain has a message's writer be told about edits once more: see cards.OriginStore.
+func (s *Store) TellEditsAgain(ctx context.Context, place adapters.Target, message string) error {
+	return s.exec1(
+		ctx, "have edits of a message be told again", `UPDATE origins SET edited = 0 WHERE message = ? AND adapter = ? AND chat = ?`,
+		clean(message), clean(place.Adapter), clean(place.Chat),
+	)
+}
+
 // Preferences returns how places want to be called: see cards.PreferenceStore.
 func (s *Store) Preferences(ctx context.Context) ([]cards.Preference, error) {
 	return list(ctx, s, "read preferences", func(row *sql.Rows) (p cards.Preference, err error) {
