@@ -223,30 +223,3 @@ func stateSince(s sessions.Session) time.Time {
 		return s.CreatedAt
 	}
 }
-
-// showHelp lists what a person can ask for.
-func showHelp(a *Invocation) error {
-	var b strings.Builder
-	others := false
-	for _, c := range chatCommands() {
-		if !a.Roles.Has(c.neededRole(a.Event)) {
-			others = true
-			continue
-		}
-		fmt.Fprintf(&b, "/%s", c.Name)
-		if c.Args != "" {
-			fmt.Fprintf(&b, " %s", wording.Plain(c.Args))
-		}
-		fmt.Fprintf(&b, ": %s\n\n", wording.Plain(c.Help))
-	}
-	b.WriteString("Where a place mirrors several sessions, or none, write the session's name behind the command.\n\n")
-	if a.Roles.Has(access.Operator) {
-		b.WriteString("Anything else is typed into the session of this place. 👍 on it: submitted; 🤔: typed, but nobody saw it taken. //x passes /x on.")
-	} else {
-		b.WriteString("What you write here isn't typed: that takes the role operator.")
-	}
-	if others {
-		b.WriteString("\n\nThere are other commands, for other roles.")
-	}
-	return a.replyText(b.String())
-}

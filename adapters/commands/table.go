@@ -153,6 +153,7 @@ type buttonHandler struct {
 func buttons() map[string]buttonHandler {
 	return map[string]buttonHandler{
 		"command":       {run: runChosen},
+		"all-commands":  {run: showAllCommands, repeat: true},
 		"take-back":     {run: takeBack, repeat: true},
 		"send-anyway":   {run: sendAnyway},
 		"revive":        {run: reviveAgent},

@@ -37,7 +37,12 @@ func inPast(t *testing.T, test func(w *world, home string)) {
 // pressed presses a button and returns what came.
 func (w *world) pressed(posts []adapters.Post, label string) []adapters.Post {
 	w.Helper()
-	ev := w.event(ann, intake.Pressed{Data: w.button(posts, label), Token: "t"})
+	return w.pressedBy(ann, posts, label)
+}
+
+func (w *world) pressedBy(person string, posts []adapters.Post, label string) []adapters.Post {
+	w.Helper()
+	ev := w.event(person, intake.Pressed{Data: w.button(posts, label), Token: "t"})
 	ev.Message = "picker"
 	w.do(ev)
 	return w.hub.take()

@@ -191,15 +191,59 @@ func TestHostileArguments(t *testing.T) {
 }
 
 func TestHelpSaysWhatAPersonMayDoHere(t *testing.T) {
+	inChat(t, func(w *world, id sessions.ID) {
+		count := func(help string) int { return strings.Count("\n"+help, "\n/") }
+		for person, want := range map[string]struct{ first, all int }{bob: {4, 7}, ann: {8, 22}, cleo: {8, 25}} {
+			w.say(person, "/help")
+			posts := w.hub.take()
+			help := said(posts)
+			all := said(w.pressedBy(person, posts, "All commands"))
+			if count(help) != want.first || count(all) != want.all {
+				w.Errorf("%s is shown %d and then %d commands, want %v:\n%s\n%s", person, count(help), count(all), want, help, all)
+			}
+			if n := phoneRows(help); n > 24 {
+				w.Errorf("the help for %s has %d rows of a phone, more than a screen:\n%s", person, n, help)
+			}
+			if adapters.UTF16Len(all) > 3000 {
+				w.Errorf("all commands for %s have %d letters: that's more than a message", person, adapters.UTF16Len(all))
+			}
+		}
+		s, err := w.manager.Get(string(id))
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.wantSaid(w.ask(ann, "/help"), "typed into **"+s.Name+"**")
+		w.wantSaid(w.ask(bob, "/help"), "What you write isn't typed")
+		if err := w.hub.Unbind(t.Context(), w.hub.BindingsAt(group)[0].ID); err != nil {
+			w.Fatal(err)
+		}
+		help := w.ask(ann, "/help")
+		w.wantSaid(help, "No session is mirrored here")
+		if strings.Contains(help, "/screen") {
+			w.Errorf("where there's no session, the help has\n%s", help)
+		}
+	})
+}
+
+// phoneRows is how many rows a phone shows a text in.
+func phoneRows(text string) (rows int) {
+	const columns = 42
+	for line := range strings.Lines(text) {
+		rows += max(1, (len([]rune(strings.TrimRight(line, "\n")))+columns-1)/columns)
+	}
+	return rows
+}
+
+// Telegram's own button for a new bot writes /start, with what was in the link behind it.
+func TestStartIsHelp(t *testing.T) {
 	inChat(t, func(w *world, _ sessions.ID) {
-		for person, want := range map[string]int{bob: 7, ann: 22, cleo: 25} {
-			help := w.ask(person, "/help")
-			if got := strings.Count("\n"+help, "\n/"); got != want {
-				w.Errorf("%s is shown %d commands, want %d:\n%s", person, got, want, help)
+		for _, text := range []string{"/start", "/start@our_bot from-a-link"} {
+			if got, want := w.ask(ann, text), w.ask(ann, "/help"); got != want {
+				w.Errorf("%s is answered %q", text, got)
 			}
-			if adapters.UTF16Len(help) > 3000 {
-				w.Errorf("the help for %s has %d letters: that's more than a message", person, adapters.UTF16Len(help))
-			}
+		}
+		if help := w.ask(ann, "/help"); strings.Contains(help, "/start") {
+			w.Error("the help offers it")
 		}
 	})
 }
@@ -221,20 +265,6 @@ func TestRename(t *testing.T) {
 		w.wantSaid(w.ask(bob, "/rename mine"), "takes the role operator")
 		if now, _ := w.manager.Get(string(id)); now.Name != "site" {
 			w.Errorf("it's called %q", now.Name)
-		}
-	})
-}
-
-// Telegram's own button for a new bot writes /start, with what was in the link behind it.
-func TestStartIsHelp(t *testing.T) {
-	inChat(t, func(w *world, _ sessions.ID) {
-		for _, text := range []string{"/start", "/start@our_bot from-a-link"} {
-			if got, want := w.ask(ann, text), w.ask(ann, "/help"); got != want {
-				w.Errorf("%s is answered %q", text, got)
-			}
-		}
-		if help := w.ask(ann, "/help"); strings.Contains(help, "/start") {
-			w.Error("the help offers it")
 		}
 	})
 }
