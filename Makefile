@@ -69,7 +69,7 @@ LONGEST := ./internal/app ./adapters/web ./qos/redisbucket ./internal/cli ./poll
 # make vet looks at what go test would look at again, memory is cheaper here than
 # processor time, and a test's binary is linked a third faster without what only a debugger reads.
 .PHONY: test
-test: ## all tests with short counts; installs tmux, redis-server, faketime, chromium, nginx, ssh if missing
+test: ## all tests with short counts; installs tmux, redis-server, faketime, chromium, nginx, ssh, espeak-ng if missing
 	scripts/install.sh test
 	GOGC=400 scripts/in-memory.sh $(GO) test -vet=off -ldflags=-s -count=1 -timeout 30m -parallel 8 $(TESTFLAGS) $(LONGEST) ./...
 

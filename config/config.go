@@ -24,6 +24,7 @@ type Config struct {
 	Access    Access              `yaml:"access" reload:"yes" doc:"Who may do what in chats; nobody else may do anything."`
 	People    map[string][]string `yaml:"people" keys:"name" is:"person" eg:"me: [\"telegram:123\", \"discord:456\"]" reload:"yes" doc:"Names for people over platforms."`
 	Inbound   Inbound             `yaml:"inbound" doc:"How what is written in chats gets to the sessions."`
+	Voice     Voice               `yaml:"voice" doc:"How voice notes become text."`
 	Wait      Wait                `yaml:"wait" reload:"yes" doc:"Waiting for a session's output."`
 	Mail      Mail                `yaml:"mail" doc:"Messages between sessions."`
 	Notices   Notices             `yaml:"notices" doc:"What the directors of fleets are told."`
@@ -46,6 +47,7 @@ func (f Form) Default() *Config {
 		Polling:   defaultPolling(),
 		Adapters:  f.defaultAdapters(),
 		Inbound:   defaultInbound(),
+		Voice:     defaultVoice(),
 		Prompts:   defaultPrompts(),
 		Attention: defaultAttention(),
 		Wait:      defaultWait(),

@@ -92,6 +92,7 @@ log: {level: debug, format: json}
 		Agents:    map[string]config.Agent{"claude": agent, "other": agent},
 		Access:    form().Default().Access,
 		Inbound:   form().Default().Inbound,
+		Voice:     form().Default().Voice,
 		Mail:      form().Default().Mail,
 		Notices:   form().Default().Notices,
 		Wait:      form().Default().Wait,

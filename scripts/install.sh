@@ -6,7 +6,7 @@
 #
 #   demo      tmux
 #   race      a C compiler, and tmux
-#   test      tmux, redis-server, faketime, chromium, zsh, fish, nginx, ssh and sshd
+#   test      tmux, redis-server, faketime, chromium, zsh, fish, nginx, ssh, sshd and espeak-ng
 #   pictures  tmux, chromium, and a font that has emoji
 #   agents    tmux, node 20 or newer with npm, unshare and nsenter
 #
@@ -59,6 +59,7 @@ present() {
 	nginx) have_service nginx ;;
 	ssh) have ssh ;;
 	sshd) have_service sshd ;;
+	espeak-ng) have espeak-ng ;;
 	node) have_node ;;
 	compiler) have "${CC:-cc}" || have gcc ;;
 	util-linux) have unshare && have nsenter ;;
@@ -85,7 +86,7 @@ want=''
 for what in "$@"; do
 	case $what in
 	demo) want="$want tmux" ;;
-	test) want="$want tmux redis faketime chromium zsh fish nginx ssh sshd" ;;
+	test) want="$want tmux redis faketime chromium zsh fish nginx ssh sshd espeak-ng" ;;
 	race) want="$want tmux compiler" ;;
 	pictures) want="$want tmux chromium emoji" ;;
 	agents) want="$want tmux node util-linux" ;;

@@ -74,7 +74,7 @@ func (in *Inbound) saveFiles(ctx context.Context, ev intake.Event, files []intak
 			}
 			return nil, what + " " + in.whyMissing(err, path) + again, nil
 		}
-		paths = append(paths, quotedPath(filepath.Join(path, name)))
+		paths = append(paths, filepath.Join(path, name))
 	}
 	return paths, "", nil
 }

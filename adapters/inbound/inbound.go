@@ -53,6 +53,8 @@ type Options struct {
 	// MaxFile is the size in bytes of the largest file that's taken; less than 0: none
 	// is. 0: 20 MiB, which is what Telegram's getFile gives.
 	MaxFile int64
+	// Voice makes text of voice notes; zero: they're files as others are.
+	Voice Transcription
 	// Panicked is told that a worker of Run's panicked, and is begun anew. It must not
 	// block. Nil: nobody is told.
 	Panicked func(worker string)
@@ -151,6 +153,8 @@ func New(opt Options) (*Inbound, error) {
 		StateDir: opt.StateDir, Folders: opt.Folders,
 	})
 	in.HandleButton("input", true, in.inputChosen)
+	in.HandleButton("type-spoken", true, in.typeSpoken)
+	in.HandleButton("drop-spoken", true, in.dropSpoken)
 	in.HandleButton("send-edited", true, in.sendEdited)
 	in.HandleButton("run-stale", true, in.runStale)
 	in.HandleButton("skip-stale", true, in.skipStale)

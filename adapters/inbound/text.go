@@ -175,23 +175,42 @@ func (in *Inbound) runWaiting(a *commands.Invocation, w cards.DeferredText, s se
 
 // typeText has a text typed, with the paths of its files behind it.
 func (in *Inbound) typeText(ctx context.Context, ev intake.Event, s intake.Said, to sessions.Session) (commands.EventResult, error) {
-	text := s.Text
-	if strings.HasPrefix(text, "//") {
-		text = text[1:]
+	if strings.HasPrefix(s.Text, "//") {
+		s.Text = s.Text[1:]
 	}
+	switch {
+	case in.isVoice(s):
+		return in.typeVoice(ctx, ev, s, to)
+	case len(s.Files) == 0:
+		return in.typeInput(ctx, ev, s.Text, to)
+	}
+	paths, problem, err := in.saveFiles(ctx, ev, s.Files, to)
+	if err != nil {
+		return commands.EventResult{}, err
+	}
+	if problem != "" {
+		return in.refuseFiles(ev, to, problem), nil
+	}
+	return in.typeInput(ctx, ev, withPaths(s.Text, paths), to)
+}
+
+// withPaths is a text with paths behind it, as they're typed.
+func withPaths(text string, paths []string) string {
+	for _, path := range paths {
+		text += " " + quotedPath(path)
+	}
+	return strings.TrimSpace(text)
+}
+
+// refuseFiles says why files can't be had.
+func (in *Inbound) refuseFiles(ev intake.Event, to sessions.Session, problem string) commands.EventResult {
+	in.ReplyText(ev, "refused", qos.Interactive, "Nothing was typed. "+wording.Plain(problem))
+	return commands.EventResult{Session: to.ID, Outcome: "file refused"}
+}
+
+// typeInput has a text typed as it is.
+func (in *Inbound) typeInput(ctx context.Context, ev intake.Event, text string, to sessions.Session) (commands.EventResult, error) {
 	d := commands.EventResult{Session: to.ID}
-	if len(s.Files) > 0 {
-		paths, problem, err := in.saveFiles(ctx, ev, s.Files, to)
-		if err != nil {
-			return commands.EventResult{}, err
-		}
-		if problem != "" {
-			in.ReplyText(ev, "refused", qos.Interactive, "Nothing was typed. "+wording.Plain(problem))
-			d.Outcome = "file refused"
-			return d, nil
-		}
-		text = strings.TrimSpace(text + " " + strings.Join(paths, " "))
-	}
 	o := cards.InputOrigin{Key: ev.Key, Place: ev.Place, Message: ev.Message, Person: ev.Person.ID, Session: to.ID, At: ev.At}
 	if err := in.opt.Store.AddOrigin(ctx, o); err != nil {
 		return commands.EventResult{}, fmt.Errorf("keep where a text came from: %w", err)

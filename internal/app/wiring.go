@@ -34,6 +34,7 @@ import (
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/internal/ttywatch"
+	"github.com/panebridge/panebridge/internal/voice"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -404,8 +405,12 @@ func (d *daemon) buildInbound() error {
 	for _, p := range d.platforms {
 		platforms = append(platforms, p.Inbound())
 	}
-	var err error
+	speech, err := transcription(d.config.Voice)
+	if err != nil {
+		return err
+	}
 	d.inbound, err = inbound.New(inbound.Options{
+		Voice:     speech,
 		Platforms: platforms, Sessions: masked.Sessions{Questions: callers.Questions{Manager: d.manager, Consent: d.consent}, Masker: d.masker}, Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Devices: d.devices(), Interrupt: d.interruptKeys, Paired: d.hideCode,
 		Store: masked.Store{Store: d.store, Log: adapters.MaskedLog(d.store, d.masker)}, Finder: d.finder(), Access: accessConfig(d.config),
 		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
@@ -416,6 +421,18 @@ func (d *daemon) buildInbound() error {
 		d.hub.SetInbound(d.inbound)
 	}
 	return err
+}
+
+// transcription is how voice notes become text.
+func transcription(c config.Voice) (inbound.Transcription, error) {
+	if !c.IsOn() {
+		return inbound.Transcription{}, nil
+	}
+	t, err := voice.New(voice.Options{Command: c.Command, URL: c.URL, KeyFile: c.KeyFile, Model: c.Model, Language: c.Language, Within: c.Within.Duration()})
+	if err != nil {
+		return inbound.Transcription{}, err
+	}
+	return inbound.Transcription{Transcribe: t.Transcribe, Confirm: c.Confirm}, nil
 }
 
 // finder finds lines for chats; nil: nothing can be searched.

@@ -73,6 +73,7 @@ var rules = map[string][]string{
 	"internal/redisbots":     {"adapters/all", "adapters/telegram", "config", "internal/api", "internal/findings", "internal/regular", "qos", "qos/redisbucket"},
 	"internal/recorder":      {"internal/recording/format", "internal/redact", "sessions", "sessions/agent", "sessions/tmux", "sessions/transcript"},
 	"internal/ttywatch":      {},
+	"internal/voice":         {"internal/findings", "internal/regular"},
 	"internal/push":          {"adapters/cards", "adapters/wording", "internal/memnet", "sessions"}, // memnet: its tests
 	"internal/push/pushtest": {},                                                                    // nothing else of ours: it doesn't share our mistakes
 	"sessions/viewing":       {"polling", "sessions"},
