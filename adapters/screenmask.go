@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,8 +13,27 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// ScreenLines is how many of a log's last lines decide what's masked on a screen below them.
-const ScreenLines = redact.Before
+// screenLines is how many of a log's last lines decide what's masked on a screen below them.
+const screenLines = redact.Before
+
+// ScreenLog is what of a log decides what's masked on a screen below it; it isn't masked itself. Its methods do I/O.
+type ScreenLog interface {
+	lineReader
+	// Head returns the number of the newest line, and the row of the newest gap.
+	Head(ctx context.Context, id sessions.ID) (line, gap int64, err error)
+}
+
+// MaskScreenOf masks rows of a session's screen by MaskScreen. Of the log it goes by what can be read.
+func MaskScreenOf(ctx context.Context, m *redact.Masker, l ScreenLog, id sessions.ID, rows []string) []string {
+	if len(rows) == 0 {
+		return rows
+	}
+	var last sessions.Output
+	if head, _, err := l.Head(ctx, id); err == nil {
+		last, _ = l.Read(ctx, id, max(1, head-screenLines+1), screenLines)
+	}
+	return MaskScreen(m, last.Lines, rows)
+}
 
 // MaskScreen masks rows of a session's screen, which may have SGR sequences. A screen shows a part of what was written: so a row is
 // masked, too, where a secret goes on that began in the log's last lines, where it's of one of these in which something is

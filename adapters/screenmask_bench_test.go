@@ -16,7 +16,7 @@ func BenchmarkMaskScreen(b *testing.B) {
 	}
 	var last []sessions.Line
 	var rows []string
-	for i := range ScreenLines {
+	for i := range screenLines {
 		last = append(last, sessions.Line{Text: fmt.Sprintf("line %d of what an agent says, about as long as lines mostly are", i)})
 	}
 	for i := range 50 {

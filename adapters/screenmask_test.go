@@ -64,7 +64,7 @@ func TestNoRowOfAKeyIsOnAScreen(t *testing.T) {
 		for i, text := range lines[:logged] {
 			last = append(last, sessions.Line{N: int64(i + 1), Text: text})
 		}
-		last, rows = last[max(0, len(last)-ScreenLines):], rows[top:]
+		last, rows = last[max(0, len(last)-screenLines):], rows[top:]
 		for i, row := range MaskScreen(m, last, rows) {
 			for _, k := range key {
 				for part := k; len(part) > 0; part = part[min(columns, len(part)):] {

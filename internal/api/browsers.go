@@ -466,17 +466,7 @@ func (a *api) hiddenScreen(ctx context.Context, id sessions.ID, rows []string) [
 	if a.opts.Masker == nil {
 		return rows
 	}
-	return adapters.MaskScreen(a.opts.Masker, a.lastLog(ctx, id), rows)
-}
-
-// lastLog are the last lines of a session's log that decide what's masked below them: what can be read of them.
-func (a *api) lastLog(ctx context.Context, id sessions.ID) []sessions.Line {
-	head, _, err := a.opts.Output.Head(ctx, id)
-	if err != nil {
-		return nil
-	}
-	out, _ := a.opts.Output.Read(ctx, id, max(1, head-adapters.ScreenLines+1), adapters.ScreenLines)
-	return out.Lines
+	return adapters.MaskScreenOf(ctx, a.opts.Masker, a.opts.Output, id, rows)
 }
 
 // hidden are rows without secrets.

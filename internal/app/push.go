@@ -8,8 +8,6 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/internal/browsers"
-	"github.com/panebridge/panebridge/internal/callers"
-	"github.com/panebridge/panebridge/internal/masked"
 	"github.com/panebridge/panebridge/internal/push"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -22,9 +20,8 @@ func (d *daemon) buildPusher(ctx context.Context) error {
 	if !d.config.Adapters.Web.Enabled {
 		return nil
 	}
-	asked := masked.Sessions{Questions: callers.Questions{Manager: d.manager, Consent: d.consent}, Masker: d.masker}
 	d.pusher = push.New(push.Options{
-		Store: d.store, Notes: d.store.Notes(pushNotes), Prompts: asked.Prompts, Mask: d.masker.Line,
+		Store: d.store, Notes: d.store.Notes(pushNotes), Prompts: d.maskedSessions().Prompts, Mask: d.masker.Line,
 		Name: func(id sessions.ID) (string, bool) {
 			s, err := d.manager.Get(string(id))
 			return d.masker.Line(s.Name), err == nil

@@ -1,8 +1,12 @@
 package app_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +14,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // A session prints secrets of several kinds, the daemon's own among them, cut into two
@@ -81,6 +86,43 @@ printf 'again ghp_%[5]s\n'; sleep 0.5; echo '%[6]s, over'; exec cat`, github, ow
 	}
 	if screen, err := d.api.Screen(d.ctx(), "leaky", "text"); err != nil || !strings.Contains(screen, github) {
 		t.Errorf("on the command line the screen is %q, %v", screen, err)
+	}
+}
+
+// A private key whose beginning has left the screen is masked on it, as it is on the page's terminal.
+func TestTheMiddleOfAKeyIsMaskedOnAScreenInAChat(t *testing.T) {
+	slow(t)
+	b, d := newBothPlatforms(t)
+	d.cfg.Access.Operators = b.people()
+	d.start()
+	random := rand.New(rand.NewPCG(drawtest.Seed(t), 1))
+	raw := make([]byte, 48*120)
+	for i := range raw {
+		raw[i] = byte(random.Uint32())
+	}
+	var key []string
+	for text := base64.StdEncoding.EncodeToString(raw); len(text) > 0; text = text[64:] {
+		key = append(key, text[:64])
+	}
+	file := filepath.Join(t.TempDir(), "key.pem")
+	if err := os.WriteFile(file, []byte("-----BEGIN PRIVATE KEY-----\n"+strings.Join(key, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "leaky", Command: []string{"sh", "-c", "cat " + file + "; echo the last row; exec cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.await("the last line", d.has(s.ID, "the last row"))
+	topic, _ := b.awaitPlaces(d, "leaky")
+	if _, err := b.ann.Say(topic, "/screen text"); err != nil {
+		t.Fatal(err)
+	}
+	d.await("the screen", func() bool { return strings.Count(b.sent(t), "the last row") >= 3 }) // two mirrors and this
+	text := b.sent(t)
+	for _, row := range key {
+		if strings.Contains(text, row[:32]) {
+			t.Fatalf("a row of the key is shown: %q", row)
+		}
 	}
 }
 

@@ -411,7 +411,7 @@ func (d *daemon) buildInbound() error {
 	}
 	d.inbound, err = inbound.New(inbound.Options{
 		Voice:     speech,
-		Platforms: platforms, Sessions: masked.Sessions{Questions: callers.Questions{Manager: d.manager, Consent: d.consent}, Masker: d.masker}, Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Devices: d.devices(), Interrupt: d.interruptKeys, Paired: d.hideCode,
+		Platforms: platforms, Sessions: d.maskedSessions(), Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Devices: d.devices(), Interrupt: d.interruptKeys, Paired: d.hideCode,
 		Store: masked.Store{Store: d.store, Log: adapters.MaskedLog(d.store, d.masker)}, Finder: d.finder(), Access: accessConfig(d.config),
 		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
 		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: maxFileOf(d.config.Inbound), StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Mask: d.masker.Line,
@@ -433,6 +433,11 @@ func transcription(c config.Voice) (inbound.Transcription, error) {
 		return inbound.Transcription{}, err
 	}
 	return inbound.Transcription{Transcribe: t.Transcribe, Confirm: c.Confirm}, nil
+}
+
+// maskedSessions are the sessions as chats and notifications see them.
+func (d *daemon) maskedSessions() masked.Sessions {
+	return masked.Sessions{Questions: callers.Questions{Manager: d.manager, Consent: d.consent}, Masker: d.masker, Log: outputLog{d.store}}
 }
 
 // finder finds lines for chats; nil: nothing can be searched.
