@@ -41,7 +41,7 @@ func pushService(t *testing.T) (*pushtest.Service, push.Route) {
 			t.Errorf("the push service ended with %v", err)
 		}
 	})
-	return s, push.Route{Loopback: true, Roots: roots}
+	return s, push.Route{Loopback: true, AnyPort: true, Roots: roots}
 }
 
 // A browser subscribes, and is told what a program asks, without its secret; also when the daemon was restarted before it could

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -28,14 +29,20 @@ const (
 	// status and Retry-After, and a refusal's first words for the log.
 	maxHead   = 16 << 10
 	maxAnswer = 512
+	// servicePort is where all push services are: whoever could name another might look by the daemon for
+	// what listens elsewhere.
+	servicePort = 443
 )
 
 // Route is how push services are reached. Its zero value is the internet, and nothing of the machine or
-// of networks beside it: an endpoint is an address that a browser names. The configuration can't change
-// it; tests do.
+// of networks beside it, their public addresses included: an endpoint is an address that a browser names.
+// The configuration can't change it; tests do.
 type Route struct {
-	Loopback bool           // this machine's addresses are as good as public ones
+	Loopback bool           // loopback is as good as public addresses
+	AnyPort  bool           // each port is as good as servicePort
 	Roots    *x509.CertPool // whose certificates are good; nil: the system's
+	// Own are the addresses of the machine, with their networks; nil: as the system says.
+	Own func() ([]net.Addr, error)
 	// Lookup finds the addresses of a name; nil: as the system does.
 	Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 	// Dial makes connections; nil: to public addresses alone.
@@ -44,9 +51,10 @@ type Route struct {
 
 var errElsewhere = errors.New("the address isn't one of the public internet's")
 
-// CheckEndpoint returns an error that wraps sessions.ErrInvalid unless an endpoint is https at public
-// addresses. It asks the system for the name's, and is asked again when something's sent: a name may
-// point elsewhere by then.
+// CheckEndpoint returns an error that wraps sessions.ErrInvalid, or ErrUnavailable, unless an endpoint is https
+// at public addresses. It asks the system for the name's, and is asked again when something's sent: a name may
+// point elsewhere by then. The error tells nothing about names and addresses that isn't in the endpoint: whoever
+// names one could ask so what there is in the machine's networks.
 func (r Route) CheckEndpoint(ctx context.Context, endpoint string) error {
 	wrong := func(why string) error {
 		return fmt.Errorf("%w push endpoint: %s; take it as PushSubscription.endpoint has it", sessions.ErrInvalid, why)
@@ -59,6 +67,14 @@ func (r Route) CheckEndpoint(ctx context.Context, endpoint string) error {
 		return wrong("it must be an https address")
 	case u.User != nil || u.Fragment != "":
 		return wrong("it must have neither a user nor a fragment")
+	case u.Port() != "" && u.Port() != strconv.Itoa(servicePort) && !r.AnyPort:
+		return wrong("it must be at port 443, as those of all push services are")
+	}
+	if a, err := netip.ParseAddr(u.Hostname()); err == nil {
+		if !r.allows(a) {
+			return wrong(u.Hostname() + " isn't an address of the public internet")
+		}
+		return nil
 	}
 	lookup := r.Lookup
 	if lookup == nil {
@@ -67,18 +83,47 @@ func (r Route) CheckEndpoint(ctx context.Context, endpoint string) error {
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
 	found, err := lookup(ctx, "ip", u.Hostname())
-	if err != nil || len(found) == 0 {
-		return fmt.Errorf("%w: the push service %s can't be looked up (%w)", sessions.ErrUnavailable, u.Hostname(), err)
-	}
-	if i := slices.IndexFunc(found, func(a netip.Addr) bool { return !r.allows(a) }); i >= 0 {
-		return wrong(fmt.Sprintf("%s is at %s, which isn't an address of the public internet", u.Hostname(), found[i]))
+	// What's found may be an address of IPv4 in the form of one of IPv6, as that of a name in /etc/hosts is.
+	if err != nil || len(found) == 0 || slices.ContainsFunc(found, func(a netip.Addr) bool { return !r.allows(a.Unmap()) }) {
+		return fmt.Errorf("%w: no push service is known here as %s: it must be a name of public addresses alone", sessions.ErrUnavailable, u.Hostname())
 	}
 	return nil
 }
 
 // allows reports whether something may be sent to an address.
 func (r Route) allows(a netip.Addr) bool {
-	return isPublic(a) || r.Loopback && a.Unmap().IsLoopback()
+	if r.Loopback && a.Unmap().IsLoopback() {
+		return true
+	}
+	return isPublic(a) && !r.isBeside(a)
+}
+
+// A network of the machine's is one beside it if its prefix has so many bits at least: shorter ones are none
+// that anybody has at one place.
+const (
+	leastBits4 = 16
+	leastBits6 = 48
+)
+
+// isBeside reports whether an address is the machine's own, or one of the networks that it's in: those may be public,
+// and are reached from within past all that guards them. Where the system doesn't say which they are, all are.
+func (r Route) isBeside(a netip.Addr) bool {
+	own := r.Own
+	if own == nil {
+		own = net.InterfaceAddrs
+	}
+	all, err := own()
+	return err != nil || slices.ContainsFunc(all, func(one net.Addr) bool {
+		network, err := netip.ParsePrefix(one.String())
+		if err != nil {
+			return false // an interface without an address
+		}
+		least := leastBits6
+		if network.Addr().Is4() {
+			least = leastBits4
+		}
+		return network.Addr() == a || network.Bits() >= least && network.Contains(a)
+	})
 }
 
 // client makes the client by which everything is sent. It follows no redirect, and uses no proxy, which
@@ -88,7 +133,7 @@ func (r Route) client() *http.Client {
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: exchangeTime, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 			to, err := netip.ParseAddrPort(address)
-			if err != nil || !r.allows(to.Addr()) {
+			if err != nil || !r.allows(to.Addr()) || to.Port() != servicePort && !r.AnyPort {
 				return fmt.Errorf("connect to %s: %w", address, errElsewhere)
 			}
 			return nil

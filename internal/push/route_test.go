@@ -20,9 +20,21 @@ import (
 
 // An endpoint is https at public addresses: whoever names another gets an error that says what would be right.
 func TestEndpointsAreThoseOfThePublicInternet(t *testing.T) {
+	const unknown = "must be a name of public addresses alone"
 	for endpoint, want := range map[string]string{
 		"https://8.8.8.8/push":                              "",
-		"https://8.8.8.8:8443/push":                         "",
+		"https://8.8.8.8:443/push":                          "",
+		"https://8.8.8.8:8443/push":                         "must be at port 443",
+		"https://8.8.8.8:22/":                               "must be at port 443",
+		"https://8.8.8.8:0443/":                             "must be at port 443",
+		"https://good.example:8443/":                        "must be at port 443",
+		"https://5.9.1.2/":                                  "isn't an address of the public internet", // the machine's own
+		"https://5.9.1.3/":                                  "",                                        // beside it at its provider's
+		"https://81.2.69.160/":                              "isn't an address of the public internet", // of a network it's in
+		"https://81.2.70.1/":                                "",
+		"https://[2a02:8071:1::99]/":                        "isn't an address of the public internet", // behind the same router
+		"https://[2a02:8071:2::99]/":                        "",
+		"https://1.2.3.4/":                                  "", // of a network that's none: 0.0.0.0/0
 		"https://[2001:4860:4860::8888]/push":               "",
 		"https://100.63.255.255/x":                          "", // beside CGNAT
 		"https://172.32.0.1/x":                              "",
@@ -35,7 +47,8 @@ func TestEndpointsAreThoseOfThePublicInternet(t *testing.T) {
 		"https://8.8.8.8/push#x":                            "neither a user nor a fragment",
 		"https://8.8.8.8/" + strings.Repeat("x", 2048):      "longer than 2048 bytes",
 		"https://127.0.0.1/":                                "isn't an address of the public internet",
-		"https://127.9.9.9:7333/":                           "isn't an address of the public internet",
+		"https://127.9.9.9:7333/":                           "must be at port 443",
+		"https://127.9.9.9/":                                "isn't an address of the public internet",
 		"https://0.0.0.0/":                                  "isn't an address of the public internet",
 		"https://10.1.2.3/":                                 "isn't an address of the public internet",
 		"https://100.64.0.1/":                               "isn't an address of the public internet", // CGNAT, and a tailnet
@@ -64,16 +77,22 @@ func TestEndpointsAreThoseOfThePublicInternet(t *testing.T) {
 		"https://[2001:db8::1]/":                            "isn't an address of the public internet",
 		"https://[2002:7f00:1::1]/":                         "isn't an address of the public internet", // 6to4 of 127.0.0.1
 		"https://[3fff::1]/":                                "isn't an address of the public internet",
-		"https://both.example/":                             "isn't an address of the public internet", // one of two
-		"https://lost.example/":                             "can't be looked up",
-		"https://2130706433/":                               "can't be looked up", // a number isn't an address
+		"https://both.example/":                             unknown, // one of two
+		"https://beside.example/":                           unknown,
+		"https://beside.example./":                          unknown,
+		"https://lost.example/":                             unknown,
+		"https://hosts.example/":                            "",
+		"https://2130706433/":                               unknown, // a number isn't an address
+		"https://127。0。0。1/":                                unknown,
 		"https://good.example/" + strings.Repeat("x", 1000): "",
 	} {
 		found := map[string][]netip.Addr{
 			"good.example": {netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("2001:4860:4860::8888")},
 			"both.example": {netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("127.0.0.1")},
+			// As the system's resolver has those of /etc/hosts.
+			"hosts.example": {netip.MustParseAddr("::ffff:8.8.8.8")}, "beside.example": {netip.MustParseAddr("::ffff:10.1.2.3")}, "beside.example.": {netip.MustParseAddr("::ffff:10.1.2.3")},
 		}
-		r := push.Route{Lookup: func(_ context.Context, _, host string) ([]netip.Addr, error) {
+		r := push.Route{Own: addresses("127.0.0.1/8", "5.9.1.2/32", "81.2.69.142/24", "1.2.3.5/0", "2a02:8071:1::7/64", "fe80::7/64"), Lookup: func(_ context.Context, _, host string) ([]netip.Addr, error) {
 			if a, err := netip.ParseAddr(host); err == nil {
 				return []netip.Addr{a}, nil
 			}
@@ -89,6 +108,54 @@ func TestEndpointsAreThoseOfThePublicInternet(t *testing.T) {
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, sessions.ErrInvalid) && !errors.Is(err, sessions.ErrUnavailable)):
 			t.Errorf("%.60s: %v, want one that says %q", endpoint, err, want)
 		}
+	}
+}
+
+// addresses are those of a machine.
+func addresses(prefixes ...string) func() ([]net.Addr, error) {
+	return func() (all []net.Addr, err error) {
+		for _, p := range prefixes {
+			at, network, err := net.ParseCIDR(p)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, &net.IPNet{IP: at, Mask: network.Mask})
+		}
+		return all, nil
+	}
+}
+
+// A name of the machine's networks is refused as one that isn't known, with nothing about it: whoever may see sessions could
+// else ask what there is.
+func TestARefusalTellsNothingOfTheNetwork(t *testing.T) {
+	said := map[string]bool{}
+	for _, answer := range []struct {
+		at  []netip.Addr
+		err error
+	}{
+		{at: []netip.Addr{netip.MustParseAddr("10.1.2.3")}},
+		{at: []netip.Addr{netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("fd00::7")}},
+		{err: &net.DNSError{Err: "no such host", Name: "db.corp", Server: "10.0.0.53:53", IsNotFound: true}},
+		{err: &net.DNSError{Err: "server misbehaving", Name: "db.corp", Server: "10.0.0.53:53"}},
+		{},
+	} {
+		r := push.Route{Lookup: func(context.Context, string, string) ([]netip.Addr, error) { return answer.at, answer.err }}
+		err := r.CheckEndpoint(t.Context(), "https://db.corp/")
+		if !errors.Is(err, sessions.ErrUnavailable) {
+			t.Fatalf("%v: %v", answer, err)
+		}
+		said[err.Error()] = true
+	}
+	if len(said) != 1 {
+		t.Errorf("it's said in %d ways: %v", len(said), said)
+	}
+}
+
+// Where the system doesn't say which addresses are the machine's, none is taken for another's.
+func TestUnknownAddressesOfTheMachine(t *testing.T) {
+	r := push.Route{Own: func() ([]net.Addr, error) { return nil, errors.New("the system doesn't say") }}
+	if err := r.CheckEndpoint(t.Context(), "https://8.8.8.8/"); !errors.Is(err, sessions.ErrInvalid) {
+		t.Error(err)
 	}
 }
 
@@ -110,7 +177,7 @@ func loopback(t *testing.T) (*pushtest.Service, push.Route) {
 	}
 	s := &pushtest.Service{Origin: "https://localhost:" + port}
 	serve(t, tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{certificate}}), s)
-	return s, push.Route{Roots: roots}
+	return s, push.Route{Roots: roots, AnyPort: true}
 }
 
 func serve(t *testing.T, l net.Listener, h http.Handler) {
@@ -129,7 +196,17 @@ func serve(t *testing.T, l net.Listener, h http.Handler) {
 // pushes has a Pusher that goes by a route push one question to a device, and returns what becomes of it.
 func pushes(t *testing.T, r push.Route, s *pushtest.Service) (*pushtest.Device, func() push.Standing) {
 	t.Helper()
-	store := pushstoretest.New()
+	p := begin(t, r, pushstoretest.New())
+	d := s.Subscribe(p.PublicKey())
+	if err := p.Subscribe(t.Context(), time.Now(), push.Subscription{Browser: "br_1", Endpoint: d.Endpoint, Key: d.Key, Auth: d.Auth, Wishes: all()}); err != nil {
+		t.Fatal(err)
+	}
+	return d, func() push.Standing { st, _ := p.Find("br_1"); return st }
+}
+
+// begin has a Pusher run until the test ends. A session asks a question.
+func begin(t *testing.T, r push.Route, store *pushstoretest.Memory) *push.Pusher {
+	t.Helper()
 	p := push.New(push.Options{
 		Store: store, Notes: store, Route: r, Mask: masked, RingAfter: func() time.Duration { return 0 },
 		Prompts: func() []sessions.Prompt {
@@ -150,11 +227,7 @@ func pushes(t *testing.T, r push.Route, s *pushtest.Service) (*pushtest.Device, 
 			t.Errorf("the Pusher ended with %v", err)
 		}
 	})
-	d := s.Subscribe(p.PublicKey())
-	if err := p.Subscribe(t.Context(), time.Now(), push.Subscription{Browser: "br_1", Endpoint: d.Endpoint, Key: d.Key, Auth: d.Auth, Wishes: all()}); err != nil {
-		t.Fatal(err)
-	}
-	return d, func() push.Standing { st, _ := p.Find("br_1"); return st }
+	return p
 }
 
 func await(t *testing.T, what string, is func() bool) {
@@ -186,6 +259,25 @@ func TestANameThatPointsElsewhereLaterIsRefused(t *testing.T) {
 	d, standing := pushes(t, r, s)
 	await(t, "the failure", func() bool { return standing().Trouble == "the push service can't be reached" })
 	if d.Asked() != 0 {
+		t.Error("the service was asked all the same")
+	}
+}
+
+// Another port than a push service's is refused when something's sent, too: it may be that of an endpoint that was taken before.
+func TestAnotherPortIsRefusedLater(t *testing.T) {
+	s, r := loopback(t)
+	r.Loopback = true
+	d, _ := pushes(t, r, s)
+	await(t, "the question", func() bool { return len(d.Messages()) == 1 })
+
+	r.AnyPort = false
+	store := pushstoretest.New()
+	if err := store.PutPushSubscription(t.Context(), push.Subscription{Browser: "br_1", Endpoint: d.Endpoint, Key: d.Key, Auth: d.Auth, Wishes: all()}); err != nil {
+		t.Fatal(err)
+	}
+	p := begin(t, r, store)
+	await(t, "the failure", func() bool { st, _ := p.Find("br_1"); return st.Trouble == "the push service can't be reached" })
+	if d.Asked() != 1 {
 		t.Error("the service was asked all the same")
 	}
 }
