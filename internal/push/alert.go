@@ -131,7 +131,7 @@ type notification struct {
 	Text    string      `json:"text"`
 	Key     string      `json:"key"`            // of the alert
 	Over    bool        `json:"over,omitempty"` // it holds no longer
-	Sent    int64       `json:"sent"`           // in milliseconds since 1970: what was sent before doesn't take the place of this
+	Sent    int64       `json:"sent"`           // one of sentNumbers: what has a lesser one doesn't take the place of this
 }
 
 // topicOf names a session's alerts to the push service, which replaces what waits there by what's newer.

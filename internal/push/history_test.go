@@ -39,7 +39,7 @@ func browserID(n int) string      { return fmt.Sprintf("br_%d", n) }
 func drawStep(rt *rapid.T) step {
 	s := step{
 		do: rapid.SampledFrom([]string{
-			"ask", "ask", "ask", "answer", "answer", "end", "end", "begin", "exit", "revive", "restart", "wait", "wait", "wait", "wish", "wish",
+			"ask", "ask", "ask", "answer", "answer", "end", "end", "begin", "exit", "revive", "restart", "kill", "wait", "wait", "wait", "wish", "wish",
 			"revoke", "subscribe", "break", "break", "away", "forget", "gone",
 		}).Draw(rt, "do"),
 		device: rapid.IntRange(0, devicesDrawn-1).Draw(rt, "device"), session: rapid.IntRange(0, sessionsDrawn-1).Draw(rt, "session"),
@@ -61,6 +61,10 @@ func drawStep(rt *rapid.T) step {
 			{},
 			{Taken: true},
 			{Status: 400},
+			{Status: 400, After: 3 * time.Second},
+			{Status: 429, RetryAfter: "30", After: 10 * time.Second},
+			{Status: 503, After: 8 * time.Second, Taken: true},
+			{Status: 201, After: 5 * time.Second, Taken: true},
 			{Status: 201, Taken: true},
 			{Status: 200, Taken: true},
 		}), 1, 4).Draw(rt, "answers")
@@ -169,6 +173,12 @@ func (p *player) take(s step) {
 	case "wait":
 		time.Sleep(s.wait)
 	case "restart":
+		p.stop()
+		if err := p.start(); err != nil {
+			p.complain("starting: %v", err)
+		}
+	case "kill":
+		p.store = p.store.Fork() // what the old one keeps from now on is lost
 		p.stop()
 		if err := p.start(); err != nil {
 			p.complain("starting: %v", err)

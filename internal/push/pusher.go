@@ -52,17 +52,21 @@ type Options struct {
 
 // Pusher notifies devices. Its methods may be called at once; what's sent is sent by Run alone.
 type Pusher struct {
-	opt    Options
-	key    vapidKey
-	client *http.Client
-	wake   chan struct{} // of Run; holds one token
+	opt     Options
+	key     vapidKey
+	client  *http.Client
+	wake    chan struct{} // of Run; holds one token
+	numbers sentNumbers
 
-	writing sync.Mutex // held during the store's I/O about subscriptions, before mu
+	// writing is held, before mu, during the store's I/O about subscriptions, and for reading during that about
+	// what devices show: that's kept of none that was replaced meanwhile.
+	writing sync.RWMutex
 
-	mu    sync.Mutex // never held during I/O
-	subs  map[string]*subscriber
-	last  map[sessions.ID]Alert // ends and failures
-	dirty map[sessions.ID]bool  // of these the store doesn't have last as it is
+	mu      sync.Mutex // never held during I/O
+	subs    map[string]*subscriber
+	sending map[string]bool       // browsers to which a message is under way
+	last    map[sessions.ID]Alert // ends and failures
+	dirty   map[sessions.ID]bool  // of these the store doesn't have last as it is
 }
 
 // subscriber is a subscription with how things stand with it.
@@ -81,13 +85,19 @@ func New(o Options) *Pusher {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Pusher{opt: o, client: o.Route.client(), wake: make(chan struct{}, 1), subs: map[string]*subscriber{}, last: map[sessions.ID]Alert{}, dirty: map[sessions.ID]bool{}}
+	return &Pusher{
+		opt: o, client: o.Route.client(), wake: make(chan struct{}, 1), numbers: sentNumbers{notes: o.Notes},
+		subs: map[string]*subscriber{}, sending: map[string]bool{}, last: map[sessions.ID]Alert{}, dirty: map[sessions.ID]bool{},
+	}
 }
 
 // Load reads the key and who is subscribed.
 func (p *Pusher) Load(ctx context.Context) error {
 	var err error
 	if p.key, err = loadKey(ctx, p.opt.Notes); err != nil {
+		return err
+	}
+	if err = p.numbers.load(ctx); err != nil {
 		return err
 	}
 	all, err := p.opt.Store.PushSubscriptions(ctx)

@@ -161,6 +161,10 @@ func TestWhatAServiceAnswersIsHeeded(t *testing.T) {
 		{"429 with seconds", pushtest.Answer{Status: 429, RetryAfter: "120"}, 2 * time.Minute, 3 * time.Minute},
 		{"429 with a date", pushtest.Answer{Status: 429, RetryAfter: "Sat, 01 Jan 2000 00:10:00 GMT"}, 10 * time.Minute, 11 * time.Minute},
 		{"429 for ever", pushtest.Answer{Status: 429, RetryAfter: "99999999999"}, 6 * time.Hour, 7 * time.Hour},
+		{"429 for longer than there's time", pushtest.Answer{Status: 429, RetryAfter: strings.Repeat("9", 30)}, 6 * time.Hour, 7 * time.Hour},
+		{"429 until another year", pushtest.Answer{Status: 429, RetryAfter: "Fri, 31 Dec 2027 23:59:59 GMT"}, 6 * time.Hour, 7 * time.Hour},
+		{"429 until a time that's over", pushtest.Answer{Status: 429, RetryAfter: "Fri, 31 Dec 1999 23:59:59 GMT"}, 10 * time.Second, 15 * time.Second},
+		{"503 for less than nothing", pushtest.Answer{Status: 503, RetryAfter: "-5"}, 10 * time.Second, 15 * time.Second},
 		{"429 with nonsense", pushtest.Answer{Status: 429, RetryAfter: "soon"}, 10 * time.Second, 15 * time.Second},
 		{"500", pushtest.Answer{Status: 500}, 10 * time.Second, 15 * time.Second},
 		{"503 with seconds", pushtest.Answer{Status: 503, RetryAfter: "60"}, time.Minute, 2 * time.Minute},
@@ -192,6 +196,138 @@ func TestWhatAServiceAnswersIsHeeded(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Services that hang, as those that a device has made up may, delay no other device's question, and no end of the daemon.
+func TestServicesThatHangDelayNobody(t *testing.T) {
+	inWorld(t, func(w *world, d *pushtest.Device) {
+		hanging := map[string]*pushtest.Device{}
+		for n := range 20 {
+			browser := fmt.Sprintf("br_%d", n+2)
+			hanging[browser] = w.service.Subscribe(w.pusher.PublicKey())
+			hanging[browser].SetHangs(true)
+			if err := w.subscribe(browser, hanging[browser], all()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for n := range 20 {
+			w.name(sessionID(n), "many")
+			w.ask(sessionID(n), fmt.Sprintf("pr_%d", n), fmt.Sprintf("Question %d?", n))
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if got := len(d.Messages()); got != 20 {
+			t.Errorf("a second later %d questions of 20 have come", got)
+		}
+		for _, h := range hanging {
+			if h.Asked() != 1 {
+				t.Errorf("one that hangs was asked %d times at once", h.Asked())
+			}
+			h.SetHangs(false)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		for browser, h := range hanging {
+			if got := len(h.Messages()); got != 20 {
+				t.Errorf("%s got %d questions when it was answered again", browser, got)
+			}
+			h.SetHangs(true)
+		}
+		w.answer("pb_1")
+		synctest.Wait()
+		began := time.Now()
+		w.stop()
+		if took := time.Since(began); took > 0 {
+			t.Errorf("it ended %v later", took)
+		}
+		if err := w.start(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A device that subscribes anew, at another endpoint, while a message to the old one is under way shows nothing of that one's:
+// it's told no end of what it wasn't told, also behind a restart.
+func TestAnotherEndpointShowsNothingOfTheOld(t *testing.T) {
+	inWorld(t, func(w *world, d *pushtest.Device) {
+		w.ask("pb_1", "pr_1", "Go on?")
+		synctest.Wait()
+		w.service.Break(pushtest.Answer{Status: 400, After: 5 * time.Second})
+		w.answer("pb_1")
+		time.Sleep(time.Second)
+		anew := w.service.Subscribe(w.pusher.PublicKey())
+		if err := w.subscribe("br_1", anew, all()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		w.stop()
+		if err := w.start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		if len(d.Messages()) != 1 || anew.Asked() != 0 {
+			t.Errorf("the old endpoint got %d messages, the new one %d", len(d.Messages()), anew.Asked())
+		}
+	})
+}
+
+// A later message has a greater number, also behind a restart with a clock that was set back: a device would else take a new
+// question for a late one.
+func TestALaterMessageHasAGreaterNumber(t *testing.T) {
+	inWorld(t, func(w *world, d *pushtest.Device) {
+		var last int64
+		isGreater := func() {
+			t.Helper()
+			synctest.Wait()
+			n, err := pushtest.ReadMessage(d.Messages()[len(d.Messages())-1])
+			if err != nil || n.Sent <= last {
+				t.Errorf("%d comes behind %d (%v)", n.Sent, last, err)
+			}
+			last = n.Sent
+		}
+		for range 3 { // all in the same millisecond
+			w.ask("pb_1", fmt.Sprint("pr_", last), "Go on?")
+			isGreater()
+			w.answer("pb_1")
+			isGreater()
+		}
+		w.stop()
+		last = time.Now().Add(time.Hour).UnixMilli() // what a clock that was an hour ahead has made
+		if err := w.store.PutNote(t.Context(), "sent", fmt.Sprint(last)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.start(); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			w.ask("pb_1", fmt.Sprint("pr_", last), "Go on?")
+			isGreater()
+			w.answer("pb_1")
+			isGreater()
+			w.stop()
+			if err := w.start(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// What's kept from before a rule was made is masked by it when it's sent.
+func TestWhatWasKeptIsMaskedByTodaysRules(t *testing.T) {
+	inWorld(t, func(w *world, d *pushtest.Device) {
+		w.stop()
+		if err := w.store.PutLastAlert(t.Context(), push.Alert{Session: "pb_1", Key: "end:turn 7", Kind: push.End, Text: "Done: it's " + secret, At: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.start(); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if got := shows(t, d); got != "deploy: Done: it's [masked]" {
+			t.Errorf("it shows %q", got)
+		}
+	})
 }
 
 // Failures in a row are tried ever less often, and how it stands is told.

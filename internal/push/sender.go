@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	webpush "github.com/SherClockHolmes/webpush-go"
@@ -42,14 +43,17 @@ const (
 	storeWait = 5 * time.Second
 )
 
-// Run sends what's to be sent, one message after the other, until ctx ends.
+// Run sends what's to be sent until ctx ends: to each device one message after the other, but to several at once, since a
+// push service may hang, and be one that a device has made up.
 func (p *Pusher) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	defer p.client.CloseIdleConnections()
+	var sent sync.WaitGroup
 	for {
 		select {
 		case <-ctx.Done():
+			sent.Wait()
 			if err := p.keepLast(context.WithoutCancel(ctx)); err != nil { // what was heard while a message was on its way
 				p.opt.Logger.Warn("what devices are to show isn't kept", "err", err)
 			}
@@ -58,27 +62,33 @@ func (p *Pusher) Run(ctx context.Context) error {
 		case <-timer.C:
 		}
 		timer.Stop()
-		if next := p.round(ctx); !next.IsZero() {
+		if next := p.round(ctx, &sent); !next.IsZero() {
 			timer.Reset(time.Until(next))
 		}
 	}
 }
 
-// round keeps what was heard, sends all that's due, and returns when to look again; zero: when something
-// happens.
-func (p *Pusher) round(ctx context.Context) time.Time {
-	for ctx.Err() == nil {
-		if err := p.keepLast(ctx); err != nil {
-			p.opt.Logger.Warn("what devices are to show can't be kept; it's tried again", "err", err)
-			return time.Now().Add(storeWait)
-		}
-		one, what, next := p.findDue(time.Now())
-		if one == nil {
-			return next
-		}
-		p.send(ctx, one, what)
+// round keeps what was heard, begins to send what's due, and returns when to look again; zero: when something
+// happens, as the end of what it began is.
+func (p *Pusher) round(ctx context.Context, sent *sync.WaitGroup) time.Time {
+	if ctx.Err() != nil {
+		return time.Time{}
 	}
-	return time.Time{}
+	if err := p.keepLast(ctx); err != nil {
+		p.opt.Logger.Warn("what devices are to show can't be kept; it's tried again", "err", err)
+		return time.Now().Add(storeWait)
+	}
+	all, next := p.findDue(time.Now())
+	for _, d := range all {
+		sent.Go(func() {
+			p.send(ctx, d)
+			p.mu.Lock()
+			delete(p.sending, d.to.Browser)
+			p.mu.Unlock()
+			p.wakeUp()
+		})
+	}
+	return next
 }
 
 // keepLast has the store keep the sessions' last alerts.
@@ -129,8 +139,9 @@ func (p *Pusher) addWords(ctx context.Context, a Alert) Alert {
 	return a
 }
 
-// due is what's to be sent about a session; an empty Alert: what's shown holds no longer.
+// due is what's to be sent to a device about a session; an empty Alert: what's shown holds no longer.
 type due struct {
+	to      *subscriber
 	session sessions.ID
 	name    string
 	alert   Alert
@@ -168,21 +179,21 @@ func (p *Pusher) concerned() []sessions.ID {
 	return ids
 }
 
-// findDue returns what's to be sent next, questions first and then the oldest, and to whom. nil: nothing,
-// before that time.
-func (p *Pusher) findDue(now time.Time) (to *subscriber, what due, next time.Time) {
+// findDue returns what's to be sent now, to each device the first of it: questions, and then the oldest. They count as
+// being sent. next is when there's more; zero: that isn't known.
+func (p *Pusher) findDue(now time.Time) (all []due, next time.Time) {
 	p.mu.Lock()
 	nobody := len(p.subs) == 0
 	p.mu.Unlock()
 	if nobody {
-		return nil, due{}, time.Time{}
+		return nil, time.Time{}
 	}
 	s := p.askSessions()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, one := range p.subs {
-		all := p.differing(one, s)
-		if len(all) == 0 {
+	for browser, one := range p.subs {
+		differing := p.differing(one, s)
+		if len(differing) == 0 || p.sending[browser] {
 			continue
 		}
 		wait := one.notNow
@@ -195,12 +206,10 @@ func (p *Pusher) findDue(now time.Time) (to *subscriber, what due, next time.Tim
 			}
 			continue
 		}
-		first := slices.MinFunc(all, compareDue)
-		if to == nil || compareDue(first, what) < 0 {
-			to, what = one, first
-		}
+		p.sending[browser] = true
+		all = append(all, slices.MinFunc(differing, compareDue))
 	}
-	return to, what, next
+	return all, next
 }
 
 func compareDue(a, b due) int {
@@ -217,12 +226,12 @@ func compareDue(a, b due) int {
 func (p *Pusher) differing(one *subscriber, s overview) (all []due) {
 	for id, name := range s.names {
 		if want := p.want(one, id, s); want.Key != one.shown[id] {
-			all = append(all, due{session: id, name: name, alert: want})
+			all = append(all, due{to: one, session: id, name: name, alert: want})
 		}
 	}
 	for id := range one.shown {
 		if _, there := s.names[id]; !there {
-			all = append(all, due{session: id})
+			all = append(all, due{to: one, session: id})
 		}
 	}
 	return all
@@ -239,8 +248,12 @@ func (p *Pusher) want(one *subscriber, id sessions.ID, s overview) Alert {
 	return Alert{}
 }
 
+// errReplaced says that a subscription isn't its browser's any more.
+var errReplaced = errors.New("another subscription has taken its place")
+
 // send sends one message and takes in what came of it.
-func (p *Pusher) send(ctx context.Context, one *subscriber, what due) {
+func (p *Pusher) send(ctx context.Context, what due) {
+	one := what.to
 	if !p.opt.May(one.Browser, time.Now()) {
 		p.forgetFor(ctx, one, "it may not use the page any more")
 		return
@@ -248,19 +261,26 @@ func (p *Pusher) send(ctx context.Context, one *subscriber, what due) {
 	p.mu.Lock()
 	before := one.shown[what.session]
 	p.mu.Unlock()
-	if err := p.putShown(ctx, one, what.session, inDoubt(cmp.Or(what.alert.Key, before))); err != nil {
+	number, err := p.numbers.next(ctx, time.Now())
+	if err == nil {
+		err = p.putShown(ctx, one, what.session, func() string { return inDoubt(cmp.Or(what.alert.Key, before)) })
+	}
+	if errors.Is(err, errReplaced) {
+		return
+	}
+	if err != nil {
 		p.opt.Logger.Warn("what a device shows can't be kept; it's tried again", "device", one.Browser, "err", err)
 		p.noteFailure(one, 0, 0, err)
 		return
 	}
-	status, wait, err := p.exchange(ctx, one, what, before)
+	status, wait, err := p.exchange(ctx, what, before, number)
 	if status >= http.StatusMultipleChoices && status < http.StatusInternalServerError { // surely not taken
-		_ = p.putShown(ctx, one, what.session, before) // else it stays in doubt
+		_ = p.putShown(ctx, one, what.session, func() string { return p.stillWanted(what, before) }) // else it stays in doubt
 	}
 	switch {
 	case ctx.Err() != nil: // it stays in doubt; the worker tells the same alert from another
 	case err == nil && status < http.StatusMultipleChoices:
-		p.noteShown(ctx, one, what)
+		p.noteShown(ctx, what)
 	case status == http.StatusNotFound || status == http.StatusGone:
 		p.forgetFor(ctx, one, fmt.Sprintf("the push service answered %d", status))
 	case status == http.StatusRequestEntityTooLarge && !one.brief:
@@ -273,27 +293,39 @@ func (p *Pusher) send(ctx context.Context, one *subscriber, what due) {
 }
 
 // noteShown keeps what the push service has taken.
-func (p *Pusher) noteShown(ctx context.Context, was *subscriber, what due) {
-	p.mu.Lock()
-	one, key := p.subs[was.Browser], what.alert.Key
-	if one == nil || one.Endpoint != was.Endpoint {
-		p.mu.Unlock()
-		return // it's another's by now
-	}
-	one.tries, one.notNow, one.trouble = 0, time.Time{}, ""
-	if key != "" && !one.takes(what.session, what.alert.Kind) {
-		key = "" // it was muted meanwhile, and isn't told of it any more
-	}
-	p.mu.Unlock()
-	if err := p.putShown(ctx, one, what.session, key); err != nil {
-		p.opt.Logger.Warn("it can't be kept what a device shows; after a restart it may be told again", "device", one.Browser, "err", err)
+func (p *Pusher) noteShown(ctx context.Context, what due) {
+	err := p.putShown(ctx, what.to, what.session, func() string {
+		one := p.subs[what.to.Browser]
+		one.tries, one.notNow, one.trouble = 0, time.Time{}, ""
+		return p.stillWanted(what, what.alert.Key)
+	})
+	if err != nil && !errors.Is(err, errReplaced) {
+		p.opt.Logger.Warn("it can't be kept what a device shows; after a restart it may be told again", "device", what.to.Browser, "err", err)
 	}
 }
 
-// putShown keeps what a device shows of a session, as far as it's known; "": nothing. In memory it does so in
-// any case.
-func (p *Pusher) putShown(ctx context.Context, one *subscriber, id sessions.ID, key string) error {
+// stillWanted is the key of an alert that the device of a message shows; "" if it isn't told of such any more: its page has
+// closed it. p.mu is held, and the device has its subscription.
+func (p *Pusher) stillWanted(what due, key string) string {
+	if p.subs[what.to.Browser].takes(what.session, kindOf(key)) {
+		return key
+	}
+	return ""
+}
+
+// putShown keeps what a device shows of a session, as far as it's known: the key that's returned to it; "": nothing. In
+// memory it does so in any case. keyOf is called with p.mu held. errReplaced: the subscription is another by now, of which
+// nothing is kept.
+func (p *Pusher) putShown(ctx context.Context, was *subscriber, id sessions.ID, keyOf func() string) error {
+	p.writing.RLock()
+	defer p.writing.RUnlock()
 	p.mu.Lock()
+	one := p.subs[was.Browser]
+	if one == nil || one.Endpoint != was.Endpoint || one.Subscription.Key != was.Subscription.Key {
+		p.mu.Unlock()
+		return errReplaced
+	}
+	key := keyOf()
 	one.shown[id] = key
 	if key == "" {
 		delete(one.shown, id)
@@ -335,9 +367,11 @@ func (p *Pusher) noteFailure(one *subscriber, status int, asked time.Duration, e
 	defer p.mu.Unlock()
 	one.tries++
 	one.notNow = time.Now().Add(wait)
-	one.trouble = "the push service answered " + strconv.Itoa(status)
-	if status == 0 {
+	switch one.trouble = "the push service answered " + strconv.Itoa(status); status {
+	case 0:
 		one.trouble = "the push service can't be reached"
+	case http.StatusUnauthorized, http.StatusForbidden: // a token is good for hours
+		one.trouble += ", as it does if the clock of panebridge's machine is wrong"
 	}
 	p.opt.Logger.Warn("a device can't be notified; it's tried again", "device", one.Browser, "service", hostOf(one.Endpoint), "status", status, "in", wait.String(), "err", err)
 }
@@ -351,8 +385,9 @@ func hostOf(endpoint string) string {
 }
 
 // exchange sends one message, of a session of which before is shown. status is 0 if there was no answer; wait is what the service asked for.
-func (p *Pusher) exchange(ctx context.Context, one *subscriber, what due, before string) (status int, wait time.Duration, err error) {
-	text, urgency, err := p.message(one, what, before)
+func (p *Pusher) exchange(ctx context.Context, what due, before string, number int64) (status int, wait time.Duration, err error) {
+	one := what.to
+	text, urgency, err := p.message(what, before, number)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -384,7 +419,7 @@ func hideEndpoint(err error) error {
 // retryAfter reads how long a service asks to be left alone, in seconds or as a date (RFC 9110, 10.2.3).
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := h.Get("Retry-After")
-	if seconds, err := strconv.Atoi(text); err == nil {
+	if seconds, err := strconv.Atoi(text); err == nil || errors.Is(err, strconv.ErrRange) { // then it's the greatest there is
 		return time.Duration(min(max(seconds, 0), int(retryMost.Seconds()))) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
@@ -394,9 +429,10 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 }
 
 // message is what the device's worker gets.
-func (p *Pusher) message(one *subscriber, what due, before string) ([]byte, webpush.Urgency, error) {
+func (p *Pusher) message(what due, before string, number int64) ([]byte, webpush.Urgency, error) {
 	name := cmp.Or(wording.CutEnd(wording.OneLine(what.name), maxTitle), "A session")
-	m := notification{Tag: "session " + string(what.session), Session: what.session, Title: name, Text: what.alert.Text, Key: what.alert.Key, Sent: time.Now().UnixMilli()}
+	m := notification{Tag: "session " + string(what.session), Session: what.session, Title: name, Key: what.alert.Key, Sent: number}
+	m.Text = wording.CutEnd(wording.OneLine(p.opt.Mask(what.alert.Text)), maxText) // it may be kept from before a rule was made that masks it
 	urgency := webpush.UrgencyNormal
 	switch {
 	case m.Key == "":
@@ -405,7 +441,10 @@ func (p *Pusher) message(one *subscriber, what due, before string) ([]byte, webp
 	case what.alert.Kind == Question:
 		urgency = webpush.UrgencyHigh // somebody is waited for: also when the phone sleeps
 	}
-	if one.brief {
+	p.mu.Lock()
+	brief := what.to.brief
+	p.mu.Unlock()
+	if brief {
 		m.Text = ""
 	}
 	var out bytes.Buffer

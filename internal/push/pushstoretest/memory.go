@@ -17,7 +17,7 @@ import (
 // Memory is a push.Store and push.Notes that survives restarts of who uses it.
 type Memory struct {
 	mu    sync.Mutex
-	note  string
+	notes map[string]string
 	subs  map[string]string // as JSON: nothing is shared
 	at    map[string]time.Time
 	shown map[string]map[sessions.ID]string
@@ -27,7 +27,18 @@ type Memory struct {
 
 // New makes one that has nothing.
 func New() *Memory {
-	return &Memory{subs: map[string]string{}, at: map[string]time.Time{}, shown: map[string]map[sessions.ID]string{}, last: map[sessions.ID]string{}}
+	return &Memory{notes: map[string]string{}, subs: map[string]string{}, at: map[string]time.Time{}, shown: map[string]map[sessions.ID]string{}, last: map[sessions.ID]string{}}
+}
+
+// Fork returns another that has the same: what's kept from now on in the one isn't in the other.
+func (m *Memory) Fork() *Memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	other := &Memory{notes: maps.Clone(m.notes), subs: maps.Clone(m.subs), at: maps.Clone(m.at), shown: map[string]map[sessions.ID]string{}, last: maps.Clone(m.last), full: m.full}
+	for browser, all := range m.shown {
+		other.shown[browser] = maps.Clone(all)
+	}
+	return other
 }
 
 // SetFull has nothing be written, or everything again.
@@ -55,11 +66,15 @@ func (m *Memory) write(do func()) error {
 }
 
 // Note implements push.Notes.
-func (m *Memory) Note(context.Context, string) (string, error) { return m.note, nil }
+func (m *Memory) Note(_ context.Context, key string) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.notes[key], nil
+}
 
 // PutNote implements push.Notes.
-func (m *Memory) PutNote(_ context.Context, _, value string) error {
-	return m.write(func() { m.note = value })
+func (m *Memory) PutNote(_ context.Context, key, value string) error {
+	return m.write(func() { m.notes[key] = value })
 }
 
 // PushSubscriptions implements push.Store.

@@ -37,7 +37,8 @@ type Answer struct {
 	Status     int // 0: nothing, until the sender gives up
 	RetryAfter string
 	Location   string
-	Taken      bool // the message was taken all the same
+	Taken      bool          // the message was taken all the same
+	After      time.Duration // until it's answered
 }
 
 // Message is what a device got.
@@ -59,6 +60,7 @@ type Device struct {
 	s      *Service
 	status int // of each answer from now on, as the endpoint is forgotten; 0: it's known
 	away   bool
+	hangs  bool
 	waits  []Message // while it's away, one of each topic
 	got    []Message
 	taken  []Message      // got, and what waits or was replaced
@@ -120,6 +122,13 @@ func (d *Device) SetAway(away bool) {
 	}
 }
 
+// SetHangs has the service leave requests for the device without an answer, until the sender gives up.
+func (d *Device) SetHangs(hangs bool) {
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	d.hangs = hangs
+}
+
 // Messages are what the device got, in order.
 func (d *Device) Messages() []Message {
 	d.s.mu.Lock()
@@ -157,8 +166,10 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	d, a := s.devices[r.URL.Path], Answer{Status: http.StatusCreated, Taken: true}
+	hangs := false
 	if d != nil {
 		d.asked++
+		hangs = d.hangs
 	}
 	if len(s.bad) > 0 {
 		a, s.bad = s.bad[0], s.bad[1:]
@@ -172,15 +183,20 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such subscription", http.StatusNotFound)
 		return
 	}
+	if hangs {
+		<-r.Context().Done()
+		return
+	}
 	m, status, why := d.read(r, body, most)
 	switch {
 	case status != 0:
 		http.Error(w, why, status)
 		return
 	case a.Taken:
-		m.Sure = a.Status/100 == 2
+		m.Sure = a.Status/100 == 2 && a.After == 0 // else the sender may have ended before
 		d.take(m)
 	}
+	time.Sleep(a.After)
 	if a.Status == 0 {
 		<-r.Context().Done()
 		return
