@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"net"
 	"strings"
@@ -25,6 +26,7 @@ type notifying struct {
 
 	service *pushtest.Service
 	device  *pushtest.Device // as the browser's PushManager subscribes
+	next    *pushtest.Device // as it does when that was given up
 }
 
 func newNotifying(t *testing.T) *notifying {
@@ -50,14 +52,14 @@ func newNotifying(t *testing.T) *notifying {
 			return s.Name, err == nil
 		},
 		May:       func(browser string, now time.Time) bool { return n.keeper.Knows(browser, now) },
-		RingAfter: func() time.Duration { return 0 }, Route: push.Route{Loopback: true, Roots: roots},
+		RingAfter: func() time.Duration { return 0 }, Route: push.Route{Loopback: true, AnyPort: true, Roots: roots},
 	})
 	if err := n.pusher.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	n.pusher.Follow(&n.daemon.Feed)
 	run(t, n.pusher.Run)
-	n.device = n.service.Subscribe(n.pusher.PublicKey())
+	n.device, n.next = n.service.Subscribe(n.pusher.PublicKey()), n.service.Subscribe(n.pusher.PublicKey())
 	n.stop()
 	n.prelude = standInNotifications
 	n.start(t)
@@ -81,24 +83,30 @@ func run(t *testing.T, part func(ctx context.Context) error) {
 
 // subscribes has the browser's PushManager subscribe with the stand-in: one without a maker's service has none.
 func (n *notifying) subscribes() chromedp.Action[chromedp.Void] {
+	given, err := json.Marshal([]*pushtest.Device{n.device, n.next})
+	if err != nil {
+		panic(err) // they're texts
+	}
 	return browsertest.Before(fmt.Sprintf(`(() => {
 		if (!globalThis.PushManager) return;
+		const given = %s;
 		const bytes = (text) => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0)).buffer;
+		const nth = () => Number(localStorage.getItem('given up'));
 		const make = (key) => ({
-			endpoint: %q, options: { applicationServerKey: key, userVisibleOnly: true },
-			getKey: (name) => bytes(name === 'auth' ? %q : %q),
-			unsubscribe: async () => { sessionStorage.removeItem('subscribed'); return true; },
+			endpoint: given[nth()].Endpoint, options: { applicationServerKey: key, userVisibleOnly: true },
+			getKey: (name) => bytes(name === 'auth' ? given[nth()].Auth : given[nth()].Key),
+			unsubscribe: async () => { localStorage.removeItem('subscribed'); localStorage.setItem('given up', Math.min(nth() + 1, 1)); return true; },
 		});
 		PushManager.prototype.subscribe = async ({ userVisibleOnly, applicationServerKey: key }) => {
 			if (!userVisibleOnly || key.byteLength !== 65) throw new TypeError('it takes userVisibleOnly, and a key of P-256');
-			sessionStorage.setItem('subscribed', JSON.stringify([...key]));
+			localStorage.setItem('subscribed', JSON.stringify([...key]));
 			return make(key.buffer);
 		};
 		PushManager.prototype.getSubscription = async () => {
-			const key = JSON.parse(sessionStorage.getItem('subscribed'));
+			const key = JSON.parse(localStorage.getItem('subscribed'));
 			return key && make(Uint8Array.from(key).buffer);
 		};
-	})()`, n.device.Endpoint, n.device.Auth, n.device.Key))
+	})()`, given))
 }
 
 // awaitMessage waits for the nth message, from 1, that the device gets.
@@ -114,7 +122,7 @@ func (n *notifying) awaitMessage(t *testing.T, nth int) string {
 
 // standInNotifications are a browser's notifications, for a page and its worker: a Chromium without a window has none, and
 // says that all are denied. They're as strict as the standard (Notifications API, "create a notification"). A message
-// {click: tag} clicks one, and {away: true} has nobody look at any page.
+// {click: tag} clicks one, {away: true} has nobody look at any page, and {change: true} changes the subscription.
 const standInNotifications = `(() => {
 	if (!globalThis.ServiceWorkerRegistration || !globalThis.indexedDB) return;
 	const done = (request) => new Promise((resolve, reject) => { request.onsuccess = () => resolve(request.result); request.onerror = () => reject(request.error); });
@@ -144,6 +152,11 @@ const standInNotifications = `(() => {
 	};
 	addEventListener('message', async ({ data }) => {
 		if (data.away) isAway = true;
+		if (data.change) {
+			const change = new Event('pushsubscriptionchange');
+			change.waitUntil = () => {};
+			dispatchEvent(change);
+		}
 		if (!data.click) return;
 		const click = new Event('notificationclick');
 		click.notification = made(await store('readonly', (s) => s.get(data.click)));
@@ -160,6 +173,9 @@ const notifications = `(() => {
 	});
 	return globalThis.shownNow;
 })()`
+
+// dismissAll closes them.
+const dismissAll = `navigator.serviceWorker.getRegistration('/').then((r) => r.getNotifications()).then((all) => all.forEach((n) => n.close()))`
 
 const notifySays = `document.querySelector('#notify-state').textContent`
 
@@ -227,6 +243,11 @@ func testNotified(t *testing.T, width int) {
 	n.answerElsewhere(t, id)
 	deliver(n.awaitMessage(t, 2))
 	b.Until("that it goes", notifications+` === ''`)
+	deliver(n.awaitMessage(t, 1)) // the service sends it again, behind its end
+	deliver("nonsense")
+	b.Until("what came behind it", notifications+` === 'panebridge: There’s something new. (silent)'`)
+	b.Do(chromedp.Evaluate[chromedp.Void](dismissAll))
+	b.Until("that it's closed", notifications+` === ''`)
 
 	tell := func(message string) {
 		t.Helper()
@@ -243,14 +264,27 @@ func testNotified(t *testing.T, width int) {
 	b.Until("the session that was clicked", fmt.Sprintf(`location.hash === '#%s' && %s === ''`, id, notifications))
 	b.Do(chromedp.Evaluate[chromedp.Void](`location.hash = ''`))
 	n.answerElsewhere(t, id)
-	n.awaitMessage(t, 4)
+	deliver(n.awaitMessage(t, 4))
+	b.Until("that it was answered", notifications+` === 'one: Answered (silent)'`)
+	b.Do(chromedp.Evaluate[chromedp.Void](dismissAll))
+	b.Until("that it was dismissed", notifications+` === ''`)
+	deliver(late)
+	b.Until("that it's over", notifications+` === 'one: That’s over by now (silent)'`)
 	ask("And the other one?")
 	deliver(n.awaitMessage(t, 5))
 	b.Until("the notification", notifications+` === 'one: And the other one?'`)
 	n.answerElsewhere(t, id)
 	deliver(n.awaitMessage(t, 6))
 	b.Until("that it was answered", notifications+` === 'one: Answered (silent)'`)
-	deliver(late) // it comes in another order
+	deliver(late)  // it comes in another order
+	for range 10 { // also while the one before is being shown
+		from := len(n.device.Messages())
+		ask("And now?")
+		question := n.awaitMessage(t, from+1)
+		n.answerElsewhere(t, id)
+		deliver(n.awaitMessage(t, from+2))
+		deliver(question)
+	}
 	deliver("nonsense")
 	b.Until("that there's something new", notifications+`?.includes("panebridge: There’s something new.")`)
 	if got := browsertest.Eval[string](b, notifications); !strings.Contains(got, "one: Answered (silent)") {
@@ -338,6 +372,121 @@ func TestWhyADeviceIsNotNotified(t *testing.T) {
 	}
 }
 
+// letNotified opens the page and has the browser notified.
+func (n *notifying) letNotified(t *testing.T, b *browsertest.Browser) (browser string) {
+	t.Helper()
+	b.Do(browsertest.Before(standInNotifications), n.subscribes(), n.enter())
+	b.Until("the page", pageShows)
+	b.Until("its worker", `navigator.serviceWorker.controller?.scriptURL.endsWith('/service-worker.js')`)
+	b.Do(chromedp.Click("#notify"))
+	b.Until("that it's off", notifySays+`.includes('isn’t notified')`)
+	b.Do(chromedp.Click("#notify-on"))
+	b.Until("that it's on", notifySays+`.includes('is notified, also when no page is open')`)
+	b.Do(chromedp.Click("#notify-close"))
+	return n.keeper.List(time.Now())[0].ID
+}
+
+// What the push service has ended is begun anew by the next visit, with what was wanted; so is what the browser has changed, and
+// of that the worker says so while nobody looks. What was turned off isn't.
+func TestAnEndedSubscriptionIsBegunAnew(t *testing.T) {
+	slow(t)
+	n := newNotifying(t)
+	id := n.daemon.Add("one", "")
+	b := browse(t, 1200, 800)
+	b.Ignore("ERR_CONNECTION_REFUSED")
+	own := n.letNotified(t, b)
+	b.Do(chromedp.Click("#notify"))
+	b.Until("that it's on", notifySays+`.includes('is notified, also when no page is open')`)
+	b.Do(chromedp.Click("#notify-ends"))
+	await(t, "that it isn't told of ends", func() bool { s, _ := n.pusher.Find(own); return !s.Ends })
+	b.Do(chromedp.Click("#notify-close"))
+	n.device.Forget(410)
+	n.daemon.Ask(id, sessions.Dialog{Kind: sessions.PromptPermission, Title: "Go on?", Options: []sessions.DialogOption{{Label: "Yes"}}})
+	await(t, "that it's forgotten", func() bool { _, known := n.pusher.Find(own); return !known })
+	b.Do(chromedp.Reload())
+	await(t, "that it's begun anew", func() bool { _, known := n.pusher.Find(own); return known })
+	if s, _ := n.pusher.Find(own); s.Endpoint != n.next.Endpoint || !s.Questions || s.Ends || !s.Errors {
+		t.Errorf("it's known as %+v", s)
+	}
+	await(t, "the question", func() bool { return len(n.next.Messages()) == 1 })
+
+	b.Until("the page", pageShows)
+	b.Until("its worker", `navigator.serviceWorker.controller`)
+	const change = `localStorage.removeItem('subscribed'); navigator.serviceWorker.controller.postMessage({ change: true })`
+	b.Do(chromedp.Evaluate[chromedp.Void](change))
+	b.Until("that a page that's there subscribes", `localStorage.getItem('subscribed')`)
+	n.stop()
+	b.Do(chromedp.Evaluate[chromedp.Void](`navigator.serviceWorker.controller.postMessage({ away: true })`), chromedp.Evaluate[chromedp.Void](change))
+	b.Until("that it's said", `(`+notifications+` ?? '').includes('panebridge: This device isn’t notified until the page is opened')`)
+	n.start(t)
+	b.Do(chromedp.Reload())
+	b.Until("that it subscribes and is said no longer", pageShows+` && localStorage.getItem('subscribed') && !(`+notifications+` ?? 'isn’t notified').includes('isn’t notified')`)
+
+	b.Do(chromedp.Click("#notify"))
+	b.Until("that it's on", notifySays+`.includes('is notified, also when no page is open')`)
+	b.Do(chromedp.Click("#notify-on"))
+	b.Until("that it's off", notifySays+`.includes('isn’t notified')`)
+	b.Do(chromedp.Reload())
+	b.Until("the page", pageShows)
+	b.Do(chromedp.Click("#notify"))
+	b.Until("that it's off", notifySays+`.includes('isn’t notified')`)
+	if _, known := n.pusher.Find(own); known {
+		t.Error("it's notified, though it was turned off")
+	}
+}
+
+// A tab that mutes a session leaves the wishes that another has changed as they are.
+func TestTwoTabsWishTheSame(t *testing.T) {
+	slow(t)
+	n := newNotifying(t)
+	id := n.daemon.Add("one", "")
+	b := browse(t, 1200, 800)
+	own := n.letNotified(t, b)
+	other := b.OpenTab(1200, 800)
+	other.Do(browsertest.Before(standInNotifications), n.subscribes(), chromedp.Navigate("http://"+n.addr+"/#"+string(id)))
+	other.Until("the session", `document.querySelector('#name').textContent === 'one'`)
+	b.Do(chromedp.Click("#notify"))
+	b.Until("that it's on", notifySays+`.includes('is notified, also when no page is open')`)
+	b.Do(chromedp.Click("#notify-errors"))
+	await(t, "that it isn't told of failures", func() bool { s, _ := n.pusher.Find(own); return !s.Errors })
+	other.Do(chromedp.Click("#more"), chromedp.Click("#mute"))
+	await(t, "that it's muted", func() bool { s, _ := n.pusher.Find(own); return len(s.Muted) == 1 })
+	if s, _ := n.pusher.Find(own); s.Errors || !s.Ends {
+		t.Errorf("it's known as %+v", s)
+	}
+}
+
+// A click on an alert while the daemon can't be reached opens its session when it's back. Another site beside the page, as a
+// proxy may have, is left alone meanwhile.
+func TestAClickWhileNobodyAnswers(t *testing.T) {
+	slow(t)
+	n := newNotifying(t)
+	id := n.daemon.Add("one", "")
+	n.daemon.Add("two", "")
+	b := browse(t, 1200, 800)
+	b.Ignore("status of 503")
+	b.Ignore("ERR_CONNECTION_REFUSED")
+	workers := b.WatchWorkers()
+	n.letNotified(t, b)
+	deliver := workers.Push("http://" + n.addr)
+	n.stop()
+	b.Do(chromedp.Navigate("http://" + n.addr + "/"))
+	b.Until("the word", `document.querySelector('h1').textContent === 'panebridge can’t be reached'`)
+	n.daemon.Ask(id, sessions.Dialog{Kind: sessions.PromptPermission, Title: "Go on?", Options: []sessions.DialogOption{{Label: "Yes"}}})
+	deliver(n.awaitMessage(t, 1))
+	b.Until("the question", notifications+`?.startsWith('one: Go on?')`)
+	b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("navigator.serviceWorker.controller.postMessage({ click: 'session %s' })", id)))
+	b.Until("where it leads", fmt.Sprintf(`location.hash === '#%s'`, id))
+	n.start(t)
+	b.Until("the session", pageShows+` && document.querySelector('#name').textContent === 'one'`)
+
+	n.stop()
+	if got := b.Refused("http://" + n.addr + "/grafana/"); !strings.Contains(got, "ERR_CONNECTION_REFUSED") {
+		t.Errorf("another site is answered by the worker (%q)", got)
+	}
+	n.start(t)
+}
+
 // A visit puts right what the browser has lost. What's muted isn't told, and a device that's revoked gives its subscription up.
 func TestASubscriptionIsPutRight(t *testing.T) {
 	slow(t)
@@ -355,8 +504,8 @@ func TestASubscriptionIsPutRight(t *testing.T) {
 	if s, ok := n.pusher.Find(own); !ok || !s.Questions || s.Ends {
 		t.Errorf("the browser is known as %+v", s)
 	}
-	const subscribed = `Boolean(sessionStorage.getItem('subscribed'))`
-	b.Do(chromedp.Evaluate[chromedp.Void](`sessionStorage.removeItem('subscribed')`), chromedp.Reload())
+	const subscribed = `Boolean(localStorage.getItem('subscribed'))`
+	b.Do(chromedp.Evaluate[chromedp.Void](`localStorage.removeItem('subscribed')`), chromedp.Reload())
 	b.Until("that it subscribes again", pageShows+" && "+subscribed)
 	if s, ok := n.pusher.Find(own); !ok || !s.Questions || s.Ends {
 		t.Errorf("behind the visit the browser is known as %+v", s)

@@ -19,6 +19,19 @@ func Before(script string) chromedp.Action[chromedp.Void] {
 	})
 }
 
+// Refused opens an address at which nobody answers, and returns the browser's word for why; "": something was shown.
+func (b *Browser) Refused(address string) (why string) {
+	b.Helper()
+	b.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		got, err := cdp.Call(ctx, target, page.Navigate, page.NavigateParams{URL: address})
+		if err == nil {
+			why = got.ErrorText
+		}
+		return err
+	}))
+	return why
+}
+
 // Workers are the registrations of service workers that the browser has.
 type Workers struct {
 	b     *Browser

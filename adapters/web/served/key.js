@@ -14,6 +14,7 @@ var waiting = null;
 var start = null;
 var supported = () => Boolean(globalThis.isSecureContext && crypto.subtle && globalThis.indexedDB && navigator.locks);
 var known = () => Boolean(browser);
+var browserID = () => browser?.id ?? "";
 var waits = () => waiting && Date.now() < waiting.until ? waiting.number : "";
 var done = (request) => new Promise((resolve, reject) => {
   request.onsuccess = () => resolve(request.result);
@@ -175,6 +176,7 @@ if (supported()) {
 }
 export {
   askWhetherIn,
+  browserID,
   enter,
   forgetStart,
   isLetIn,

@@ -810,6 +810,42 @@ function drawBadge(waiting2, name) {
 // gate.js
 import { enter, isLetIn, known, loadKey, supported, waits } from "./key.js";
 
+// seen.js
+var noteEvery = 15e3;
+var noted = 0;
+var done = (request) => new Promise((resolve, reject) => {
+  request.onsuccess = () => resolve(request.result);
+  request.onerror = () => reject(request.error);
+});
+async function withTimes(mode, fn) {
+  const opening = indexedDB.open("panebridge-seen", 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore("times");
+  const db = await done(opening);
+  try {
+    return await done(fn(db.transaction("times", mode).objectStore("times")));
+  } finally {
+    db.close();
+  }
+}
+async function noteSeen() {
+  if (Date.now() - noted < noteEvery) return;
+  noted = Date.now();
+  await withTimes("readwrite", (store) => store.put(noted, "seen")).catch(() => {
+  });
+}
+
+// alerts.js
+var keptFor = 2 * 24 * 3600 * 1e3;
+var patience3 = 2e3;
+var inTime = (doing) => Promise.race([doing, new Promise((resolve) => {
+  setTimeout(resolve, patience3);
+})]).catch(() => {
+});
+var forgetAlerts = () => inTime(withTimes("readwrite", (store) => store.delete("alerts")));
+
+// notify.js
+import { browserID } from "./key.js";
+
 // mute.js
 var key = "panebridge.muted";
 var most3 = 500;
@@ -868,6 +904,7 @@ var sameKey = (subscription2, key4) => {
   return !own || base64Of(own) === key4;
 };
 var subscription = async () => await (await registered())?.pushManager?.getSubscription() ?? null;
+var alone = (change4) => navigator.locks.request("panebridge-notify", change4);
 var registered = () => navigator.serviceWorker?.getRegistration("/").catch(() => void 0);
 function beginWorker() {
   return navigator.serviceWorker?.register(workerPath, { scope: "/", updateViaCache: "none" }).catch(() => {
@@ -882,12 +919,21 @@ async function closeNotifications(isOver) {
   for (const one of all ?? []) if (isOver(one.data ?? {})) one.close();
 }
 var isAnswered = ({ over }) => Boolean(over);
+var wishesKey = "panebridge.notified";
+var keepWishes = ({ questions, ends: ends4, errors, quiet }) => saveKept(wishesKey, { browser: browserID(), questions, ends: ends4, errors, quiet });
+function keptWishes() {
+  const kept4 = loadKept(wishesKey);
+  return kept4?.browser === browserID() ? kept4 : null;
+}
 var kindOf = (key4 = "") => ({ question: "questions", end: "ends", error: "errors" })[key4.split(":")[0]];
 var NotifyDialog = class {
   constructor() {
     this.dialog = byId("notify-dialog");
     this.push = null;
     this.changes = 0;
+    navigator.serviceWorker?.addEventListener("message", ({ data }) => {
+      if (data?.subscription === "changed") this.putRight();
+    });
     byId("notify").addEventListener("click", () => this.open());
     byId("notify-close").addEventListener("click", () => this.dialog.close());
     byId("notify-on").addEventListener("change", () => this.turn(byId("notify-on").checked));
@@ -911,30 +957,44 @@ var NotifyDialog = class {
   // subscription, the daemon its word of it, and sessions been muted.
   async begin() {
     await beginWorker();
+    await this.putRight();
+  }
+  putRight() {
+    return alone(() => this.putRightAlone());
+  }
+  async putRightAlone() {
     if (support()) return;
     this.push = await getPush().catch(() => null);
     if (!this.push) return;
     const own = await subscription().catch(() => null);
-    const known3 = this.push.subscription;
-    if (!known3) await own?.unsubscribe();
-    else if (Notification.permission === "granted" && (!own || own.endpoint !== known3.endpoint || !sameKey(own, this.push.key))) await this.subscribe(known3).catch(() => {
+    const { key: key4, subscription: known3 } = this.push;
+    const wishes = known3 ?? keptWishes();
+    const isWhole2 = known3 && own && own.endpoint === known3.endpoint && sameKey(own, key4);
+    if (known3) keepWishes(known3);
+    else await own?.unsubscribe();
+    if (!wishes) return;
+    if (Notification.permission === "granted" && !isWhole2) await this.subscribe(wishes).catch(() => {
     });
-    else if (JSON.stringify(known3.muted ?? []) !== JSON.stringify(mutedIDs())) await this.tell(known3).catch(() => {
+    else if (known3 && JSON.stringify(known3.muted ?? []) !== JSON.stringify(mutedIDs())) await this.tell(known3).catch(() => {
     });
   }
-  // muted tells the daemon that other sessions are muted.
-  muted() {
+  // muted tells the daemon that other sessions are muted, if that can be, else the next visit does.
+  async muted() {
     closeNotifications(({ session }) => mutedIDs().includes(session));
-    if (this.push?.subscription) this.tell(this.push.subscription).catch(() => {
+    if (!this.push) return;
+    const push = await getPush().catch(() => null);
+    if (push?.subscription) await this.tell(push.subscription).catch(() => {
     });
   }
   // forget ends the browser's subscription: it isn't let in any more.
   async forget() {
     this.push = null;
     this.dialog.close();
+    saveKept(wishesKey, null);
     await (await subscription().catch(() => null))?.unsubscribe().catch(() => {
     });
     await closeNotifications(() => true);
+    await forgetAlerts();
   }
   turn(on) {
     return attempt("notify-on", "notify-error", async () => {
@@ -945,11 +1005,15 @@ var NotifyDialog = class {
   async turnOn() {
     this.push ??= await getPush();
     if (await Notification.requestPermission() !== "granted") return;
-    await this.subscribe(this.wishes());
+    await alone(() => this.subscribe(this.wishes()));
   }
-  async turnOff() {
+  turnOff() {
+    return alone(() => this.turnOffAlone());
+  }
+  async turnOffAlone() {
     this.changes += 1;
     await dropPush();
+    saveKept(wishesKey, null);
     if (this.push) this.push.subscription = void 0;
     await (await subscription())?.unsubscribe();
     await closeNotifications(() => true);
@@ -973,6 +1037,7 @@ var NotifyDialog = class {
     this.changes += 1;
     this.push = await putPush({ questions, ends: ends4, errors, quiet, muted: mutedIDs(), ...where });
     const wanted3 = this.push.subscription;
+    keepWishes(wanted3);
     await closeNotifications(({ key: key4, over }) => over || !wanted3[kindOf(key4)]);
   }
   save() {
@@ -1203,7 +1268,7 @@ var otherKeys = [
 // receipts.js
 var askEvery = 1e3;
 var askLater = 5e3;
-var patience3 = 6e4;
+var patience4 = 6e4;
 var atOnce = 100;
 var followed = 10;
 var last = /* @__PURE__ */ new Set(["answered", "failed", "cancelled"]);
@@ -1232,7 +1297,7 @@ var BubbleReceipts = class {
       this.since = Date.now();
       this.ask(fresh.slice(-atOnce));
     } else if (fresh.length + open.length > 0 && !this.timer) {
-      const isNew = !this.failed && Date.now() - this.since < patience3;
+      const isNew = !this.failed && Date.now() - this.since < patience4;
       this.timer = setTimeout(() => this.again([...fresh, ...open.slice(-followed)].slice(-atOnce)), isNew ? askEvery : askLater);
     }
   }
@@ -4804,7 +4869,7 @@ function hitNode(hit, texts5) {
 }
 
 // shortcuts.js
-var patience4 = 1e4;
+var patience5 = 1e4;
 var Shortcuts = class {
   constructor(commands) {
     this.commands = commands;
@@ -4837,7 +4902,7 @@ var Shortcuts = class {
     this.first = pressed;
     this.timer = setTimeout(() => {
       this.first = "";
-    }, patience4);
+    }, patience5);
     return void 0;
   }
 };
@@ -4875,30 +4940,6 @@ function drawStranded(isOpen, isThere) {
     item.append(element("span", "stranded-text", one.text), copyButton(() => one.text), end);
     return item;
   }));
-}
-
-// seen.js
-var noteEvery = 15e3;
-var noted = 0;
-var done = (request) => new Promise((resolve, reject) => {
-  request.onsuccess = () => resolve(request.result);
-  request.onerror = () => reject(request.error);
-});
-async function withStore(mode, fn) {
-  const opening = indexedDB.open("panebridge-seen", 1);
-  opening.onupgradeneeded = () => opening.result.createObjectStore("times");
-  const db = await done(opening);
-  try {
-    return await done(fn(db.transaction("times", mode).objectStore("times")));
-  } finally {
-    db.close();
-  }
-}
-async function noteSeen() {
-  if (Date.now() - noted < noteEvery) return;
-  noted = Date.now();
-  await withStore("readwrite", (store) => store.put(noted, "seen")).catch(() => {
-  });
 }
 
 // app.js

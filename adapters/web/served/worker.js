@@ -8,7 +8,7 @@
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });
-  async function withStore(mode, fn) {
+  async function withTimes(mode, fn) {
     const opening = indexedDB.open("panebridge-seen", 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore("times");
     const db = await done(opening);
@@ -21,10 +21,26 @@
   async function noteSeen() {
     if (Date.now() - noted < noteEvery) return;
     noted = Date.now();
-    await withStore("readwrite", (store) => store.put(noted, "seen")).catch(() => {
+    await withTimes("readwrite", (store) => store.put(noted, "seen")).catch(() => {
     });
   }
-  var lastSeen = () => withStore("readonly", (store) => store.get("seen")).then((at) => Number(at) || 0, () => 0);
+  var lastSeen = () => withTimes("readonly", (store) => store.get("seen")).then((at) => Number(at) || 0, () => 0);
+
+  // alerts.js
+  var keptFor = 2 * 24 * 3600 * 1e3;
+  var patience = 2e3;
+  var inTime = (doing) => Promise.race([doing, new Promise((resolve) => {
+    setTimeout(resolve, patience);
+  })]).catch(() => {
+  });
+  var load = async () => await inTime(withTimes("readonly", (store) => store.get("alerts"))) ?? {};
+  var lastAlert = async (tag) => (await load())[tag];
+  async function noteAlert(tag, { sent, key, over }) {
+    const now = Date.now();
+    const all = Object.entries(await load()).filter(([, { at }]) => Math.abs(now - at) < keptFor);
+    const kept = { ...Object.fromEntries(all), [tag]: { sent, key, over: Boolean(over), at: now } };
+    await inTime(withTimes("readwrite", (store) => store.put(kept, "alerts")));
+  }
 
   // worker.js
   var icon = "/icon-192.png";
@@ -40,8 +56,13 @@
     });
   }
   addEventListener("fetch", (event) => {
-    if (event.request.mode === "navigate") event.respondWith(visit(event));
+    if (event.request.mode === "navigate" && isPage(event.request.url)) event.respondWith(visit(event));
   });
+  function isPage(address) {
+    const { pathname } = new URL(address);
+    return pathname === "/" || pathname.startsWith("/new/");
+  }
+  var openTabs = async () => (await clients.matchAll({ type: "window", includeUncontrolled: true })).filter((tab) => isPage(tab.url));
   var nobody = [502, 503, 504];
   async function visit(event) {
     try {
@@ -86,6 +107,7 @@ button:focus-visible { outline: 2px solid light-dark(#12705f, #4cc2ab); outline-
 const look = () => fetch('/api/v1/page/start', { cache: 'no-store', credentials: 'omit' }).then((answer) => { if (answer.ok) location.reload(); }, () => {});
 document.getElementById('again').addEventListener('click', () => location.reload());
 setInterval(look, 4000);
+navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (typeof data?.open === 'string') location.hash = data.open; });
 <\/script>
 </body>
 </html>
@@ -99,7 +121,13 @@ setInterval(look, 4000);
       }
     });
   }
-  addEventListener("push", (event) => event.waitUntil(show(read(event.data))));
+  var showing = Promise.resolve();
+  addEventListener("push", (event) => {
+    const message = read(event.data);
+    showing = showing.then(() => show(message)).catch(() => {
+    });
+    event.waitUntil(showing);
+  });
   function read(data) {
     try {
       const message = data.json();
@@ -108,31 +136,52 @@ setInterval(look, 4000);
     }
     return { tag: "news", session: "", title: "panebridge", text: "There’s something new.", key: "", sent: Date.now() };
   }
-  var isLookedAt = async () => (await clients.matchAll({ type: "window" })).some((tab) => tab.visibilityState === "visible");
+  var isLookedAt = async () => (await openTabs()).some((tab) => tab.visibilityState === "visible");
   async function show(message) {
     const [shown] = await registration.getNotifications({ tag: message.tag });
-    const isLate = Boolean(shown) && shown.data.sent > message.sent;
-    const newest = isLate ? { ...shown.data, tag: shown.tag, title: shown.title, text: shown.body } : message;
+    const last = await lastAlert(message.tag) ?? shown?.data;
+    const isLate = last?.sent > message.sent;
+    const newest = isLate ? inPlaceOf(message, shown) : message;
     const lookedAt = await isLookedAt();
-    const isQuiet = lookedAt || Boolean(newest.over) || shown?.data.key === newest.key;
+    const isKnown = last?.key === newest.key && !last.over;
+    const isQuiet = lookedAt || isLate || isKnown || Boolean(newest.over);
     await registration.showNotification(newest.title, {
       body: newest.text,
       tag: newest.tag,
       icon,
       badge,
-      timestamp: newest.sent,
+      timestamp: Math.min(newest.sent, Date.now()),
       silent: isQuiet,
       renotify: !isQuiet,
       data: { session: newest.session, key: newest.key, over: Boolean(newest.over), sent: newest.sent }
     });
+    if (!isLate) await noteAlert(newest.tag, newest);
     if (newest.over && lookedAt) for (const one of await registration.getNotifications({ tag: newest.tag })) one.close();
+  }
+  function inPlaceOf(late, shown) {
+    if (shown) return { ...shown.data, tag: shown.tag, title: shown.title, text: shown.body };
+    return { ...late, over: true, text: "That’s over by now" };
+  }
+  addEventListener("pushsubscriptionchange", (event) => event.waitUntil(sayChanged()));
+  async function sayChanged() {
+    if (!await isLookedAt()) {
+      await registration.showNotification("panebridge", {
+        body: "This device isn’t notified until the page is opened: the browser has changed its subscription.",
+        tag: "subscription",
+        icon,
+        badge,
+        data: { session: "", key: "" }
+      }).catch(() => {
+      });
+    }
+    for (const tab of await openTabs()) tab.postMessage({ subscription: "changed" });
   }
   addEventListener("notificationclick", (event) => {
     event.notification.close();
     event.waitUntil(open(event.notification.data?.session ?? ""));
   });
   async function open(session) {
-    const [tab] = await clients.matchAll({ type: "window" });
+    const [tab] = await openTabs();
     if (!tab) {
       await clients.openWindow(`/#${encodeURIComponent(session)}`);
       return;

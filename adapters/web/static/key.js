@@ -25,6 +25,9 @@ export const supported = () => Boolean(globalThis.isSecureContext && crypto.subt
 
 export const known = () => Boolean(browser);
 
+// browserID is what the daemon knows this browser by; '': it isn't let in.
+export const browserID = () => browser?.id ?? '';
+
 // waits is what the person compares while somebody has to let this device in; '': nobody has to.
 export const waits = () => (waiting && Date.now() < waiting.until ? waiting.number : '');
 

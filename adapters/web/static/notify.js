@@ -1,8 +1,11 @@
 'use strict';
 
+import { forgetAlerts } from './alerts.js';
 import { byId } from './dom.js';
 import { dropPush, getPush, putPush } from './api.js';
 import { attempt } from './dialogs.js';
+import { loadKept, saveKept } from './kept.js';
+import { browserID } from './key.js';
 import { mutedIDs } from './mute.js';
 
 // The service worker and the dialog in which a device is told to be notified by it, though no page is open. The daemon
@@ -39,6 +42,9 @@ const sameKey = (subscription, key) => {
 // subscription is the browser's; null: it has none.
 const subscription = async () => (await (await registered())?.pushManager?.getSubscription()) ?? null;
 
+// alone changes the subscription while no other tab does.
+const alone = (change) => navigator.locks.request('panebridge-notify', change);
+
 const registered = () => navigator.serviceWorker?.getRegistration('/').catch(() => undefined);
 
 // beginWorker has the browser run the page's worker. Without one the page is as it is.
@@ -60,6 +66,18 @@ export async function closeNotifications(isOver) {
 
 export const isAnswered = ({ over }) => Boolean(over);
 
+// What this device wants to be notified of is kept by the browser, too: the daemon forgets it when the push service ends the
+// subscription, and a database that's restored may be from before there was one. It counts as long as the browser is let
+// in as the same.
+const wishesKey = 'panebridge.notified';
+
+const keepWishes = ({ questions, ends, errors, quiet }) => saveKept(wishesKey, { browser: browserID(), questions, ends, errors, quiet });
+
+function keptWishes() {
+  const kept = loadKept(wishesKey);
+  return kept?.browser === browserID() ? kept : null;
+}
+
 // kindOf is what an alert is about, by its key (internal/push).
 const kindOf = (key = '') => ({ question: 'questions', end: 'ends', error: 'errors' })[key.split(':')[0]];
 
@@ -68,6 +86,7 @@ export class NotifyDialog {
     this.dialog = byId('notify-dialog');
     this.push = null; // what the daemon knows
     this.changes = 0; // how often it was told of another wish
+    navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (data?.subscription === 'changed') this.putRight(); });
     byId('notify').addEventListener('click', () => this.open());
     byId('notify-close').addEventListener('click', () => this.dialog.close());
     byId('notify-on').addEventListener('change', () => this.turn(byId('notify-on').checked));
@@ -93,28 +112,44 @@ export class NotifyDialog {
   // subscription, the daemon its word of it, and sessions been muted.
   async begin() {
     await beginWorker();
+    await this.putRight();
+  }
+
+  putRight() {
+    return alone(() => this.putRightAlone());
+  }
+
+  async putRightAlone() {
     if (support()) return;
     this.push = await getPush().catch(() => null);
     if (!this.push) return;
     const own = await subscription().catch(() => null);
-    const known = this.push.subscription;
-    if (!known) await own?.unsubscribe(); // this device was revoked since
-    else if (Notification.permission === 'granted' && (!own || own.endpoint !== known.endpoint || !sameKey(own, this.push.key))) await this.subscribe(known).catch(() => {});
-    else if (JSON.stringify(known.muted ?? []) !== JSON.stringify(mutedIDs())) await this.tell(known).catch(() => {});
+    const { key, subscription: known } = this.push;
+    const wishes = known ?? keptWishes();
+    const isWhole = known && own && own.endpoint === known.endpoint && sameKey(own, key);
+    if (known) keepWishes(known);
+    else await own?.unsubscribe(); // the push service has ended it, or this device was revoked since
+    if (!wishes) return;
+    if (Notification.permission === 'granted' && !isWhole) await this.subscribe(wishes).catch(() => {});
+    else if (known && JSON.stringify(known.muted ?? []) !== JSON.stringify(mutedIDs())) await this.tell(known).catch(() => {});
   }
 
-  // muted tells the daemon that other sessions are muted.
-  muted() {
+  // muted tells the daemon that other sessions are muted, if that can be, else the next visit does.
+  async muted() {
     closeNotifications(({ session }) => mutedIDs().includes(session));
-    if (this.push?.subscription) this.tell(this.push.subscription).catch(() => {}); // else the next visit does
+    if (!this.push) return;
+    const push = await getPush().catch(() => null); // another tab may have changed what's wanted
+    if (push?.subscription) await this.tell(push.subscription).catch(() => {});
   }
 
   // forget ends the browser's subscription: it isn't let in any more.
   async forget() {
     this.push = null;
     this.dialog.close();
+    saveKept(wishesKey, null);
     await (await subscription().catch(() => null))?.unsubscribe().catch(() => {});
     await closeNotifications(() => true);
+    await forgetAlerts();
   }
 
   turn(on) {
@@ -127,12 +162,17 @@ export class NotifyDialog {
   async turnOn() {
     this.push ??= await getPush();
     if (await Notification.requestPermission() !== 'granted') return;
-    await this.subscribe(this.wishes());
+    await alone(() => this.subscribe(this.wishes()));
   }
 
-  async turnOff() {
+  turnOff() {
+    return alone(() => this.turnOffAlone());
+  }
+
+  async turnOffAlone() {
     this.changes += 1;
     await dropPush();
+    saveKept(wishesKey, null);
     if (this.push) this.push.subscription = undefined;
     await (await subscription())?.unsubscribe();
     await closeNotifications(() => true);
@@ -157,6 +197,7 @@ export class NotifyDialog {
     this.changes += 1;
     this.push = await putPush({ questions, ends, errors, quiet, muted: mutedIDs(), ...where });
     const wanted = this.push.subscription;
+    keepWishes(wanted);
     await closeNotifications(({ key, over }) => over || !wanted[kindOf(key)]);
   }
 

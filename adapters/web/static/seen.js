@@ -12,7 +12,8 @@ const done = (request) => new Promise((resolve, reject) => {
   request.onerror = () => reject(request.error);
 });
 
-async function withStore(mode, fn) {
+// withTimes returns what the request that fn makes of the store returns.
+export async function withTimes(mode, fn) {
   const opening = indexedDB.open('panebridge-seen', 1);
   opening.onupgradeneeded = () => opening.result.createObjectStore('times');
   const db = await done(opening);
@@ -27,8 +28,8 @@ async function withStore(mode, fn) {
 export async function noteSeen() {
   if (Date.now() - noted < noteEvery) return;
   noted = Date.now();
-  await withStore('readwrite', (store) => store.put(noted, 'seen')).catch(() => {});
+  await withTimes('readwrite', (store) => store.put(noted, 'seen')).catch(() => {});
 }
 
 // lastSeen is when it did, in milliseconds since 1970; 0: that isn't known.
-export const lastSeen = () => withStore('readonly', (store) => store.get('seen')).then((at) => Number(at) || 0, () => 0);
+export const lastSeen = () => withTimes('readonly', (store) => store.get('seen')).then((at) => Number(at) || 0, () => 0);

@@ -1,9 +1,11 @@
 'use strict';
 
+import { lastAlert, noteAlert } from './alerts.js';
 import { lastSeen, noteSeen } from './seen.js';
 
 // The service worker: it shows the alerts that the daemon pushes (internal/push), and a word when the daemon can't be
-// reached. It keeps no file and no text: all that it answers by itself is made here, and every visit asks the daemon.
+// reached. It keeps no file and no text: all that it answers by itself is made here, and every visit asks the daemon. A proxy
+// may have other sites beside the page: what isn't the page's is left alone.
 
 const icon = '/icon-192.png';
 const badge = '/badge-96.png';
@@ -23,8 +25,17 @@ async function takeOver() {
 }
 
 addEventListener('fetch', (event) => {
-  if (event.request.mode === 'navigate') event.respondWith(visit(event));
+  if (event.request.mode === 'navigate' && isPage(event.request.url)) event.respondWith(visit(event));
 });
+
+// isPage says whether the page is at an address: at the root, or where it lets a browser in (gate.js).
+function isPage(address) {
+  const { pathname } = new URL(address);
+  return pathname === '/' || pathname.startsWith('/new/');
+}
+
+// openTabs are those with the page, the one that was looked at last first.
+const openTabs = async () => (await clients.matchAll({ type: 'window', includeUncontrolled: true })).filter((tab) => isPage(tab.url));
 
 const nobody = [502, 503, 504]; // a proxy with nobody behind it
 
@@ -76,6 +87,7 @@ button:focus-visible { outline: 2px solid light-dark(#12705f, #4cc2ab); outline-
 const look = () => fetch('/api/v1/page/start', { cache: 'no-store', credentials: 'omit' }).then((answer) => { if (answer.ok) location.reload(); }, () => {});
 document.getElementById('again').addEventListener('click', () => location.reload());
 setInterval(look, 4000);
+navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (typeof data?.open === 'string') location.hash = data.open; });
 </script>
 </body>
 </html>
@@ -90,7 +102,13 @@ setInterval(look, 4000);
   });
 }
 
-addEventListener('push', (event) => event.waitUntil(show(read(event.data))));
+let showing = Promise.resolve(); // of one message after the other, since each goes by what's there
+
+addEventListener('push', (event) => {
+  const message = read(event.data);
+  showing = showing.then(() => show(message)).catch(() => {}); // a browser that shows nothing says so itself
+  event.waitUntil(showing);
+});
 
 // read reads what was pushed; what can't be read is said to be news, since a browser wants something to be shown.
 function read(data) {
@@ -103,28 +121,49 @@ function read(data) {
   return { tag: 'news', session: '', title: 'panebridge', text: 'There’s something new.', key: '', sent: Date.now() };
 }
 
-const isLookedAt = async () => (await clients.matchAll({ type: 'window' })).some((tab) => tab.visibilityState === 'visible');
+const isLookedAt = async () => (await openTabs()).some((tab) => tab.visibilityState === 'visible');
 
 // show shows an alert in the place of what's shown of its session. Browsers want each push to show something
 // (userVisibleOnly), else they say by themselves that the page did something, or send no more: so what holds no longer is
 // said without a sound, and goes when the page is looked at.
 async function show(message) {
   const [shown] = await registration.getNotifications({ tag: message.tag });
-  const isLate = Boolean(shown) && shown.data.sent > message.sent; // they may come in another order
-  const newest = isLate ? { ...shown.data, tag: shown.tag, title: shown.title, text: shown.body } : message;
+  const last = await lastAlert(message.tag) ?? shown?.data;
+  const isLate = last?.sent > message.sent; // they may come in another order
+  const newest = isLate ? inPlaceOf(message, shown) : message;
   const lookedAt = await isLookedAt();
-  const isQuiet = lookedAt || Boolean(newest.over) || shown?.data.key === newest.key;
+  const isKnown = last?.key === newest.key && !last.over; // somebody may have dismissed it
+  const isQuiet = lookedAt || isLate || isKnown || Boolean(newest.over);
   await registration.showNotification(newest.title, {
     body: newest.text,
     tag: newest.tag,
     icon,
     badge,
-    timestamp: newest.sent,
+    timestamp: Math.min(newest.sent, Date.now()),
     silent: isQuiet,
     renotify: !isQuiet,
     data: { session: newest.session, key: newest.key, over: Boolean(newest.over), sent: newest.sent },
   });
+  if (!isLate) await noteAlert(newest.tag, newest);
   if (newest.over && lookedAt) for (const one of await registration.getNotifications({ tag: newest.tag })) one.close();
+}
+
+// inPlaceOf is what's shown for a message that comes too late: what's there, or, if that was closed, that it's over.
+function inPlaceOf(late, shown) {
+  if (shown) return { ...shown.data, tag: shown.tag, title: shown.title, text: shown.body };
+  return { ...late, over: true, text: 'That’s over by now' };
+}
+
+// The browser has changed the subscription, or given it up. Only the page can tell the daemon: its key isn't the worker's.
+addEventListener('pushsubscriptionchange', (event) => event.waitUntil(sayChanged()));
+
+async function sayChanged() {
+  if (!await isLookedAt()) {
+    await registration.showNotification('panebridge', {
+      body: 'This device isn’t notified until the page is opened: the browser has changed its subscription.', tag: 'subscription', icon, badge, data: { session: '', key: '' },
+    }).catch(() => {}); // it isn't allowed any more
+  }
+  for (const tab of await openTabs()) tab.postMessage({ subscription: 'changed' }); // which closes it when all is right
 }
 
 addEventListener('notificationclick', (event) => {
@@ -134,7 +173,7 @@ addEventListener('notificationclick', (event) => {
 
 // open shows a session: in a tab that's there, else in a new one.
 async function open(session) {
-  const [tab] = await clients.matchAll({ type: 'window' });
+  const [tab] = await openTabs();
   if (!tab) {
     await clients.openWindow(`/#${encodeURIComponent(session)}`);
     return;
