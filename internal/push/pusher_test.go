@@ -8,6 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/push"
 	"github.com/panebridge/panebridge/internal/push/pushtest"
 	"github.com/panebridge/panebridge/sessions"
@@ -308,6 +311,38 @@ func TestALaterMessageHasAGreaterNumber(t *testing.T) {
 			w.stop()
 			if err := w.start(); err != nil {
 				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// Whatever a session is called, asks, or fails by: it's told within what push services take, and what's shown stands where it
+// seems to.
+func TestAnyTextIsTold(t *testing.T) {
+	text := rapid.StringOfN(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("a \n\t\r\x00\x1b\x7f\u200b\u202e\u2028\u2066\ufeff\"\\<👩\u200d🚀\U000e0041中é"))), 0, 400, -1)
+	drawtest.CheckTimes(t, drawtest.Times(1000, 100, 20), func(rt *rapid.T) {
+		name, asked, failed := text.Draw(rt, "name"), text.Draw(rt, "question"), text.Draw(rt, "failure")
+		var got []pushtest.Message // it's judged outside of the bubble, which a failed draw mustn't leave
+		inWorld(t, func(w *world, d *pushtest.Device) {
+			w.name("pb_1", name)
+			w.ask("pb_1", "pr_1", asked)
+			synctest.Wait()
+			w.answer("pb_1")
+			synctest.Wait()
+			w.feed.PublishOutput(sessions.OutputEvent{Session: "pb_1", Complete: true, Turn: sessions.Turn{Number: 1, Failed: failed}})
+			synctest.Wait()
+			got = d.Messages()
+		})
+		if len(got) != 3 {
+			rt.Fatalf("%d messages came", len(got))
+		}
+		for _, m := range got {
+			n, err := pushtest.ReadMessage(m)
+			if err != nil || n.Title == "" || n.Text == "" {
+				rt.Fatalf("%s: %v", m.Text, err)
+			}
+			if shown := n.Title + n.Text; sessions.Legible(shown) != shown || strings.ContainsAny(shown, "\n\t") {
+				rt.Fatalf("it shows %q", shown)
 			}
 		}
 	})

@@ -428,11 +428,15 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
+// legibleLine makes one line of a text, in which nothing is drawn elsewhere than it stands: programs name their sessions, and say
+// why they failed.
+func legibleLine(text string) string { return wording.OneLine(sessions.Legible(text)) }
+
 // message is what the device's worker gets.
 func (p *Pusher) message(what due, before string, number int64) ([]byte, webpush.Urgency, error) {
-	name := cmp.Or(wording.CutEnd(wording.OneLine(what.name), maxTitle), "A session")
+	name := cmp.Or(wording.CutEnd(legibleLine(what.name), maxTitle), "A session")
 	m := notification{Tag: "session " + string(what.session), Session: what.session, Title: name, Key: what.alert.Key, Sent: number}
-	m.Text = wording.CutEnd(wording.OneLine(p.opt.Mask(what.alert.Text)), maxText) // it may be kept from before a rule was made that masks it
+	m.Text = wording.CutEnd(legibleLine(p.opt.Mask(what.alert.Text)), maxText) // it may be kept from before a rule was made that masks it
 	urgency := webpush.UrgencyNormal
 	switch {
 	case m.Key == "":
