@@ -203,6 +203,7 @@ func (p *Pusher) replace(s Subscription) {
 	one := newSubscriber(s)
 	if was := p.subs[s.Browser]; was != nil && was.Endpoint == s.Endpoint && was.Key == s.Key {
 		one.shown, one.brief = was.shown, was.brief
+		one.tries, one.notNow, one.trouble = was.tries, was.notNow, was.trouble // the service is left alone as long as it asks
 	}
 	p.subs[s.Browser] = one
 	p.wakeUp()

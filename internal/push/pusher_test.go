@@ -3,6 +3,7 @@ package push_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -361,6 +362,25 @@ func TestWhatWasKeptIsMaskedByTodaysRules(t *testing.T) {
 		synctest.Wait()
 		if got := shows(t, d); got != "deploy: Done: it's [masked]" {
 			t.Errorf("it shows %q", got)
+		}
+	})
+}
+
+// A device that changes its wishes has nothing sent sooner than its service asks: who does so all the time could have the daemon
+// be shut out there, with all devices of that service.
+func TestOtherWishesSendNothingSooner(t *testing.T) {
+	inWorld(t, func(w *world, d *pushtest.Device) {
+		w.service.Break(slices.Repeat([]pushtest.Answer{{Status: 429, RetryAfter: "3600", After: 2 * time.Second}}, 10_000)...)
+		w.ask("pb_1", "pr_1", "Go on?")
+		for range 7500 { // also while the second is under way
+			time.Sleep(time.Second)
+			if err := w.change("br_1", all()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if d.Asked() != 3 {
+			t.Errorf("in a bit more than two hours the service was asked %d times", d.Asked())
 		}
 	})
 }

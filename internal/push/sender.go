@@ -283,13 +283,22 @@ func (p *Pusher) send(ctx context.Context, what due) {
 		p.noteShown(ctx, what)
 	case status == http.StatusNotFound || status == http.StatusGone:
 		p.forgetFor(ctx, one, fmt.Sprintf("the push service answered %d", status))
-	case status == http.StatusRequestEntityTooLarge && !one.brief:
-		p.mu.Lock()
-		one.brief = true
-		p.mu.Unlock()
+	case status == http.StatusRequestEntityTooLarge && p.setBrief(one):
 	default:
 		p.noteFailure(one, status, wait, err)
 	}
+}
+
+// setBrief has a device get short messages; false: it does already.
+func (p *Pusher) setBrief(was *subscriber) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one := p.subs[was.Browser]
+	if one == nil || one.Endpoint != was.Endpoint || one.brief {
+		return false
+	}
+	one.brief = true
+	return true
 }
 
 // noteShown keeps what the push service has taken.
@@ -321,7 +330,7 @@ func (p *Pusher) putShown(ctx context.Context, was *subscriber, id sessions.ID, 
 	defer p.writing.RUnlock()
 	p.mu.Lock()
 	one := p.subs[was.Browser]
-	if one == nil || one.Endpoint != was.Endpoint || one.Subscription.Key != was.Subscription.Key {
+	if one == nil || one.Endpoint != was.Endpoint || one.Key != was.Key {
 		p.mu.Unlock()
 		return errReplaced
 	}
@@ -356,15 +365,19 @@ func (p *Pusher) forgetFor(ctx context.Context, one *subscriber, why string) {
 }
 
 // noteFailure has a subscription wait.
-func (p *Pusher) noteFailure(one *subscriber, status int, asked time.Duration, err error) {
+func (p *Pusher) noteFailure(was *subscriber, status int, asked time.Duration, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one := p.subs[was.Browser]
+	if one == nil || one.Endpoint != was.Endpoint {
+		return // another service's
+	}
 	wait := min(backoffFirst<<min(one.tries, 20), backoffMost)
 	wait += time.Duration(rand.Int64N(int64(wait)/5 + 1)) // so that not all come at once
 	if status >= 400 && status < 500 && status != http.StatusTooManyRequests && status != http.StatusRequestTimeout || status/100 == 3 {
 		wait = refusedWait
 	}
 	wait = max(wait, min(asked, retryMost))
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	one.tries++
 	one.notNow = time.Now().Add(wait)
 	switch one.trouble = "the push service answered " + strconv.Itoa(status); status {
