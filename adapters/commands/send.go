@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
 	"unicode"
 	"unicode/utf8"
 
@@ -79,12 +76,12 @@ func (s SentFiles) inFolder(cwd, text string) (string, error) {
 // they'd lead around the names that are kept back.
 func (s SentFiles) read(cwd, path string, largest int) ([]byte, error) {
 	full := filepath.Join(cwd, path)
-	if why := keptBack(full, s.StateDir); why != "" {
+	if why := regular.KeptBack(full, s.StateDir); why != "" {
 		return nil, fmt.Errorf("nothing is sent of %s: %s", path, why)
 	}
-	f, err := openRegularFile(cwd, path)
+	f, err := regular.OpenBelow(cwd, path)
 	switch {
-	case errors.Is(err, errNoFolder):
+	case errors.Is(err, regular.ErrNoFolder):
 		return nil, fmt.Errorf("there's no folder %s any more, or it isn't one that panebridge may read", s.ShownPath(cwd))
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("there's no file %s in %s", path, s.ShownPath(cwd))
@@ -106,108 +103,6 @@ func (s SentFiles) read(cwd, path string, largest int) ([]byte, error) {
 		return nil, fmt.Errorf("nothing is sent of %s: there's a private key in it", path)
 	}
 	return data, nil
-}
-
-// errNoFolder says that a session's folder isn't one now.
-var errNoFolder = errors.New("there's no folder")
-
-// openRegularFile opens a regular file below a folder that has no other name, through real folders only.
-func openRegularFile(base, path string) (f *os.File, err error) {
-	r, err := regular.OpenBase(base)
-	if err != nil {
-		return nil, errNoFolder
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	names := strings.Split(filepath.ToSlash(path), "/")
-	for _, name := range names[:len(names)-1] {
-		next, err := regular.OpenFolder(r, name)
-		if err != nil {
-			return nil, err
-		}
-		if err := r.Close(); err != nil {
-			return nil, errors.Join(err, next.Close())
-		}
-		r = next
-	}
-	name := names[len(names)-1]
-	before, err := r.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !before.Mode().IsRegular() {
-		return nil, fmt.Errorf("only plain files are sent, not folders, links and devices; %s is one", path)
-	}
-	if s, ok := before.Sys().(*syscall.Stat_t); ok && s.Nlink > 1 {
-		return nil, fmt.Errorf("%s has another name elsewhere, under which it may be kept back: send a copy of it", path)
-	}
-	f, err = r.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that takes its place holds nobody up
-	if err != nil {
-		return nil, err
-	}
-	if opened, err := f.Stat(); err != nil || !os.SameFile(before, opened) {
-		return nil, errors.Join(fmt.Errorf("somebody replaced %s meanwhile; try it again", path), err, f.Close())
-	}
-	return f, nil
-}
-
-// What isn't sent to chats, by names in lower case. It's a net below people who
-// mistype or are talked into something, not a wall: whoever may type into a session
-// can read all that its user can.
-var (
-	// Folders with nothing but secrets, or with things that only programs read.
-	keptFolders = []string{ //nolint:gochecknoglobals // a constant table
-		".git", ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".gcloud", "gcloud", ".password-store", ".mozilla", "keyrings",
-	}
-	keptNames = []string{ //nolint:gochecknoglobals // a constant table, as path.Match reads it
-		".env", ".env.*", "*.env", ".envrc", "*.pem", "*.key", "*.p12", "*.pfx", "*.p8", "*.jks", "*.keystore", "*.kdbx", "*.ppk", "*.gpg", "*.asc",
-		"id_*", "*_rsa", "*_ed25519", "*_ecdsa", "known_hosts", "authorized_keys",
-		"*credential*", "*secret*", "*password*", "*passwd*", "*.token", "token", "*-token", "*_token", "auth.json", "service-account*.json",
-		".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".pypirc", ".htpasswd", ".claude.json", "kubeconfig", "shadow", "gshadow",
-		"*.tfstate", "*.tfstate.*", "*.tfvars", "*_history",
-	}
-	// Of those, what's made to be shown.
-	sentNames = []string{".env.example", ".env.sample", ".env.template", ".env.dist"} //nolint:gochecknoglobals // a constant table
-	// The kernel's folders, where environments of programs are files.
-	kernelFolders = []string{"/proc", "/sys", "/dev"} //nolint:gochecknoglobals // a constant table
-)
-
-// keptBack says why a file isn't sent, as a sentence's end; "": it may be.
-func keptBack(full, stateDir string) string {
-	for _, dir := range append([]string{stateDir}, kernelFolders...) {
-		if dir != "" && isBelow(full, dir) {
-			return "it's in " + dir
-		}
-	}
-	parts := strings.Split(strings.ToLower(filepath.ToSlash(full)), "/")
-	for _, dir := range parts[:len(parts)-1] {
-		if slices.Contains(keptFolders, dir) {
-			return "what's in " + dir + " is kept back"
-		}
-	}
-	name := parts[len(parts)-1]
-	if slices.Contains(sentNames, name) {
-		return ""
-	}
-	for _, pattern := range keptNames {
-		if ok, _ := filepath.Match(pattern, name); ok { // the patterns are fixed
-			return "files named like " + pattern + " are kept back"
-		}
-	}
-	return ""
-}
-
-// isBelow says whether a path is in a folder, with all links followed too.
-func isBelow(path, dir string) bool {
-	in := func(path, dir string) bool {
-		rel, err := filepath.Rel(dir, path)
-		return err == nil && filepath.IsLocal(rel)
-	}
-	if in(path, dir) {
-		return true
-	}
-	realPath, err1 := filepath.EvalSymlinks(path)
-	realDir, err2 := filepath.EvalSymlinks(dir)
-	return err1 == nil && err2 == nil && in(realPath, realDir)
 }
 
 // holdsKey says whether there's a private key in PEM in a file.

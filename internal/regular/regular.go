@@ -25,7 +25,7 @@ var ErrOthers = errors.New("it belongs to another user")
 // What isn't a regular file is refused, and not waited for: to open a pipe takes until
 // somebody writes into it. So is a file of another user than this one and root: ErrOthers.
 func Open(path string) (*os.File, fs.FileInfo, error) {
-	file, info, err := openAnybodys(path)
+	file, info, err := OpenAnybodys(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,7 +63,8 @@ func OpenKept(path string, how int) (*os.File, error) {
 	return file, err
 }
 
-func openAnybodys(path string) (*os.File, fs.FileInfo, error) { return openWith(path, os.O_RDONLY) }
+// OpenAnybodys is Open for what may be any user's.
+func OpenAnybodys(path string) (*os.File, fs.FileInfo, error) { return openWith(path, os.O_RDONLY) }
 
 func openWith(path string, how int) (*os.File, fs.FileInfo, error) {
 	file, err := os.OpenFile(path, how|syscall.O_NONBLOCK, 0o600)
@@ -89,7 +90,7 @@ func Read(path string, limit int64) ([]byte, error) {
 // ReadAnybodys is Read for what may be any user's, since whoever could change it could do as much without
 // it: a part of a program that's run.
 func ReadAnybodys(path string, limit int64) ([]byte, error) {
-	file, _, err := openAnybodys(path)
+	file, _, err := OpenAnybodys(path)
 	return readAll(file, err, path, limit)
 }
 

@@ -96,11 +96,11 @@ func (a arguments) edits() (all []arguments) {
 func (a arguments) patches() (files []FileDiff, shown map[string]bool) {
 	for _, one := range a {
 		text := strings.TrimSpace(plain(readable(one.value)))
-		if files := parsePatch(text); len(files) > 0 {
+		if files := ParsePatch(text); len(files) > 0 {
 			return files, map[string]bool{one.name: strings.HasPrefix(text, patchBegins)}
 		}
 		if strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "diff --git ") {
-			if files := parseUnified(text); len(files) > 0 {
+			if files := ParseUnified(text); len(files) > 0 {
 				return files, map[string]bool{one.name: true}
 			}
 		}

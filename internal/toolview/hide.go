@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/internal/redact"
 )
@@ -153,6 +154,30 @@ func (h *hider) file(f *FileDiff) {
 	for i, l := range lines {
 		l.Text = texts[i]
 	}
+}
+
+// MaskDiff is a unified diff without secrets: those of the file as it was and as it's to be, too, which signs part.
+// It has as many lines as before. A masker that's nil masks nothing.
+func MaskDiff(m *redact.Masker, diff string) string {
+	if m == nil {
+		return diff
+	}
+	h, rows := hider{masker: m}, strings.Split(diff, "\n")
+	hunk := DiffHunk{Lines: make([]DiffLine, len(rows))}
+	for i, row := range rows {
+		if row != "" && row[0] < utf8.RuneSelf {
+			hunk.Lines[i] = DiffLine{Op: row[:1], Text: row[1:]}
+		} else {
+			hunk.Lines[i].Text = row
+		}
+	}
+	v := ToolView{Files: []FileDiff{{Hunks: []DiffHunk{hunk}}}}
+	h.file(&v.Files[0])
+	h.sweep(&v)
+	for i, l := range v.Files[0].Hunks[0].Lines {
+		rows[i] = l.Op + l.Text
+	}
+	return h.text(strings.Join(rows, "\n"))
 }
 
 // apply puts masks into lines; those that overlap become one.

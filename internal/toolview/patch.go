@@ -4,7 +4,7 @@ import "strings"
 
 const patchBegins = "*** Begin Patch"
 
-// parsePatch reads a patch as Codex and opencode write it, wherever it begins in a text:
+// ParsePatch reads a patch as Codex and opencode write it, wherever it begins in a text:
 //
 //	*** Begin Patch
 //	*** Update File: a.go
@@ -19,7 +19,7 @@ const patchBegins = "*** Begin Patch"
 //	*** End Patch
 //
 // It's none if nothing of a file is in it.
-func parsePatch(text string) (files []FileDiff) {
+func ParsePatch(text string) (files []FileDiff) {
 	_, text, ok := strings.Cut(text, patchBegins+"\n")
 	if !ok {
 		return nil
@@ -41,6 +41,8 @@ func parsePatch(text string) (files []FileDiff) {
 				begin(path, FileDeleted)
 			case what == "Move to" && f != nil:
 				f.From, f.Path = f.Path, strings.TrimSpace(path)
+			case strings.HasPrefix(order, "End of File") && f != nil && len(f.Hunks) > 0:
+				f.Hunks[len(f.Hunks)-1].End = true
 			case strings.HasPrefix(order, "End Patch"):
 				return files
 			}

@@ -9,9 +9,9 @@ import (
 // hunkHead begins a hunk of a unified diff: "@@ -7,2 +7,3 @@ func main() {".
 var hunkHead = regexp.MustCompile(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*)$`)
 
-// parseUnified reads a unified diff; one without the names of its files is of one whose path is "".
+// ParseUnified reads a unified diff; one without the names of its files is of one whose path is "".
 // Lines of a hunk are counted, since a line that goes may look like the name of a file.
-func parseUnified(text string) (files []FileDiff) {
+func ParseUnified(text string) (files []FileDiff) {
 	old := ""
 	atOld, atNew, olds, news := 0, 0, 0, 0 // numbers of the next lines, and how many of the hunk are left
 	for line := range strings.SplitSeq(text, "\n") {
@@ -33,9 +33,14 @@ func parseUnified(text string) (files []FileDiff) {
 				continue
 			}
 			if l.Op == `\` { // "\ No newline at end of file"
+				markNoEnd(files)
 				continue
 			}
 			olds, news = 0, 0
+		}
+		if strings.HasPrefix(line, `\ `) {
+			markNoEnd(files)
+			continue
 		}
 		if path, ok := strings.CutPrefix(line, "--- "); ok {
 			old = pathIn(path)
@@ -61,6 +66,20 @@ func parseUnified(text string) (files []FileDiff) {
 		}
 	}
 	return withHunks(files)
+}
+
+// markNoEnd takes in that the last line so far has no end.
+func markNoEnd(files []FileDiff) {
+	if len(files) == 0 {
+		return
+	}
+	hunks := files[len(files)-1].Hunks
+	if len(hunks) == 0 {
+		return
+	}
+	if lines := hunks[len(hunks)-1].Lines; len(lines) > 0 {
+		lines[len(lines)-1].NoEnd = true
+	}
 }
 
 // withHunks are those files of which some lines are known.

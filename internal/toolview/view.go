@@ -56,6 +56,7 @@ const (
 type DiffHunk struct {
 	Head  string     `json:"head,omitempty"` // where it is, in the agent's words: "func main() {"
 	Lines []DiffLine `json:"lines"`
+	End   bool       `json:"-"` // they're the file's last, as a patch says
 }
 
 // DiffLine is a line that's taken away ("-"), added ("+"), or stays (" ").
@@ -64,6 +65,8 @@ type DiffLine struct {
 	Old  int    `json:"old,omitempty"` // its number in the file as it was, from 1; 0: it isn't there, or it isn't known
 	New  int    `json:"new,omitempty"` // and as it is then
 	Text string `json:"text"`
+	// NoEnd says that it's its file's last, without an end.
+	NoEnd bool `json:"-"`
 }
 
 // maxLines is how many lines of diffs a view has at most.
@@ -83,7 +86,7 @@ func Of(use sessions.ToolUse, masker *redact.Masker) ToolView {
 	for i := range v.Input {
 		v.Input[i] = h.field(v.Input[i])
 	}
-	if changed := parseUnified(plain(use.Result.Diff)); len(changed) > 0 {
+	if changed := ParseUnified(plain(use.Result.Diff)); len(changed) > 0 {
 		if len(changed) == 1 && len(files) == 1 { // of its path an agent may say the last part alone
 			changed[0].Path, changed[0].From = files[0].Path, files[0].From
 			if changed[0].Does == FileEdited && files[0].Does != FileWritten {
