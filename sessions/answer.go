@@ -66,6 +66,9 @@ func (m *Manager) claimPrompt(ctx context.Context, id string, a Answer) (Prompt,
 	if err := p.Dialog.Takes(a); err != nil {
 		return p, err
 	}
+	if p, err := m.checkDiff(ctx, p, a); err != nil {
+		return p, err
+	}
 	claimed := p
 	claimed.State, claimed.Answer = PromptAnswering, &a
 	if err := m.putPrompt(ctx, claimed); err != nil {

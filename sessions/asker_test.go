@@ -329,6 +329,9 @@ func (asked) Read(_ sessions.ID, s *sessions.Snapshot, styled *sessions.Screen) 
 			}
 			d.Title, d.Call, _ = strings.Cut(d.Title, " §")
 			d.Call, d.Disputed = strings.CutPrefix(d.Call, "?")
+			if path, ok := strings.CutPrefix(d.Call, "edit "); ok {
+				d.Edits, d.Whole = []sessions.FileEdit{{Path: path}}, "file: "+path
+			}
 			if title, nth, ok := strings.Cut(d.Title, " part "); ok {
 				d.Title = title
 				part, _ = strconv.Atoi(nth)

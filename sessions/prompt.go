@@ -47,6 +47,12 @@ type Dialog struct {
 	Whole    string `json:"whole,omitempty"`
 	Disputed bool   `json:"disputed,omitempty"`
 	Call     string `json:"call,omitempty"`
+	// Diff is what it would change in files as they were on the disk when it was asked, as a unified
+	// diff that git apply takes in the root of the session's repository; Note is why there's none
+	// though files would change, as a sentence. Folder is where a command would run, as the record says.
+	Diff   string `json:"diff,omitempty"`
+	Note   string `json:"note,omitempty"`
+	Folder string `json:"folder,omitempty"`
 	// Masked says that a secret is hidden in what people see of it, and with it something that
 	// could do more than be one: then, too, only what refuses can be chosen.
 	Masked bool `json:"masked,omitempty"`
@@ -69,6 +75,10 @@ type Dialog struct {
 	// Wide cells.
 	Loose string `json:"-"`
 	Wide  int    `json:"-"`
+	// Edits are what it would change in files, as the record says; Kept are the rows that it draws
+	// besides what the record says.
+	Edits []FileEdit `json:"-"`
+	Kept  []string   `json:"-"`
 	// Marked is the index of the option that Enter would take; len(Options): the entry
 	// for text, which then takes what's pasted; len(Options)+1: what submits a
 	// PromptMulti; -1: it isn't known, or none is.
@@ -126,7 +136,8 @@ type ListWindow struct {
 
 // TellsAs reports whether another reading of a dialog tells people the same.
 func (d *Dialog) TellsAs(other *Dialog) bool {
-	return d.Print == other.Print && d.Call == other.Call && d.Unseen == other.Unseen && d.Disputed == other.Disputed && d.Masked == other.Masked && d.Tall == other.Tall && d.Text == other.Text
+	return d.Print == other.Print && d.Call == other.Call && d.Unseen == other.Unseen && d.Disputed == other.Disputed && d.Masked == other.Masked && d.Tall == other.Tall && d.Text == other.Text &&
+		d.Diff == other.Diff && d.Note == other.Note && d.Folder == other.Folder
 }
 
 // Asks reports whether another reading is of the same question: the same is drawn, and not
@@ -189,11 +200,16 @@ func (d *Dialog) About() string {
 	switch {
 	case d.Disputed:
 		text = "On the screen:\n" + d.Body + "\n\nIn the agent's record of the call:\n" + d.Whole
+	case d.IsDiff():
+		text = d.Diff
 	case d.Whole != "":
 		text = d.Whole
 	}
 	return d.Legible(text)
 }
+
+// IsDiff reports whether About is a diff.
+func (d *Dialog) IsDiff() bool { return d.Diff != "" && !d.Disputed }
 
 // Legible is a text of the dialog's as people are shown it: see the function of that name. Of what may
 // be a command a blank that's none to a shell is shown as its number, too.

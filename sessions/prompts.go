@@ -214,7 +214,8 @@ func (m *Manager) reconcilePromptHeld(ctx context.Context, id ID) {
 	}
 	now := e.openQuestion
 	m.mu.Unlock()
-	p, d := now.prompt, m.maskDialog(now.toldDialog())
+	p := now.prompt
+	d := m.maskDialog(m.withDiff(id, now.toldDialog(), p))
 	var err error
 	switch {
 	case p != nil && d != nil && p.Dialog.Asks(d):
@@ -251,7 +252,7 @@ func (m *Manager) maskDialog(d *Dialog) *Dialog {
 	if d == nil || d.Kind != PromptPermission && d.Kind != PromptPlan || m.opt.Hides == nil {
 		return d
 	}
-	hides := m.opt.Hides(d.About()) || m.opt.Hides(Legible(d.Title))
+	hides := m.opt.Hides(d.About()) || m.opt.Hides(Legible(d.Title)) || d.hidesSide(m.opt.Hides)
 	for _, o := range d.Options {
 		hides = hides || m.opt.Hides(Legible(o.Label)) || m.opt.Hides(Legible(o.Detail))
 	}

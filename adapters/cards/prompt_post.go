@@ -95,8 +95,10 @@ func (ps *questionCards) wholeFile(name string, p sessions.Prompt, m PromptMessa
 	if p.Final() || about == "" || len(about) > shape.MaxFile || ps.alwaysShowsWhole(name, p, m) {
 		return nil
 	}
-	text := "All of what it’s about, as it’s on the screen."
+	text, file := "All of what it’s about, as it’s on the screen.", "question.txt"
 	switch {
+	case p.Dialog.IsDiff():
+		text, file = "All of what it would change.", "change.diff"
 	case p.Dialog.Whole == "" && (p.Dialog.Cut || p.Dialog.Unseen):
 		text = "What of it is on the screen."
 	case p.Dialog.Disputed:
@@ -104,7 +106,7 @@ func (ps *questionCards) wholeFile(name string, p sessions.Prompt, m PromptMessa
 	case p.Dialog.Whole != "":
 		text = "All of what it’s about, by the agent’s own record of the call."
 	}
-	return &adapters.Post{Text: text, File: &adapters.File{Name: "question.txt", Data: []byte(about + "\n")}}
+	return &adapters.Post{Text: text, File: &adapters.File{Name: file, Data: []byte(about + "\n")}}
 }
 
 // alwaysShowsWhole reports whether the message shows all that a question is about, also where its
@@ -146,7 +148,7 @@ func leadOf(p sessions.Prompt, m PromptMessage, now time.Time) string {
 
 // showsWhole reports whether the text of a message shows all that a question is about.
 func showsWhole(text string, p sessions.Prompt) bool {
-	return strings.Contains(text, wording.Code(strings.Trim(p.Dialog.About(), "\n"))) && !slices.ContainsFunc(p.Dialog.Options, isLong)
+	return strings.Contains(text, codeOf(p.Dialog)(strings.Trim(p.Dialog.About(), "\n"))) && !slices.ContainsFunc(p.Dialog.Options, isLong)
 }
 
 // canShow reports whether a place can show all that's to be allowed, in the text of its message or as

@@ -78,6 +78,12 @@ func questionText(name string, p sessions.Prompt, checked []int, shape adapters.
 	if p.Dialog.Title != "" {
 		head += "\n\n" + wording.Plain(wording.CutEnd(p.Dialog.Title, maxQuestion))
 	}
+	if p.Dialog.Folder != "" {
+		head += "\n\nIn " + wording.Plain(wording.CutBegin(wording.OneLine(p.Dialog.Folder), maxQuestion))
+	}
+	if p.Dialog.Note != "" && !p.Final() {
+		head += "\n\n" + wording.Plain(wording.CutEnd(wording.OneLine(p.Dialog.Note), maxQuestion))
+	}
 	switch {
 	case p.Final():
 	case p.Dialog.Kind == sessions.PromptLine && p.Dialog.Hidden:
@@ -162,14 +168,15 @@ func fitting(d sessions.Dialog, length func(string) int, room int) string {
 	if d.Cut && d.Whole == "" {
 		body = "…\n" + body
 	}
-	if whole := wording.Code(body); length(whole) <= room {
+	code := codeOf(d)
+	if whole := code(body); length(whole) <= room {
 		return whole
 	}
 	runes := []rune(body)
 	low, high := 0, len(runes) // so many runes fit; so many and one more don't
 	for low < high {
 		mid := (low + high + 1) / 2
-		if length(wording.Code(string(runes[:mid])+"\n…")) <= room {
+		if length(code(string(runes[:mid])+"\n…")) <= room {
 			low = mid
 		} else {
 			high = mid - 1
@@ -182,7 +189,15 @@ func fitting(d sessions.Dialog, length func(string) int, room int) string {
 	if strings.Trim(cut, "…\n ") == "" {
 		return ""
 	}
-	return wording.Code(cut + "\n…")
+	return code(cut + "\n…")
+}
+
+// codeOf shows what a question is about as it is.
+func codeOf(d sessions.Dialog) func(text string) string {
+	if d.IsDiff() {
+		return wording.Diff
+	}
+	return wording.Code
 }
 
 // buttonLabel is how an option is shown on a button.

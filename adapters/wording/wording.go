@@ -27,12 +27,17 @@ func Plain(text string) string {
 func Bold(text string) string { return "**" + Plain(text) + "**" }
 
 // Code is Markdown that shows lines as they are.
-func Code(text string) string {
+func Code(text string) string { return codeIn("", text) }
+
+// Diff is Markdown that shows a diff, in colours where there are any.
+func Diff(text string) string { return codeIn("diff", text) }
+
+func codeIn(language, text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fence + "\n" + text + "\n" + fence
+	return fence + language + "\n" + text + "\n" + fence
 }
 
 // OneLine makes one line of a text.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/internal/toolview"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -213,8 +214,11 @@ type Prompt struct {
 	Session sessions.ID         `json:"session"`
 	Kind    sessions.PromptKind `json:"kind"`
 	Title   string              `json:"title"`
-	Body    string              `json:"body,omitempty"` // lines joined with "\n"
-	Cut     bool                `json:"cut,omitempty"`  // the beginning of Body isn't on the screen
+	Body    string              `json:"body,omitempty"`   // lines joined with "\n"
+	Diff    bool                `json:"diff,omitempty"`   // Body is a unified diff of what would change in files
+	Note    string              `json:"note,omitempty"`   // why it isn't, though files would change
+	Folder  string              `json:"folder,omitempty"` // where a command would run
+	Cut     bool                `json:"cut,omitempty"`    // the beginning of Body isn't on the screen
 	// Recorded says that Body is the agent's own record of the call, and not what's drawn;
 	// Disputed that they differ, and Body is both.
 	Recorded bool `json:"recorded,omitempty"`
@@ -292,7 +296,8 @@ func (c *PromptChoice) UnmarshalJSON(text []byte) error {
 func (a *api) newPrompt(p sessions.Prompt) Prompt {
 	line := func(text string) string { return a.hiddenText(sessions.Legible(text)) }
 	out := Prompt{
-		ID: p.ID, Session: p.Session, Kind: p.Dialog.Kind, Title: line(p.Dialog.Title), Body: a.hiddenText(p.Dialog.About()),
+		ID: p.ID, Session: p.Session, Kind: p.Dialog.Kind, Title: line(p.Dialog.Title), Body: a.aboutOf(p.Dialog),
+		Diff: p.Dialog.IsDiff(), Note: line(p.Dialog.Note), Folder: line(p.Dialog.Folder),
 		Cut: p.Dialog.Cut && p.Dialog.Whole == "", Recorded: p.Dialog.Whole != "", Disputed: p.Dialog.Disputed, Unseen: p.Dialog.Unseen || p.Dialog.Masked, Options: []PromptOption{}, Multi: p.Dialog.Kind == sessions.PromptMulti, Text: p.Dialog.Text, Hidden: p.Dialog.Hidden,
 		State: p.State, Reason: p.Reason, OpenedAt: p.OpenedAt, ClosedAt: p.ClosedAt,
 	}
@@ -306,6 +311,14 @@ func (a *api) newPrompt(p sessions.Prompt) Prompt {
 		}
 	}
 	return out
+}
+
+// aboutOf is what a question is about, without secrets.
+func (a *api) aboutOf(d sessions.Dialog) string {
+	if d.IsDiff() {
+		return toolview.MaskDiff(a.opts.Masker, d.About())
+	}
+	return a.hiddenText(d.About())
 }
 
 // prompts serves GET /api/v1/prompts: the open ones, oldest first.

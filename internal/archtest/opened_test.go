@@ -24,6 +24,7 @@ var opened = map[string]string{
 	"internal/cli/doctor_agents.go":     "O_EXCL",
 	"internal/cli/hook_parents":         "the kernel's",
 	"internal/demoagent/":               "O_EXCL",
+	"internal/diffs/git.go":             "O_EXCL",
 	"internal/inbox/process":            "the kernel's",
 	"internal/peer/":                    "the kernel's",
 	"internal/recording/":               "recordings for tests",

@@ -61,11 +61,11 @@ var rules = map[string][]string{
 	"adapters/telegram/telegramtest": {"internal/chatview", "internal/faults"}, // nothing else of ours: it doesn't share our mistakes
 	"adapters/discord/discordtest":   {"internal/chatview", "internal/faults"},
 
-	"internal/api":           append([]string{"adapters/access", "internal/api/client", "internal/browsers", "internal/inbox", "internal/peer", "internal/push", "internal/recording/format", "internal/redact", "internal/render", "internal/render/sgr", "internal/search", "internal/toolview", "sessions/agent", "sessions/viewing"}, domain...),
+	"internal/api":           append([]string{"adapters/access", "internal/api/client", "internal/browsers", "internal/diffs", "internal/inbox", "internal/peer", "internal/push", "internal/recording/format", "internal/redact", "internal/render", "internal/render/sgr", "internal/search", "internal/toolview", "sessions/agent", "sessions/viewing"}, domain...),
 	"internal/api/client":    append([]string{"internal/api", "internal/inbox", "internal/recording/format", "sessions/agent"}, domain...),
 	"internal/store":         append([]string{"adapters/access", "adapters/cards", "adapters/inbound", "adapters/intake", "internal/browsers", "internal/inbox", "internal/push", "internal/regular"}, domain...),
 	"internal/callers":       {"internal/api", "internal/peer", "sessions", "sessions/agent", "sessions/tmux"},
-	"internal/masked":        {"adapters", "internal/api", "internal/callers", "internal/redact", "internal/search", "internal/store", "sessions"},
+	"internal/masked":        {"adapters", "internal/api", "internal/callers", "internal/redact", "internal/search", "internal/store", "internal/toolview", "sessions"},
 	"internal/metrics":       {"qos", "qos/redisbucket", "sessions"},
 	"internal/forgetting":    {"adapters", "adapters/inbound", "internal/search", "internal/store", "sessions"},
 	"internal/mailroom":      {"adapters", "adapters/commands", "internal/inbox", "internal/statedir", "internal/store", "sessions", "sessions/agent"},
@@ -82,7 +82,8 @@ var rules = map[string][]string{
 	"internal/browsers":      {"sessions", "adapters/access"},
 	"internal/search":        {"internal/regular", "sessions"},
 	"internal/toolview":      {"internal/redact", "internal/render/sgr", "sessions"},
-	"internal/peer":          {}, // whose a connection is
+	"internal/diffs":         {"internal/drawtest", "internal/regular", "internal/toolview", "sessions"}, // drawtest: its tests
+	"internal/peer":          {},                                                                         // whose a connection is
 
 	// Tools that know nothing of the daemon.
 	"internal/demoagent":             {},

@@ -76,10 +76,16 @@ func promptText(one api.Prompt, session string, now time.Time) string {
 		fmt.Fprintf(&b, "  (%s is answering: %s)", one.Answer.Author, one.Answer.Chosen)
 	}
 	fmt.Fprintf(&b, "\n%s\n", one.Title)
+	if one.Folder != "" {
+		fmt.Fprintf(&b, "  In %s\n", one.Folder)
+	}
+	if one.Note != "" {
+		fmt.Fprintf(&b, "  %s\n", one.Note)
+	}
 	if one.Cut {
 		b.WriteString("    …\n")
 	}
-	for line := range strings.SplitSeq(one.Body, "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(one.Body, "\n"), "\n") {
 		if one.Body != "" {
 			fmt.Fprintf(&b, "    %s\n", line)
 		}

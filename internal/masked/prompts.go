@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/internal/toolview"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -16,6 +17,8 @@ func Prompt(m *redact.Masker, p sessions.Prompt) sessions.Prompt {
 	text := func(text string) string { return string(m.Text([]byte(d.Legible(text)))) }
 	d.Title, d.Text = line(d.Title), line(d.Text)
 	d.Body, d.Whole = text(d.Body), text(d.Whole)
+	d.Diff, d.Note, d.Folder = toolview.MaskDiff(m, d.Legible(d.Diff)), line(d.Note), line(d.Folder)
+	d.Edits = nil
 	d.Unseen = d.Unseen || d.Masked
 	d.Options = slices.Clone(d.Options)
 	for i, o := range d.Options {

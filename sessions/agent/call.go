@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/transcript"
 )
 
@@ -46,6 +47,8 @@ type call struct {
 	over         int // how many of times were answered, though the dialog still stands there
 	// change is what it's to change of a file; nil: nothing that's known.
 	change *fileChange
+	edits  []sessions.FileEdit // the same, as it can be made
+	folder string              // where a command runs; "": its agent doesn't say
 	// mcp is how it's drawn, if it's of a tool of an MCP server; nil: it isn't.
 	mcp *toolCall
 	// asks says that it's a question, which runs nothing.
@@ -64,6 +67,11 @@ type call struct {
 	gone bool
 	// stale says that another turn has begun since: see calls.begin.
 	stale bool
+}
+
+// tellDialog has a dialog say what the call's record says.
+func (c *call) tellDialog(d *sessions.Dialog) {
+	d.Call, d.Whole, d.Edits, d.Folder = c.sum, c.said, c.edits, c.folder
 }
 
 // isSame reports whether two records are of calls that are the same to whoever's asked.
@@ -103,6 +111,9 @@ func newCall(h Hook) call {
 	}
 	if !c.lost {
 		c.readKind(h, fields)
+	}
+	if c.runsCommand() {
+		c.folder = h.Cwd
 	}
 	return c
 }
@@ -154,14 +165,19 @@ func (c *call) readKind(h Hook, fields []said) {
 	if other {
 		c.change = changeOf(h.Input)
 	}
-	if c.change != nil {
+	if c.change != nil || c.tool == codexPatch {
+		c.edits = editsOf(h)
+	}
+	if c.tool == codexPatch {
+		c.readPatch()
+	} else if c.change != nil {
 		c.said = c.change.said
 	} else if other && h.Agent == string(transcript.Qwen) && c.tool != qwenShell {
 		c.fetches(fields)
 		c.sayTool()
 	}
 	if of, said := serverCallOf(h); of != nil {
-		c.mcp, c.said, c.main, c.change = of, said, "", nil
+		c.mcp, c.said, c.main, c.change, c.edits = of, said, "", nil, nil
 		c.drawsName()
 		if h.Asks != nil {
 			c.mcp = h.Asks

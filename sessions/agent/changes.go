@@ -356,7 +356,8 @@ func (c calls) recordChange(d *sessions.Dialog, drawn *drawnChange) {
 	switch {
 	case len(is) == 1 && changes > 1: // of part of a row more is drawn than it says, so another may be drawn as it is
 	case len(is) == 1 && !lost:
-		d.Call, d.Whole, d.Unseen = is[0].sum, is[0].said, false
+		is[0].tellDialog(d)
+		d.Unseen = false
 	case len(is) == 0 && disputed != nil && !lost:
 		d.Call, d.Whole, d.Disputed, d.Unseen = disputed.sum, disputed.said, true, true
 	}

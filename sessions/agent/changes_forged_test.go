@@ -101,6 +101,14 @@ func (e edits) drawnAs(agent string, width int) []string {
 		return slices.Concat([]string{strings.Repeat("─", width), head, " " + e.path, strings.Repeat("╌", width)}, numbered(" ", "", width), []string{
 			strings.Repeat("╌", width), title, " ❯ 1. Yes", "   2. Yes, and switch to accept edits", "   3. No", "", " Esc to cancel · Tab to amend",
 		})
+	case "qwen": // as 0.24 does, without a frame
+		head := "  ? Edit " + e.path + ": some... => others... ←"
+		if e.create || e.over {
+			head = "  ? WriteFile Writing to " + e.path + " ←"
+		}
+		return slices.Concat([]string{head, ""}, numbered("   ", " ", width), []string{
+			"   Apply this change?", "", "   › 1. Yes, allow once", "     2. Yes, allow always", "     3. No, suggest changes (esc)",
+		})
 	case "gemini":
 		head := "? Edit  " + e.path + ": some... => others..."
 		if e.create || e.over {
@@ -131,9 +139,9 @@ func (e edits) hook(rt *rapid.T, agent string, request int) Hook {
 	}
 	path := "/srv/project/" + e.path
 	switch {
-	case agent == "claude" && e.create:
+	case (agent == "claude" || agent == "qwen") && (e.create || agent == "qwen" && e.over):
 		in = map[string]any{"file_path": path, "content": strings.Join(e.now, "\n")}
-	case agent == "claude":
+	case agent == "claude", agent == "qwen":
 		in = map[string]any{"file_path": path, "old_string": strings.Join(e.old, "\n"), "new_string": strings.Join(e.now, "\n")}
 	case agent == "gemini":
 		in = map[string]any{"type": "edit", "filePath": path, "fileDiff": diff.String(), "newContent": strings.Join(e.now, "\n")}
@@ -188,7 +196,7 @@ func TestForgedChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	from, runs := pieces(t), forgedRuns()
-	for _, agent := range []string{"claude", "gemini", "opencode"} {
+	for _, agent := range []string{"claude", "gemini", "opencode", "qwen"} {
 		t.Run(agent, func(t *testing.T) {
 			told := map[string]int{}
 			p := set.Get(agent)
@@ -259,6 +267,8 @@ func forgedChange(rt *rapid.T, p *Profile, agent string, from [][]string) string
 		return "disputed"
 	case agent == "gemini" && strings.Contains(e.path, ": "):
 		return "of a path that its title doesn't tell from the change"
+	case agent == "qwen" && (e.over && !e.create || strings.Contains(e.path, ": ")):
+		return "of what it overwrites, or of such a path"
 	case own && len(all) == 1 && !d.Cut:
 		return "not recognised"
 	}

@@ -334,6 +334,7 @@ func commandRequest(params json.RawMessage) (h Hook, answer func(Told) any) {
 		Kind    string `json:"kind"`
 		Reason  string `json:"reason"`
 		Command string `json:"command"`
+		Cwd     string `json:"cwd"`
 		Actions []struct {
 			Type    string `json:"type"`
 			Command string `json:"command"`
@@ -360,7 +361,7 @@ func commandRequest(params json.RawMessage) (h Hook, answer func(Told) any) {
 	if command == "" || err != nil {
 		return h, nil
 	}
-	return Hook{Tool: "Bash", Text: shorten(command), Input: text}, decision(r.Can)
+	return Hook{Tool: "Bash", Text: shorten(command), Input: text, Cwd: absolutePath(r.Cwd)}, decision(r.Can)
 }
 
 // decision says how a server is told of a decision that it can take; can are those, nil: it

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -180,7 +181,11 @@ func openCodeInput(fields recordMembers) json.RawMessage {
 	metadata := fields.objectOf("metadata")
 	switch {
 	case metadata.textOf("diff") != "":
-		return metadata.onlyMembers("filepath", "diff")
+		change := metadata.onlyMembers("filepath", "diff")
+		if args, ok := fields["args"]; ok { // what's drawn is the diff, of which these can't be told
+			return slices.Concat(bytes.TrimSuffix(change, []byte("}")), []byte(`,"args":`), args, []byte("}"))
+		}
+		return change
 	case fields.textOf("permission") == "external_directory":
 		return fields.onlyMembers("permission", "patterns", "metadata")
 	case len(fields.objectOf("args")) > 0:

@@ -44,7 +44,8 @@ func (c calls) addRecord(d *sessions.Dialog, f *dialogForm, tool string) {
 	}
 	switch {
 	case len(is) == 1 && !is[0].lost && !rival:
-		d.Call, d.Whole, d.Unseen = is[0].sum, is[0].said, false
+		is[0].tellDialog(d)
+		d.Unseen = false
 	case disputed:
 		d.Call, d.Whole, d.Disputed, d.Unseen = newest.sum, newest.said, true, true
 	}
@@ -67,6 +68,7 @@ func (f *dialogForm) keepMore(d *sessions.Dialog) {
 		}
 	}
 	d.Whole = strings.Join(append(rows, d.Whole), "\n")
+	d.Kept = rows
 }
 
 // recorded is a dialog of the session with what its call's record says; nil: without one it
