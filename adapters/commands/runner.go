@@ -32,6 +32,7 @@ type Options struct {
 	Mail Mailbox
 	// Devices are those of the page; nil: it's off.
 	Devices  Devices
+	Diff     DiffOf // what sessions have changed; nil: it isn't told
 	StateDir string // the state folder, of which nothing is sent
 	// Folders is the folder below which /new offers others; "": the home folder.
 	Folders string

@@ -91,6 +91,9 @@ func chatCommands() []chatCommand {
 			"send", "FILE", "Get a file from the session's folder", intake.Param{Name: "file", Help: "Its path in the session's folder", Required: true},
 		), role: access.Operator, session: true, repeat: true, run: sendFile},
 		{CommandInfo: infoOfSession(
+			"diff", "[since COMMIT] [FILE]", "What the session has changed in its repository", intake.Param{Name: "file", Help: "A file or a folder, or the word since and a commit; none: all since it began"},
+		), role: access.Viewer, session: true, repeat: true, run: showDiff},
+		{CommandInfo: infoOfSession(
 			"view", "stream|final|screen", "Show lines as they come, whole turns, or the screen", intake.Param{Name: "view", Help: "What this place shows", Required: true, Choices: views},
 		), role: access.Operator, session: true, repeat: true, run: changeView},
 		{CommandInfo: infoOfSession(

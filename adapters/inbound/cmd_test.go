@@ -193,7 +193,7 @@ func TestHostileArguments(t *testing.T) {
 func TestHelpSaysWhatAPersonMayDoHere(t *testing.T) {
 	inChat(t, func(w *world, id sessions.ID) {
 		count := func(help string) int { return strings.Count("\n"+help, "\n/") }
-		for person, want := range map[string]struct{ first, all int }{bob: {4, 7}, ann: {8, 22}, cleo: {8, 25}} {
+		for person, want := range map[string]struct{ first, all int }{bob: {4, 8}, ann: {8, 23}, cleo: {8, 26}} {
 			w.say(person, "/help")
 			posts := w.hub.take()
 			help := said(posts)

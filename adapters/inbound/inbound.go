@@ -33,6 +33,7 @@ type Options struct {
 	Mail          commands.Mailbox
 	Devices       commands.Devices
 	Folders       string
+	Diff          commands.DiffOf
 	// Paired hears of each pairing code that's made, before anybody else; nil: nobody does.
 	Paired func(code string)
 	Access access.Config // by configuration; people and chats that were paired come on top
@@ -150,7 +151,7 @@ func New(opt Options) (*Inbound, error) {
 		RemindAfter: opt.RemindAfter, EscalateTo: opt.EscalateTo, Pinned: opt.Pinned, Log: opt.Logger,
 	}, commands.Options{
 		Sessions: opt.Sessions, Hub: opt.Hub, Store: opt.Store, Finder: opt.Finder, Conversations: opt.Conversations, Interrupt: opt.Interrupt, Mail: opt.Mail, Devices: opt.Devices,
-		StateDir: opt.StateDir, Folders: opt.Folders,
+		Diff: opt.Diff, StateDir: opt.StateDir, Folders: opt.Folders,
 	})
 	in.HandleButton("input", true, in.inputChosen)
 	in.HandleButton("type-spoken", true, in.typeSpoken)

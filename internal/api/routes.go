@@ -45,6 +45,7 @@ func (a *api) table() map[string]methods {
 		"/api/v1/sessions/{id}/input":          {"POST": {a.input, asked, access.Operator, "type into a session"}},
 		"/api/v1/sessions/{id}/input/withdraw": {"POST": {a.withdraw, asked, access.Operator, "take back a text that was sent"}},
 		"/api/v1/sessions/{id}/files":          {"GET": {a.giveFile, asked, access.Operator, "get a file from a session's folder"}, "POST": {a.takeFile, asked, access.Operator, "put a file into a session's folder"}},
+		"/api/v1/sessions/{id}/diff":           {"GET": {a.diff, own, access.Viewer, "show what a session has changed in its repository"}},
 		"/api/v1/sessions/{id}/keys":           {"POST": {a.keys, asked, access.Operator, "press keys in a session"}},
 		"/api/v1/sessions/{id}/receipts":       {"GET": {a.openReceipts, own, access.Viewer, "list what waits to be typed into a session"}},
 		"/api/v1/sessions/{id}/progress":       {"GET": {a.progress, own, access.Viewer, "say how far texts to a session got"}},

@@ -37,6 +37,7 @@ type Options struct {
 	Decision      AwaitDecision                         // has hooks wait; nil: none does
 	Reminder      Reminder                              // what hooks tell their agents; nil: nothing
 	ReadFile      ReadFile                              // gives files of sessions' folders; nil: none is given
+	Diff          DiffOf                                // what sessions have changed; nil: it isn't told
 	Mail          Mailbox                               // nil: there's none
 	Inbox         Inbox                                 // announces mail; nil: nobody does
 	Wait          Wait                                  // waits for output; nil: not possible

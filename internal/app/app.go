@@ -183,6 +183,7 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	g.Go(func() error { return d.health.run(ctx) })
 	g.Go(func() error { return d.folder.Run(ctx) })
 	g.Go(func() error { return d.forgetter.Run(ctx) })
+	g.Go(func() error { return d.bases.Run(ctx) })
 	if d.pusher != nil {
 		g.Go(func() error { return d.pusher.Run(ctx) })
 	}

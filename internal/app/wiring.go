@@ -68,6 +68,7 @@ type daemon struct {
 	folder    *statedir.Watch
 
 	forgetter  *forgetting.Forgetter
+	bases      *bases          // how repositories were as sessions began
 	words      *search.Index   // nil: nothing can be searched
 	indexer    *search.Indexer // nil as well
 	noWords    error           // why
@@ -150,13 +151,14 @@ func (d *daemon) build(ctx context.Context) error {
 	d.manager = sessions.NewManager(sessions.Options{
 		Servers: servers, Store: d.store, Pollers: pollers{d}, Notes: notes{d.store}, Feed: &d.feed,
 		Adopt: cfg.Sessions.Adopt, Recover: d.salvaged.said != "", Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
-		Agents: agents(cfg, d.profiles), FindAgents: d.findAgents, Shell: d.shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Asked: d.asked, Dialogs: d.watchers, Hides: d.masker.Hides, HasEnded: d.processes.HasEnded,
+		Agents: agents(cfg, d.profiles), FindAgents: d.findAgents, Shell: d.shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Asked: d.asked, Dialogs: d.watchers, Hides: d.masker.Hides, Diff: d.maker().OfEdits, HasEnded: d.processes.HasEnded,
 		Hand:     typing.New(typing.Options{Phrases: generic.DialogPhrases(), Dialog: generic.Dialog, Dialogs: d.watchers, Box: d.watchers.Box, Front: d.watchers.Front, Revive: d.revive, Decide: d.watchers.Decide}),
 		Panicked: d.metrics.CountPanic, Logger: log.With("component", "sessions"),
 	})
 	if err := d.manager.Load(ctx); err != nil {
 		return err
 	}
+	d.bases = newBases(d, d.manager.List())
 	if err := d.openMailroom(ctx); err != nil {
 		return err
 	}
@@ -194,7 +196,7 @@ func (d *daemon) build(ctx context.Context) error {
 		Files: func(p api.FilePart) (string, error) {
 			return uploads.TakePart(p.Session, inbound.UploadPart{Key: p.Key, Name: p.Name, Size: p.Size, Offset: p.Offset, Bytes: p.Bytes})
 		},
-		ReadFile: d.readFile,
+		ReadFile: d.readFile, Diff: d.diffOf,
 		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d.forgetter}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Mail: pageMail{d.mail.Letters()}, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Search: d.indexer, Follow: d.coord.Follow, Terminals: viewing.NewGallery(viewing.Options{Screen: d.manager.Screen, WatchWrites: watchWrites}), Masker: d.masker, Metrics: d.metrics.Handler(),
 		Places: (&callers.Finder{Manager: d.manager, Clients: d.clients, Processes: d.processes, StateDir: d.opt.StateDir, Logger: log}).Place, Confirm: d.consent.Ask,
 		Audit: pageAudit{d.store}, Page: web.Handler(), Reach: d.reach, Browsers: d.browsers, Push: d.pusher, Log: log.With("component", "api"),
@@ -210,6 +212,7 @@ func (d *daemon) subscribe() {
 	d.inbound.Follow(&d.feed)
 	d.feed.OnPrompt(func(p sessions.Prompt) { d.inbound.HandlePrompt(masked.Prompt(d.masker, p)) })
 	d.mail.Follow(&d.feed)
+	d.bases.Follow(&d.feed)
 	if d.pusher != nil {
 		d.pusher.Follow(&d.feed)
 	}
@@ -414,7 +417,7 @@ func (d *daemon) buildInbound() error {
 		Platforms: platforms, Sessions: d.maskedSessions(), Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Devices: d.devices(), Interrupt: d.interruptKeys, Paired: d.hideCode,
 		Store: masked.Store{Store: d.store, Log: adapters.MaskedLog(d.store, d.masker)}, Finder: d.finder(), Access: accessConfig(d.config),
 		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
-		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: maxFileOf(d.config.Inbound), StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Mask: d.masker.Line,
+		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: maxFileOf(d.config.Inbound), StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Diff: d.shownDiff, Mask: d.masker.Line,
 		Shared: d.sharer, Panicked: d.metrics.CountPanic, Logger: d.opt.Log.With("component", "inbound"),
 	})
 	if err == nil {

@@ -501,3 +501,8 @@ CREATE TABLE push_alerts (
 	session TEXT PRIMARY KEY,
 	alert   TEXT NOT NULL -- as JSON, masked
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE session_bases (
+	session TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+	base    TEXT NOT NULL -- as JSON
+) STRICT, WITHOUT ROWID;

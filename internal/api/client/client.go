@@ -265,6 +265,28 @@ func (c *Client) Search(ctx context.Context, text, idOrName string, limit, skip 
 	return found, c.call(ctx, http.MethodGet, "/api/v1/search", query, nil, &found)
 }
 
+// DiffQuery says which of a session's changes are wanted.
+type DiffQuery struct {
+	Since string // a commit; "": since the session began
+	File  string // or a folder; "": all
+	Mask  bool   // without secrets, and without what's kept back
+}
+
+// Diff returns what a session has changed in its repository.
+func (c *Client) Diff(ctx context.Context, idOrName string, q DiffQuery) (api.Changes, error) {
+	query := url.Values{"secrets": {"show"}}
+	if q.Mask {
+		query.Set("secrets", "mask")
+	}
+	for name, value := range map[string]string{"since": q.Since, "file": q.File} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	var changes api.Changes
+	return changes, c.call(ctx, http.MethodGet, sessionPath(idOrName, "/diff"), query, nil, &changes)
+}
+
 // Screen returns the pane as it is now; format is text, ansi or html.
 func (c *Client) Screen(ctx context.Context, idOrName, format string) (string, error) {
 	resp, err := c.do(ctx, http.MethodGet, sessionPath(idOrName, "/screen"), url.Values{"format": {format}, "secrets": {"show"}}, nil)
