@@ -54,6 +54,7 @@ type site struct {
 	masker   *redact.Masker   // nil: nothing is masked
 	files    api.TakeFilePart // nil: none is taken
 	give     api.ReadFile     // nil: none is given
+	diff     api.DiffOf       // nil: it isn't told
 	mail     letterBox
 	search   *search.Indexer                 // nil: nothing can be searched
 	pusher   *push.Pusher                    // nil: nobody is notified
@@ -120,6 +121,13 @@ func (s *site) readFile(one sessions.Session, path string) (string, []byte, erro
 	return s.give(one, path)
 }
 
+func (s *site) diffOf(ctx context.Context, one sessions.Session, since, file string, open bool) (api.Changes, error) {
+	if s.diff == nil {
+		return api.Changes{}, sessions.ErrUnavailable
+	}
+	return s.diff(ctx, one, since, file, open)
+}
+
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{broker: api.NewBroker(), known: &browserstest.Store{}, addr: "127.0.0.1:0"}
@@ -153,7 +161,7 @@ func (s *site) start(t *testing.T) {
 	server, err := api.NewServer(api.Options{
 		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: pageAndSources(s.prelude), Browsers: s.keeper,
 		Health:   func() api.Health { return api.Health{State: api.HealthOK} },
-		Outbound: outbound{s}, Access: &s.access, Masker: s.masker, Files: s.takeFile, Mail: &s.mail, ReadFile: s.readFile, Search: s.search, Push: s.pusher,
+		Outbound: outbound{s}, Access: &s.access, Masker: s.masker, Files: s.takeFile, Mail: &s.mail, ReadFile: s.readFile, Diff: s.diffOf, Search: s.search, Push: s.pusher,
 		Terminals: viewing.NewGallery(viewing.Options{Screen: s.daemon.Screen, WatchWrites: func(string) (polling.WriteWatch, error) { return nil, ttywatch.ErrUnsupported }}),
 		Conversations: func(_ context.Context, agent, folder string) ([]api.PastConversation, error) {
 			if agent != "claude" {

@@ -173,6 +173,7 @@ var getAnswered = (id, { from, to }) => json("GET", sessionPath(id, `/prompts${q
 var getProgress = (id, lines) => json("GET", sessionPath(id, `/progress?lines=${lines.join(",")}`));
 var getTurns = (id, { from, to, limit, order, notable }) => json("GET", sessionPath(id, `/turns${query({ from, to, limit, order, notable })}`));
 var getTool = (id, n, secrets) => json("GET", sessionPath(id, `/tools/${n}?secrets=${secrets}`));
+var getDiff = (id, { file, since }) => json("GET", sessionPath(id, `/diff${query({ file: file || void 0, since: since || void 0 })}`));
 var getScreen = async (id, secrets) => (await call("GET", sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
 var openTerminal = (id, secrets, abort) => openStream(sessionPath(id, `/terminal?secrets=${secrets}`), abort);
 var openEvents = (id, { from, last: last2 }, abort) => openStream(`events${query({ session: id, from, last: last2 })}`, abort);
@@ -730,6 +731,13 @@ async function attempt(button2, error, fn) {
     if (again) again.disabled = false;
   }
 }
+function save2(blob, name) {
+  const link = element("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 6e4);
+}
 
 // access.js
 function accessDialog() {
@@ -1222,6 +1230,7 @@ var Commands = class {
       { words: "Mute the session on this device", when: () => living() && !isMuted(page2.current()), run: click("mute") },
       { words: "Mute the session no longer", when: () => living() && isMuted(page2.current()), run: click("mute") },
       { words: "Rename the session…", role: "operator", when: living, run: click("rename") },
+      { words: "What the session has changed…", keys: ["d"], when: () => Boolean(page2.current()), run: click("diff") },
       { words: "Get a file from its folder…", role: "operator", when: () => Boolean(page2.current()), run: click("get") },
       { words: "Start the session’s program anew…", role: "operator", when: () => Boolean(page2.current()) && shown3("restart")(), run: click("restart") },
       { words: "Mirror the session to a chat…", role: "operator", when: shown3("mirror"), run: click("mirror") },
@@ -1997,13 +2006,58 @@ function draw2({ lines, drawn: drawn3 }, tree) {
   for (const node of rest) node.hidden = true;
 }
 
+// diff.js
+var linesAtFirst = 300;
+var looks2 = { "+": "added", "-": "removed" };
+function diffBox(rows, label2) {
+  const numbered = rows.some((row) => row.old || row.new);
+  const box = element("div", numbered ? "diff numbered" : "diff");
+  box.tabIndex = 0;
+  box.setAttribute("role", "group");
+  box.setAttribute("aria-label", label2);
+  for (const row of rows.slice(0, linesAtFirst)) box.append(diffRow(row, numbered));
+  if (rows.length > linesAtFirst) {
+    const more = element("button", "button small diff-more", `Show ${rows.length - linesAtFirst} more lines`);
+    more.type = "button";
+    more.addEventListener("click", () => {
+      more.replaceWith(...rows.slice(linesAtFirst).map((row) => diffRow(row, numbered)));
+      box.focus({ preventScroll: true });
+    });
+    box.append(more);
+  }
+  return box;
+}
+function diffRow(row, numbered) {
+  if (row.head !== void 0) return element("div", "diff-head", row.head);
+  const node = element("div", `diff-row ${looks2[row.op] ?? ""}`);
+  if (numbered) node.append(element("span", "diff-n", row.old ?? ""), element("span", "diff-n", row.new ?? ""));
+  node.append(element("span", "diff-sign", row.op === "-" ? "−" : row.op), element("span", "diff-text", row.text || " "));
+  return node;
+}
+function diffRows(text) {
+  const rows = [];
+  let [old, now, olds, news] = [0, 0, 0, 0];
+  for (const line of text.replace(/\n$/, "").split("\n")) {
+    const op = line[0];
+    if (olds > 0 && (op === "-" || op === " ") || news > 0 && (op === "+" || op === " ")) {
+      rows.push({ op, old: op === "+" ? 0 : old, new: op === "-" ? 0 : now, text: line.slice(1) });
+      if (op !== "+") [old, olds] = [old + 1, olds - 1];
+      if (op !== "-") [now, news] = [now + 1, news - 1];
+      continue;
+    }
+    const hunk = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line);
+    if (hunk) [old, olds, now, news] = [Number(hunk[1]), Number(hunk[2] ?? 1), Number(hunk[3]), Number(hunk[4] ?? 1)];
+    rows.push({ head: line || " " });
+  }
+  return rows;
+}
+
 // tools.js
 var linesOf = /* @__PURE__ */ new WeakMap();
 var cards = /* @__PURE__ */ new WeakMap();
 var opened = /* @__PURE__ */ new Set();
 var answers = /* @__PURE__ */ new Map();
 var kept2 = 30;
-var linesAtFirst = 300;
 var ends2 = ["answer", "user", "turn-end", "failure"];
 function forgetTools() {
   opened.clear();
@@ -2248,34 +2302,12 @@ function fileNode(file) {
     rows.push(...hunk.lines);
   }
   const count = (op) => rows.filter((row) => row.op === op).length;
-  const numbered = rows.some((row) => row.old || row.new);
-  const box = element("div", numbered ? "diff numbered" : "diff");
-  box.tabIndex = 0;
-  box.setAttribute("role", "group");
-  box.setAttribute("aria-label", `Changes of ${file.path}`);
-  for (const row of rows.slice(0, linesAtFirst)) box.append(diffRow(row, numbered));
-  if (rows.length > linesAtFirst) {
-    const more = element("button", "button small diff-more", `Show ${rows.length - linesAtFirst} more lines`);
-    more.type = "button";
-    more.addEventListener("click", () => {
-      more.replaceWith(...rows.slice(linesAtFirst).map((row) => diffRow(row, numbered)));
-      box.focus({ preventScroll: true });
-    });
-    box.append(more);
-  }
+  const box = diffBox(rows, `Changes of ${file.path}`);
   if (file.more) box.append(element("p", "tool-note", `${file.more} more lines aren’t shown.`));
   const node = section(file.path, rows.length > 0 ? box : element("p", "tool-note", "No line of it is told."));
   node.firstChild.firstChild.className = "tool-path";
   const about3 = [does[file.does] ?? "", file.from && `was ${file.from}`].filter(Boolean).join(", ");
   node.firstChild.append(element("span", "tool-does", about3), element("span", "diff-count added", `+${count("+")}`), element("span", "diff-count removed", `−${count("-")}`));
-  return node;
-}
-var looks2 = { "+": "added", "-": "removed" };
-function diffRow(row, numbered) {
-  if (row.head !== void 0) return element("div", "diff-head", row.head);
-  const node = element("div", `diff-row ${looks2[row.op] ?? ""}`);
-  if (numbered) node.append(element("span", "diff-n", row.old ?? ""), element("span", "diff-n", row.new ?? ""));
-  node.append(element("span", "diff-sign", row.op === "-" ? "−" : row.op), element("span", "diff-text", row.text || " "));
   return node;
 }
 function secretsNote(card) {
@@ -2753,7 +2785,7 @@ var noteOfFields = "It asks for something that’s typed there only, a key or a 
 var noteOfLines = "Its program reads a line.";
 var noteOfHidden = "It doesn’t show it: a password, perhaps.";
 var offered = (prompt) => prompt.options.filter((option) => option.offered);
-var extent = (prompt) => `${Boolean(prompt.unseen)} ${Boolean(prompt.disputed)} ${prompt.body}`;
+var extent = (prompt) => `${Boolean(prompt.unseen)} ${Boolean(prompt.disputed)} ${prompt.note ?? ""} ${prompt.body}`;
 var final2 = (prompt) => prompt.state === "answered" || prompt.state === "closed";
 var PromptPanel = class {
   // It's shown in box, with a heading of that level, and moves when a part of `around` has another size. With digits, it takes those that are
@@ -2856,7 +2888,13 @@ var PromptPanel = class {
     const unread = prompt.kind === "unread";
     const title = element(this.level, "prompt-title", prompt.title || (unread ? "Its screen looks like a question" : "The session asks"));
     const parts = [title];
-    if (prompt.body) {
+    if (prompt.folder) parts.push(element("p", "prompt-note", `In ${prompt.folder}`));
+    if (prompt.note) parts.push(element("p", "prompt-note", prompt.note));
+    if (prompt.body && prompt.diff) {
+      const body = diffBox(diffRows(prompt.body), "What it would change");
+      body.classList.add("prompt-diff");
+      parts.push(body);
+    } else if (prompt.body) {
       const body = element("pre", "prompt-body", (prompt.cut ? "…\n" : "") + prompt.body);
       body.tabIndex = 0;
       body.setAttribute("aria-label", "What it’s about");
@@ -2959,7 +2997,7 @@ var PromptPanel = class {
     this.timer = setTimeout(() => this.hide(), lingers2);
   }
   enable(enabled) {
-    for (const part of this.box.querySelectorAll("button, input")) part.disabled = !enabled || !mayDo("approver");
+    for (const part of this.box.querySelectorAll("button:not(.diff-more), input")) part.disabled = !enabled || !mayDo("approver");
   }
   say(text, bad) {
     if (!this.status) return;
@@ -3356,12 +3394,12 @@ var Conversation = class {
   schedule() {
     if (this.pending) return;
     this.pending = true;
-    const draw5 = () => {
+    const draw6 = () => {
       this.pending = false;
       if (!this.closed) this.draw();
     };
-    if (document.hidden) this.timer = setTimeout(draw5, 200);
-    else this.frame = requestAnimationFrame(draw5);
+    if (document.hidden) this.timer = setTimeout(draw6, 200);
+    else this.frame = requestAnimationFrame(draw6);
   }
   draw() {
     this.noticeScroll();
@@ -3955,6 +3993,52 @@ var aboutWaiting = ({ name, label: label2, from, until }) => [
   [name && label2 !== name && label2, `from ${from}`, `until ${new Date(until).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`].filter(Boolean).join(", ")
 ];
 
+// changes.js
+function changesDialog(current2) {
+  const dialog = byId("diff-dialog");
+  let [session, shown3] = [null, null];
+  const look2 = () => attempt("diff-do", "diff-error", async () => {
+    const asked = session;
+    const changes = await getDiff(asked.id, { file: byId("diff-file").value.trim(), since: byId("diff-since").value.trim() }).catch((error) => {
+      byId("diff-parts").replaceChildren();
+      byId("diff-save").hidden = true;
+      throw error;
+    });
+    if (asked !== session) return;
+    shown3 = changes;
+    draw4(changes);
+  });
+  byId("diff").addEventListener("click", () => {
+    session = current2();
+    if (!session) return;
+    byId("diff-error").textContent = "";
+    byId("diff-since-row").hidden = !mayDo("operator");
+    byId("diff-parts").replaceChildren(element("p", "tool-note", "Loading…"));
+    byId("diff-save").hidden = true;
+    dialog.showModal();
+    look2();
+  });
+  byId("diff-close").addEventListener("click", () => dialog.close());
+  byId("diff-save").addEventListener("click", () => save2(new Blob([shown3.diff], { type: "application/octet-stream" }), `${session.name}.diff`));
+  byId("diff-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    look2();
+  });
+  dialog.addEventListener("close", () => {
+    [session, shown3] = [null, null];
+    byId("diff-form").reset();
+    byId("diff-parts").replaceChildren();
+  });
+}
+function draw4({ root, commit, files, diff, notes }) {
+  const many = files === 1 ? "1 file has changed" : `${files || "No"} files have changed`;
+  const parts = [element("p", "tool-note", `${many} in ${root} since ${commit.slice(0, 10) || "before its first commit"}.`)];
+  for (const note of notes) parts.push(element("p", "tool-note", note));
+  if (diff) parts.push(diffBox(diffRows(diff), "What has changed"));
+  byId("diff-parts").replaceChildren(...parts);
+  byId("diff-save").hidden = !diff;
+}
+
 // getfile.js
 function getFileDialog(current2) {
   const dialog = byId("get-dialog");
@@ -3978,13 +4062,6 @@ function getFileDialog(current2) {
     });
   });
   dialog.addEventListener("close", () => byId("get-form").reset());
-}
-function save2(blob, name) {
-  const link = element("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 6e4);
 }
 
 // groups.js
@@ -4012,9 +4089,9 @@ function groupsOf(sessions) {
 }
 var GroupedList = class {
   // make makes a session's item, draw(item, session) changes it, gone(item) is told when it's taken away.
-  constructor(box, level, { make, draw: draw5, gone = () => {
+  constructor(box, level, { make, draw: draw6, gone = () => {
   } }) {
-    Object.assign(this, { box, make, drawItem: draw5, gone });
+    Object.assign(this, { box, make, drawItem: draw6, gone });
     this.items = /* @__PURE__ */ new Map();
     this.lists = new Map(Object.entries(titles).map(([name, title]) => [name, makeGroup(box, level, name, title)]));
   }
@@ -4974,7 +5051,7 @@ var state = {
 var passing = passGate();
 holdMistakenKeys();
 var inbox = new Inbox();
-inbox.onLooked = () => draw4();
+inbox.onLooked = () => draw5();
 var mirror = new MirrorDialog(current, poll);
 var devices = new DevicesDialog(poll);
 var search = new SearchView({ current });
@@ -5015,7 +5092,7 @@ function follow() {
   if (session) openSession(session);
   if (searches) search.show();
   else search.hide();
-  draw4();
+  draw5();
   if (!session && !searches && lineInAddress() && state.known) toast("That session isn’t there any more.");
   return true;
 }
@@ -5087,7 +5164,7 @@ function receive(open, name, data) {
       break;
     case "state":
       state.sessions = state.sessions.map((s) => s.id === data.session ? { doing: s.doing, last_line: s.last_line, ...data.summary } : s);
-      draw4();
+      draw5();
       break;
     case "turn":
       if (data.complete) open.conversation.askMarks();
@@ -5131,7 +5208,7 @@ async function poll() {
     if (!state.streaming) state.open?.stream?.now();
     if (state.open?.stream) renewSilent(state.open);
     state.open?.screen.keepUp(mostSilence);
-    if (!follow()) draw4();
+    if (!follow()) draw5();
   } catch (error) {
     if (isOld()) return;
     if (error.code === "unauthorized") shut("refused");
@@ -5178,7 +5255,7 @@ function empty(forgetsTexts) {
   search.hide();
   search.forget();
   drawChats([]);
-  draw4();
+  draw5();
 }
 function drawChats(adapters) {
   drawDelivery(adapters);
@@ -5193,7 +5270,7 @@ async function pollForever() {
     });
   }
 }
-function draw4() {
+function draw5() {
   look();
   const groups = groupsOf(state.sessions);
   drawList(groups, state.open?.id, choose);
@@ -5354,8 +5431,9 @@ async function start() {
   });
   renameDialog(current, poll);
   getFileDialog(current);
+  changesDialog(current);
   offerMute(current, () => {
-    draw4();
+    draw5();
     notify.muted();
   });
   navigator.serviceWorker?.addEventListener("message", ({ data }) => {

@@ -145,6 +145,8 @@ export const getProgress = (id, lines) => json('GET', sessionPath(id, `/progress
 export const getTurns = (id, { from, to, limit, order, notable }) => json('GET', sessionPath(id, `/turns${query({ from, to, limit, order, notable })}`));
 // getTool is what a tool was called with, returned and changed, by the first line of either's block; secrets: mask or show.
 export const getTool = (id, n, secrets) => json('GET', sessionPath(id, `/tools/${n}?secrets=${secrets}`));
+// getDiff is what a session has changed in its repository: in a file or all, since a commit or since it began.
+export const getDiff = (id, { file, since }) => json('GET', sessionPath(id, `/diff${query({ file: file || undefined, since: since || undefined })}`));
 export const getScreen = async (id, secrets) => (await call('GET', sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
 // openTerminal follows a session's screen; secrets: mask or show. abort is as that of openEvents.
 export const openTerminal = (id, secrets, abort) => openStream(sessionPath(id, `/terminal?secrets=${secrets}`), abort);

@@ -13,6 +13,7 @@ import { drawDelivery } from './delivery.js';
 import { DevicesDialog } from './devices.js';
 import { closeDialog, newDialog } from './dialogs.js';
 import { forgetDrafts, moveDraft } from './drafts.js';
+import { changesDialog } from './changes.js';
 import { getFileDialog } from './getfile.js';
 import { groupsOf } from './groups.js';
 import { Inbox } from './inbox.js';
@@ -504,6 +505,7 @@ async function start() {
   });
   renameDialog(current, poll);
   getFileDialog(current);
+  changesDialog(current);
   offerMute(current, () => {
     draw();
     notify.muted();

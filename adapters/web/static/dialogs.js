@@ -152,3 +152,12 @@ export async function attempt(button, error, fn) {
     if (again) again.disabled = false;
   }
 }
+
+// save has the browser save a blob. It's of no type that a browser shows.
+export function save(blob, name) {
+  const link = element('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}

@@ -1,8 +1,8 @@
 'use strict';
 
-import { byId, element } from './dom.js';
+import { byId } from './dom.js';
 import { getFile } from './api.js';
-import { attempt } from './dialogs.js';
+import { attempt, save } from './dialogs.js';
 
 // getFileDialog has a file of the folder of the session that current() returns saved by the browser, as /send has it sent
 // to a chat.
@@ -28,13 +28,4 @@ export function getFileDialog(current) {
     });
   });
   dialog.addEventListener('close', () => byId('get-form').reset());
-}
-
-// save has the browser save a blob. It's of no type that a browser shows.
-function save(blob, name) {
-  const link = element('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }

@@ -1,5 +1,6 @@
 'use strict';
 
+import { diffBox, diffRows } from './diff.js';
 import { byId, element } from './dom.js';
 import { answerPrompt, getPrompt, getScreen } from './api.js';
 import { authorBegins, mayDo } from './roles.js';
@@ -17,7 +18,7 @@ const noteOfLines = 'Its program reads a line.';
 const noteOfHidden = 'It doesn’t show it: a password, perhaps.';
 // What can be chosen, and by what a question is told from itself with more to be seen.
 const offered = (prompt) => prompt.options.filter((option) => option.offered);
-const extent = (prompt) => `${Boolean(prompt.unseen)} ${Boolean(prompt.disputed)} ${prompt.body}`;
+const extent = (prompt) => `${Boolean(prompt.unseen)} ${Boolean(prompt.disputed)} ${prompt.note ?? ''} ${prompt.body}`;
 const final = (prompt) => prompt.state === 'answered' || prompt.state === 'closed';
 
 export class PromptPanel {
@@ -130,7 +131,13 @@ export class PromptPanel {
     const unread = prompt.kind === 'unread';
     const title = element(this.level, 'prompt-title', prompt.title || (unread ? 'Its screen looks like a question' : 'The session asks'));
     const parts = [title];
-    if (prompt.body) {
+    if (prompt.folder) parts.push(element('p', 'prompt-note', `In ${prompt.folder}`));
+    if (prompt.note) parts.push(element('p', 'prompt-note', prompt.note));
+    if (prompt.body && prompt.diff) {
+      const body = diffBox(diffRows(prompt.body), 'What it would change');
+      body.classList.add('prompt-diff');
+      parts.push(body);
+    } else if (prompt.body) {
       const body = element('pre', 'prompt-body', (prompt.cut ? '…\n' : '') + prompt.body);
       body.tabIndex = 0;
       body.setAttribute('aria-label', 'What it’s about');
@@ -244,7 +251,7 @@ export class PromptPanel {
   }
 
   enable(enabled) {
-    for (const part of this.box.querySelectorAll('button, input')) part.disabled = !enabled || !mayDo('approver');
+    for (const part of this.box.querySelectorAll('button:not(.diff-more), input')) part.disabled = !enabled || !mayDo('approver');
   }
 
   say(text, bad) {

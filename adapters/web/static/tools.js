@@ -1,6 +1,7 @@
 'use strict';
 
 import { getTool } from './api.js';
+import { diffBox } from './diff.js';
 import { copyButton, element } from './dom.js';
 import { withSecrets } from './secrets.js';
 
@@ -18,7 +19,6 @@ const cards = new WeakMap(); // of the nodes that show one
 const opened = new Set(); // "session n" of cards that somebody has opened, for when they come into the list again
 const answers = new Map(); // what was asked for last, by the same
 const kept = 30; // of these
-const linesAtFirst = 300; // of a diff
 const ends = ['answer', 'user', 'turn-end', 'failure']; // what stands behind tools that have ended
 
 // forgetTools leaves nothing of what was asked for.
@@ -303,36 +303,12 @@ function fileNode(file) {
     rows.push(...hunk.lines);
   }
   const count = (op) => rows.filter((row) => row.op === op).length;
-  const numbered = rows.some((row) => row.old || row.new);
-  const box = element('div', numbered ? 'diff numbered' : 'diff');
-  box.tabIndex = 0;
-  box.setAttribute('role', 'group');
-  box.setAttribute('aria-label', `Changes of ${file.path}`);
-  for (const row of rows.slice(0, linesAtFirst)) box.append(diffRow(row, numbered));
-  if (rows.length > linesAtFirst) {
-    const more = element('button', 'button small diff-more', `Show ${rows.length - linesAtFirst} more lines`);
-    more.type = 'button';
-    more.addEventListener('click', () => {
-      more.replaceWith(...rows.slice(linesAtFirst).map((row) => diffRow(row, numbered)));
-      box.focus({ preventScroll: true }); // the button had it
-    });
-    box.append(more);
-  }
+  const box = diffBox(rows, `Changes of ${file.path}`);
   if (file.more) box.append(element('p', 'tool-note', `${file.more} more lines aren’t shown.`));
   const node = section(file.path, rows.length > 0 ? box : element('p', 'tool-note', 'No line of it is told.'));
   node.firstChild.firstChild.className = 'tool-path';
   const about = [does[file.does] ?? '', file.from && `was ${file.from}`].filter(Boolean).join(', ');
   node.firstChild.append(element('span', 'tool-does', about), element('span', 'diff-count added', `+${count('+')}`), element('span', 'diff-count removed', `−${count('-')}`));
-  return node;
-}
-
-const looks = { '+': 'added', '-': 'removed' };
-
-function diffRow(row, numbered) {
-  if (row.head !== undefined) return element('div', 'diff-head', row.head);
-  const node = element('div', `diff-row ${looks[row.op] ?? ''}`);
-  if (numbered) node.append(element('span', 'diff-n', row.old ?? ''), element('span', 'diff-n', row.new ?? ''));
-  node.append(element('span', 'diff-sign', row.op === '-' ? '−' : row.op), element('span', 'diff-text', row.text || ' '));
   return node;
 }
 
