@@ -3,6 +3,7 @@ package agentlab
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ import (
 //	long   the shell command OrderLong, which needs permission
 //	run    the shell command OrderCommand, which needs permission
 //	write  a new file OrderFile
+//	rows   a new file of many rows: OrderRows
 //	edit   a change of the project's notes.txt: OrderEdit
 //	over   the same change, by writing the whole file anew
 //	fetch  a page of this host: OrderURL
@@ -38,7 +40,7 @@ type orders struct {
 	subs map[string]bool // tags of what sub-agents were told
 }
 
-var orderForm = regexp.MustCompile(`\((say|slow|table|forge|long|run|write|edit|over|fetch|ask|multi|several|two|sub|plan|longplan|put|tool) (t[0-9a-z]{8})\)`)
+var orderForm = regexp.MustCompile(`\((say|slow|table|forge|long|run|write|rows|edit|over|fetch|ask|multi|several|two|sub|plan|longplan|put|tool) (t[0-9a-z]{8})\)`)
 
 // orderTable is what "table" is answered with, about TAG.
 const orderTable = `## The queue of TAG
@@ -125,6 +127,17 @@ func OrderEdit(tag string) (old, now string) {
 		rows = append(rows, fmt.Sprintf("row %d of %s %s", i, tag, strings.Repeat("word ", i%40)))
 	}
 	return orderNote(at) + "\n" + orderNote(at+1) + "\n" + orderNote(at+2), strings.Join(append(rows, orderNote(at+2)), "\n")
+}
+
+// OrderRows is what "rows" writes into OrderFile: from 1 row to 2000, by the last of tag.
+func OrderRows(tag string) string {
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+	rows := math.Pow(2000, float64(strings.IndexByte(letters, tag[len(tag)-1]))/float64(len(letters)-1))
+	var b strings.Builder
+	for i := range int(rows + .5) {
+		fmt.Fprintf(&b, "row %d of %s\n", i, tag)
+	}
+	return b.String()
 }
 
 // OrderURL is the page that "fetch" fetches; nobody answers there.
@@ -219,6 +232,8 @@ func orderStep(kind, tag, planFile string) Step {
 		return Step{Text: "I fetch it.", Tools: []Tool{orderTool("fetch", obj{"url": OrderURL(tag), "prompt": "Say what " + tag + " is"})}}
 	case "write":
 		return Step{Text: "I write it.", Tools: []Tool{orderTool("write", obj{"path": OrderFile(tag), "content": "wrote-" + tag + "\n"})}}
+	case "rows":
+		return Step{Text: "I write it.", Tools: []Tool{orderTool("write", obj{"path": OrderFile(tag), "content": OrderRows(tag)})}}
 	case "put":
 		return Step{Text: "I put it.", Tools: []Tool{orderTool("put", OrderPut(tag))}}
 	case "tool":

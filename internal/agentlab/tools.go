@@ -66,7 +66,10 @@ var offers = map[string][]offer{ //nolint:gochecknoglobals // a constant table
 			return obj{"file_path": m.absolute(a), "old_string": a["old"], "new_string": a["new"], "instruction": "Change it"}
 		}},
 		{"edit", func(m *Model, a obj) obj {
-			return obj{"filePath": m.absolute(a), "oldString": a["old"], "newString": a["new"]}
+			return obj{ // opencode's, and Qwen Code's
+				"filePath": m.absolute(a), "oldString": a["old"], "newString": a["new"],
+				"file_path": m.absolute(a), "old_string": a["old"], "new_string": a["new"],
+			}
 		}},
 		{"exec_command", func(_ *Model, a obj) obj { return obj{"cmd": patchOf(a)} }},
 	},
