@@ -2040,7 +2040,7 @@ function diffRows(text) {
   for (const line of text.replace(/\n$/, "").split("\n")) {
     const op = line[0];
     if (olds > 0 && (op === "-" || op === " ") || news > 0 && (op === "+" || op === " ")) {
-      rows.push({ op, old: op === "+" ? 0 : old, new: op === "-" ? 0 : now, text: line.slice(1) });
+      rows.push({ op, old: op === "+" ? void 0 : old, new: op === "-" ? void 0 : now, text: line.slice(1) });
       if (op !== "+") [old, olds] = [old + 1, olds - 1];
       if (op !== "-") [now, news] = [now + 1, news - 1];
       continue;
