@@ -59,10 +59,7 @@ func liveDiffs(t *testing.T, name string, random *rand.Rand) {
 				p = all[i]
 			}
 		}
-		option := slices.IndexFunc(p.Options, func(o api.PromptOption) bool { return !o.Refuses && o.Offered })
-		if option < 0 {
-			option = 0
-		}
+		option := max(0, slices.IndexFunc(p.Options, func(o api.PromptOption) bool { return !o.Refuses && o.Offered }))
 		if p.Unseen {
 			option = slices.IndexFunc(p.Options, func(o api.PromptOption) bool { return o.Refuses })
 		}

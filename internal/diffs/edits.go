@@ -28,13 +28,17 @@ type Maker struct {
 }
 
 // OfEdits returns what edits would change in files as they're on the disk now, as a unified diff whose paths are from
-// the root of the repository that folder is in, or from folder. Where none can be made it's "", and note says why, as a
-// sentence. It reads the files, and those alone that are below that root and aren't kept back.
+// the root of the repository that folder is in, or from folder; where the agent works below that, of the one that it works
+// in. Where none can be made it's "", and note says why, as a sentence. It reads the files, and those alone that are below that root and aren't kept back.
 func (m Maker) OfEdits(folder string, edits []sessions.FileEdit) (diff, note string) {
-	if len(edits) == 0 || !filepath.IsAbs(folder) {
+	if len(edits) == 0 {
 		return "", ""
 	}
-	p := planned{Maker: m, root: RootOf(folder), now: map[string]version{}, was: map[string]version{}, from: map[string]string{}}
+	root := rootFor(folder, edits[0].Folder)
+	if root == "" {
+		return "", "Nobody knows in which folder this session works, so it isn’t compared with what’s there."
+	}
+	p := planned{Maker: m, root: root, now: map[string]version{}, was: map[string]version{}, from: map[string]string{}}
 	for _, e := range edits {
 		if e.Folder == "" {
 			e.Folder = folder
@@ -53,12 +57,36 @@ func (m Maker) OfEdits(folder string, edits []sessions.FileEdit) (diff, note str
 	return diff, ""
 }
 
+// rootFor is the root from which an agent's paths are shown; "": it isn't known. folder is the session's, and works where the
+// agent says that it works: an agent may have been begun in a folder below, but nothing outside of the session's is read.
+func rootFor(folder, works string) string {
+	if !filepath.IsAbs(folder) {
+		return ""
+	}
+	root := RootOf(folder)
+	if !filepath.IsAbs(works) {
+		return root
+	}
+	if rel, err := filepath.Rel(root, filepath.Clean(works)); err != nil || !filepath.IsLocal(rel) {
+		return root
+	}
+	if inner := RootOf(works); len(inner) > len(root) && isRepository(inner) {
+		return inner
+	}
+	return root
+}
+
+func isRepository(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil
+}
+
 // RootOf returns the folder of the repository that a folder is in, by the names of files alone; the folder, if it's in
 // none.
 func RootOf(folder string) string {
 	folder = filepath.Clean(folder)
 	for dir := folder; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+		if isRepository(dir) {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {
@@ -66,6 +94,13 @@ func RootOf(folder string) string {
 		}
 	}
 }
+
+// whyNone is why there's no diff, as a sentence for people.
+type whyNone string
+
+func (w whyNone) Error() string { return string(w) }
+
+func sayWhy(format string, args ...any) error { return whyNone(fmt.Sprintf(format, args...)) }
 
 // planned are files as they are, and as they're to be.
 type planned struct {
@@ -128,23 +163,23 @@ func (p *planned) edit(e sessions.FileEdit, apply func(text string) (string, err
 	makes := e.Write != nil || len(e.Swaps) > 0 && e.Swaps[0].Old == ""
 	switch {
 	case e.Delete && !v.there, !v.there && !makes:
-		return fmt.Errorf("There’s no file %s now.", path) //nolint:staticcheck // a sentence for people
+		return sayWhy("There’s no file %s now.", path)
 	case e.Delete:
 		p.now[path] = version{path: path}
 		return nil
 	}
 	was := v
 	if v.text, err = apply(v.text); err != nil {
-		return fmt.Errorf("The file %s %w.", path, err) //nolint:staticcheck // a sentence for people
+		return sayWhy("The file %s %v.", path, err)
 	}
 	if bad := whyNoText(v.text); bad != "" {
-		return fmt.Errorf("What it writes to %s %s.", path, bad) //nolint:staticcheck // a sentence for people
+		return sayWhy("What it writes to %s %s.", path, bad)
 	}
 	if !v.there {
 		v.there, v.mode = true, 0o644
 	}
 	if crlf, _ := hasCRLF(was.text); e.Write != nil && crlf && !e.KeepsEnds && !strings.Contains(v.text, "\r") {
-		return fmt.Errorf("The lines of %s end in “\\r\\n”, and those of what’s written there in “\\n”: it isn’t known how the agent would leave them.", path) //nolint:staticcheck // a sentence for people
+		return sayWhy("The lines of %s end in “\\r\\n”, and those of what’s written there in “\\n”: it isn’t known how the agent would leave them.", path)
 	}
 	if e.To == "" || e.To == e.Path {
 		p.now[path] = v
@@ -169,7 +204,7 @@ func (p *planned) edit(e sessions.FileEdit, apply func(text string) (string, err
 // pathOf is a file's path from the root.
 func (p *planned) pathOf(folder, path string) (string, error) {
 	if path == "" || strings.ContainsRune(path, 0) || !utf8.ValidString(path) {
-		return "", errors.New("The agent’s record names no file.") //nolint:staticcheck // a sentence for people
+		return "", sayWhy("The agent’s record names no file.")
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(folder, path)
@@ -181,7 +216,7 @@ func (p *planned) pathOf(folder, path string) (string, error) {
 		}
 	}
 	if err != nil || !filepath.IsLocal(rel) || rel == "." {
-		return "", fmt.Errorf("%s isn’t in the session’s folder, so it isn’t compared with what’s there.", path) //nolint:staticcheck // a sentence for people
+		return "", sayWhy("%s isn’t in the session’s folder, so it isn’t compared with what’s there.", path)
 	}
 	return filepath.ToSlash(rel), nil
 }
@@ -204,29 +239,29 @@ func (p *planned) version(path string) (version, error) {
 func (p *planned) read(path string) (v version, err error) {
 	v.path = path
 	if why := regular.KeptBack(filepath.Join(p.root, path), p.StateDir); why != "" {
-		return v, fmt.Errorf("Nothing is read of %s: %s.", path, why) //nolint:staticcheck // a sentence for people
+		return v, sayWhy("Nothing is read of %s: %s.", path, why)
 	}
 	f, err := regular.OpenBelow(p.root, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return v, nil
 	case errors.Is(err, fs.ErrPermission):
-		return v, fmt.Errorf("panebridge may not read %s.", path) //nolint:staticcheck // a sentence for people
+		return v, sayWhy("panebridge may not read %s.", path)
 	case err != nil:
-		return v, fmt.Errorf("It isn’t compared with what’s there: %w.", err) //nolint:staticcheck // a sentence for people
+		return v, sayWhy("It isn’t compared with what’s there: %v.", err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	info, err := f.Stat()
 	if err != nil {
-		return v, fmt.Errorf("It isn’t compared with what’s there: %w.", err) //nolint:staticcheck // a sentence for people
+		return v, sayWhy("It isn’t compared with what’s there: %v.", err)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return v, fmt.Errorf("It isn’t compared with what’s there: %w.", err) //nolint:staticcheck // a sentence for people
+		return v, sayWhy("It isn’t compared with what’s there: %v.", err)
 	}
 	v.there, v.mode, v.text = true, info.Mode().Perm(), string(data)
 	if bad := whyNoText(v.text); bad != "" {
-		return v, fmt.Errorf("The file %s %s.", path, bad) //nolint:staticcheck // a sentence for people
+		return v, sayWhy("The file %s %s.", path, bad)
 	}
 	return v, nil
 }

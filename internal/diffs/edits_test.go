@@ -110,7 +110,6 @@ func drawEdit(rt *rapid.T, folder string) drawnEdit {
 		one.Delete, e.to = true, ""
 	default:
 		if len(rows) == 0 {
-			rows = []string{"only"}
 			e.was = "only" + end
 		}
 		lf := strings.ReplaceAll(e.was, "\r\n", "\n")
@@ -263,6 +262,30 @@ func TestWhatIsNotCompared(t *testing.T) {
 		want := strings.TrimRight(strings.ReplaceAll(strings.TrimPrefix(name, "one is a "), "'", "’"), " 2")
 		if diff != "" || !strings.Contains(note, want) || strings.Contains(note, "secret") {
 			t.Errorf("%s: note %q, diff\n%s", name, note, diff)
+		}
+	}
+}
+
+// An agent that works in a repository below the session's folder has its paths shown from there; what it says of a folder
+// elsewhere doesn't have anything be read there.
+func TestPathsAreFromTheAgentsRepository(t *testing.T) {
+	home, out := t.TempDir(), t.TempDir()
+	dir := filepath.Join(home, "src", "p")
+	write(t, filepath.Join(dir, "sub", "a.txt"), "x\n", 0o644)
+	git(t, dir, "", "init", "-q")
+	write(t, filepath.Join(out, "b.txt"), "private row\nx\n", 0o644)
+	edit := func(folder, path string) []sessions.FileEdit {
+		return []sessions.FileEdit{{Folder: folder, Path: path, Swaps: []sessions.TextSwap{{Old: "x", New: "y"}}}}
+	}
+	for _, folder := range []string{home, dir, filepath.Join(dir, "sub")} {
+		diff, note := diffs.Maker{}.OfEdits(folder, edit(filepath.Join(dir, "sub"), "a.txt"))
+		if !strings.HasPrefix(diff, "diff --git a/sub/a.txt b/sub/a.txt\n") {
+			t.Errorf("in %s: %s%s", folder, diff, note)
+		}
+	}
+	for folder, path := range map[string]string{home: "b.txt", dir: filepath.Join(out, "b.txt"), "": filepath.Join(out, "b.txt")} {
+		if diff, note := (diffs.Maker{}).OfEdits(folder, edit(out, path)); diff != "" || note == "" || strings.Contains(note, "private") {
+			t.Errorf("in %q: %s%s", folder, diff, note)
 		}
 	}
 }

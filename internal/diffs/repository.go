@@ -131,7 +131,7 @@ func (m Maker) BaseOf(ctx context.Context, folder string) (b *sessions.Base, err
 	paths, _, err := m.changedPaths(ctx, clone, "", nil, true)
 	if err != nil || len(paths) > maxBefore {
 		b.Unknown = true
-		return b, nil //nolint:nilerr // what's known is of use
+		return b, nil
 	}
 	b.Before = map[string]string{}
 	for _, path := range paths {

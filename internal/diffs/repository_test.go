@@ -284,7 +284,8 @@ func TestWhatOfChangesIsNotShown(t *testing.T) {
 
 // Repositories of all kinds: a worktree, one with SHA-256, one whose .git says that its files are elsewhere.
 func TestKindsOfRepositories(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
 	dir := repo(t)
 	write(t, filepath.Join(dir, "a.txt"), "one\n", 0o644)
 	commitAll(t, dir)
@@ -310,7 +311,7 @@ func TestKindsOfRepositories(t *testing.T) {
 	if b, err := (diffs.Maker{}).BaseOf(t.Context(), t.TempDir()); b != nil || err != nil {
 		t.Errorf("of no repository: %+v, %v", b, err)
 	}
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), "panebridge-diff-*"))
+	left, err := filepath.Glob(filepath.Join(temporary, "panebridge-diff-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %q, %v", fmt.Sprint(left), err)
 	}
