@@ -26,7 +26,7 @@ func (m *Manager) makeDiff(id ID, d *Dialog) (diff, note string) {
 	if err != nil {
 		return "", ""
 	}
-	diff, note = m.opt.Diff(s.Cwd, d.Edits)
+	diff, note = m.opt.Diff(s, d.Edits)
 	if diff != "" && len(d.Kept) > 0 {
 		diff = strings.Join(d.Kept, "\n") + "\n" + diff
 	}

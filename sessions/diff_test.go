@@ -24,7 +24,7 @@ func (k *fakeDisk) set(diff, note string) {
 	k.diff, k.note = diff, note
 }
 
-func (k *fakeDisk) make(string, []sessions.FileEdit) (diff, note string) {
+func (k *fakeDisk) make(sessions.Session, []sessions.FileEdit) (diff, note string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.made++

@@ -54,9 +54,9 @@ type Options struct {
 	// Hides reports whether what people see of a text hides something that could do more than be
 	// secret. Nil: it hides nothing.
 	Hides func(text string) bool
-	// Diff makes of what a call would change a diff against the files on the disk; folder is the session's.
+	// Diff makes of what a session's call would change a diff against the files on the disk.
 	// Where that can't be made it's "", and note says why. It reads these files. Nil: there are no diffs.
-	Diff func(folder string, edits []FileEdit) (diff, note string)
+	Diff func(s Session, edits []FileEdit) (diff, note string)
 	// Asked has tell hear what a session's agent was asked, as its transcript and its hooks
 	// say, until stop is called. tell may be called by any goroutine, and returns at once.
 	// Nil: nothing is known of it.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -13,13 +14,22 @@ import (
 // maker makes diffs.
 func (d *daemon) maker() diffs.Maker { return diffs.Maker{StateDir: d.opt.StateDir} }
 
+// folderOf is where a session works: its program, as the kernel says; else as it was when the session began. A pane that
+// was adopted may have been in another folder then.
+func (d *daemon) folderOf(s sessions.Session) string { return cmp.Or(d.watchers.FolderOf(s.ID), s.Cwd) }
+
+// diffOfEdits is what a session's call would change.
+func (d *daemon) diffOfEdits(s sessions.Session, edits []sessions.FileEdit) (diff, note string) {
+	return d.maker().OfEdits(d.folderOf(s), edits)
+}
+
 // diffOf is what a session has changed in its repository, with its secrets.
 func (d *daemon) diffOf(ctx context.Context, s sessions.Session, since, file string, open bool) (diffs.Changes, error) {
 	base, err := d.store.BaseOf(ctx, s.ID)
 	if err != nil {
 		return diffs.Changes{}, err
 	}
-	return d.maker().OfRepository(ctx, diffs.ChangeQuery{Folder: s.Cwd, Base: base, Since: since, File: file, Open: open})
+	return d.maker().OfRepository(ctx, diffs.ChangeQuery{Folder: d.folderOf(s), Base: base, Since: since, File: file, Open: open})
 }
 
 // shownDiff is the same as chats see it.

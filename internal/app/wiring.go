@@ -151,7 +151,7 @@ func (d *daemon) build(ctx context.Context) error {
 	d.manager = sessions.NewManager(sessions.Options{
 		Servers: servers, Store: d.store, Pollers: pollers{d}, Notes: notes{d.store}, Feed: &d.feed,
 		Adopt: cfg.Sessions.Adopt, Recover: d.salvaged.said != "", Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
-		Agents: agents(cfg, d.profiles), FindAgents: d.findAgents, Shell: d.shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Asked: d.asked, Dialogs: d.watchers, Hides: d.masker.Hides, Diff: d.maker().OfEdits, HasEnded: d.processes.HasEnded,
+		Agents: agents(cfg, d.profiles), FindAgents: d.findAgents, Shell: d.shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Asked: d.asked, Dialogs: d.watchers, Hides: d.masker.Hides, Diff: d.diffOfEdits, HasEnded: d.processes.HasEnded,
 		Hand:     typing.New(typing.Options{Phrases: generic.DialogPhrases(), Dialog: generic.Dialog, Dialogs: d.watchers, Box: d.watchers.Box, Front: d.watchers.Front, Revive: d.revive, Decide: d.watchers.Decide}),
 		Panicked: d.metrics.CountPanic, Logger: log.With("component", "sessions"),
 	})

@@ -114,6 +114,9 @@ func (m Maker) openBase(ctx context.Context, root, name string) (*clone, string,
 
 // BaseOf returns the repository of a folder as it is now; nil: it's in none. It runs git, for lookFor at most.
 func (m Maker) BaseOf(ctx context.Context, folder string) (b *sessions.Base, err error) {
+	if !filepath.IsAbs(folder) {
+		return nil, nil //nolint:nilnil // there's none
+	}
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
 	root := RootOf(folder)

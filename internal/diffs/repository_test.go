@@ -311,6 +311,9 @@ func TestKindsOfRepositories(t *testing.T) {
 	if b, err := (diffs.Maker{}).BaseOf(t.Context(), t.TempDir()); b != nil || err != nil {
 		t.Errorf("of no repository: %+v, %v", b, err)
 	}
+	if b, err := (diffs.Maker{}).BaseOf(t.Context(), ""); b != nil || err != nil { // not of the folder that a test runs in
+		t.Errorf("of no folder: %+v, %v", b, err)
+	}
 	left, err := filepath.Glob(filepath.Join(temporary, "panebridge-diff-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %q, %v", fmt.Sprint(left), err)

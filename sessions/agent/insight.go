@@ -51,6 +51,19 @@ func (w *Watchers) Insight(id sessions.ID) Insight {
 	return in
 }
 
+// FolderOf returns the folder in which the program in a session's pane works, as the kernel says; "": it isn't known.
+func (w *Watchers) FolderOf(id sessions.ID) string {
+	w.mu.Lock()
+	o := w.observers[id]
+	w.mu.Unlock()
+	if o == nil {
+		return ""
+	}
+	o.known.mu.Lock()
+	defer o.known.mu.Unlock()
+	return o.known.process.Cwd
+}
+
 // heard notes that a hook came.
 func (k *observerNews) noteHook(h Hook) { k.heard = &HookSeen{h.Agent, h.Event, h.At} }
 
