@@ -143,6 +143,8 @@ type Op struct {
 	Text string
 	Page Page
 	File *File // KindFile
+	// Buttons stand below the message, where the platform has any: all that there are. An edit replaces them.
+	Buttons [][]Button
 	// Ring says that people are to be notified of the new message; others are silent.
 	Ring bool
 	// Nonce is the same when a send is made again that wasn't answered. 16
@@ -304,6 +306,7 @@ type Binding struct {
 	Session sessions.ID
 	Target  Target // as asked for; where the platform has moved it to is in the document
 	View    View
+	Work    WorkShown
 	Input   bool // what's written there is typed into the session
 	Origin  BindingOrigin
 	// Disabled is why the binding does nothing, as a sentence; "": it works.
@@ -329,6 +332,7 @@ type MirrorRule struct {
 	Session string // pattern of session names (path.Match)
 	To      Target
 	View    View // "": ViewStream
+	Work    WorkShown
 	Input   bool
 }
 
@@ -339,7 +343,7 @@ func (r MirrorRule) check() error {
 		pattern = errors.New("the pattern is not valid; as in agent-*")
 	}
 	_, view := ParseView(string(r.View))
-	return errors.Join(pattern, view)
+	return errors.Join(pattern, view, r.Work.check())
 }
 
 func (r MirrorRule) matches(s sessions.Session) bool {
@@ -350,7 +354,7 @@ func (r MirrorRule) matches(s sessions.Session) bool {
 // binding is what the rule wants for a session.
 func (r MirrorRule) binding(s sessions.ID) Binding {
 	view, _ := ParseView(string(r.View)) // checked
-	return Binding{Session: s, Target: r.To, View: view, Input: r.Input, Origin: ByRule}
+	return Binding{Session: s, Target: r.To, View: view, Work: r.Work, Input: r.Input, Origin: ByRule}
 }
 
 // bindingsWanted returns what the rules want for a session, one per target, wherever it is now: of several

@@ -324,8 +324,8 @@ func (d *Deliverer) beginCall(id qos.DocID) (_ *openDoc, _ Binding, _ Document, 
 
 // planAndCall makes a document's call and returns the document after it.
 func (d *Deliverer) planAndCall(ctx context.Context, call qos.Call, b Binding, doc Document, left string, unwritableUntil time.Time) (Document, qos.CallResult) {
-	s, err := d.gatherSituation(ctx, call, b, doc)
-	s.left, s.unwritableUntil = left, unwritableUntil
+	s, err := d.gatherSituation(ctx, call, b, doc, left)
+	s.unwritableUntil = unwritableUntil
 	if errors.Is(err, sessions.ErrUnknown) {
 		return doc, qos.CallResult{Outcome: qos.Rejected, Err: fmt.Errorf("render %s: %w", b.Session, err)}
 	}
@@ -334,7 +334,7 @@ func (d *Deliverer) planAndCall(ctx context.Context, call qos.Call, b Binding, d
 	}
 	st := planCall(s)
 	if st.op == nil {
-		return doc, qos.CallResult{Outcome: qos.Unchanged, Again: s.until}
+		return d.passHidden(ctx, s), qos.CallResult{Outcome: qos.Unchanged, Again: earlierTime(s.until, st.until)}
 	}
 	if err := d.opt.Store.PutDocument(ctx, b.ID, st.before, nil); err != nil {
 		return doc, qos.CallResult{Outcome: qos.NotSent, Err: fmt.Errorf("keep the intent to call: %w", err)}
@@ -359,10 +359,27 @@ func (d *Deliverer) planAndCall(ctx context.Context, call qos.Call, b Binding, d
 	return after, result
 }
 
+// passHidden keeps that a document is behind lines that aren't shown: else they'd be read again until one is, and be
+// shown if that's asked for meanwhile.
+func (d *Deliverer) passHidden(ctx context.Context, s situation) Document {
+	if s.doc.Intent != nil || s.binding.View == ViewScreen {
+		return s.doc
+	}
+	to := s.behindHidden(s.doc.Shown)
+	if to == s.doc.Shown || s.page().Cut {
+		return s.doc
+	}
+	after := s.doc
+	after.Shown = to
+	after.Doubt = after.Doubt.settled(after)
+	d.keepDocument(ctx, s.binding, after, nil)
+	return after
+}
+
 // gatherSituation gathers what a plan depends on.
-func (d *Deliverer) gatherSituation(ctx context.Context, call qos.Call, b Binding, doc Document) (situation, error) {
+func (d *Deliverer) gatherSituation(ctx context.Context, call qos.Call, b Binding, doc Document, left string) (situation, error) {
 	s := situation{
-		now: time.Now(), nonce: d.opt.Nonce(), call: call, binding: b, doc: doc, log: backlog{endsTurn: d.opt.EndsTurn},
+		now: time.Now(), nonce: d.opt.Nonce(), call: call, binding: b, doc: doc, left: left, log: backlog{endsTurn: d.opt.EndsTurn, work: b.Work},
 		shape: d.opt.Adapter.Shape(b.Target).withDefaults(),
 	}
 	s.quiet = d.opt.Inbound().IsQuiet(doc.target(b), b.Session, s.now)
@@ -390,6 +407,9 @@ func (d *Deliverer) gatherSituation(ctx context.Context, call qos.Call, b Bindin
 	if b.View == ViewScreen && doc.Intent == nil && doc.Stale == nil && (doc.Tail == nil || doc.Tail.View == ViewScreen) {
 		return s, nil // it needs no lines
 	}
+	if err := s.lookForRest(ctx, d.opt.Log); err != nil || s.rest.is {
+		return s, err
+	}
 	if err := s.loadBacklog(ctx, d.opt.Log); err != nil {
 		return s, err
 	}
@@ -404,7 +424,7 @@ func (d *Deliverer) gatherSituation(ctx context.Context, call qos.Call, b Bindin
 func (s *situation) loadBacklog(ctx context.Context, log Log) error {
 	from, counted := s.doc.Shown.Line, s.doc.Shown.Line-1
 	for _, m := range []*Message{s.doc.Tail, s.doc.Stale} {
-		if m != nil {
+		if m != nil && s.doc.Shown.Line-m.From.Line <= mostFolded {
 			from = min(from, m.From.Line)
 		}
 	}

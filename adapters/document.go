@@ -50,14 +50,18 @@ type Document struct {
 
 // Message is a message in the chat and what it shows.
 type Message struct {
-	ID      string   `json:"id"`
-	View    View     `json:"view"`
-	From    Position `json:"from"`             // its text begins here
-	To      Position `json:"to"`               // and ends here
-	Astray  string   `json:"astray,omitempty"` // see Page.Astray
-	Double  bool     `json:"double,omitempty"`
-	Cut     bool     `json:"cut,omitempty"`
-	Dropped int64    `json:"dropped,omitempty"` // see Page.Dropped
+	ID   string `json:"id"`
+	View View   `json:"view"`
+	// Work is how much of the session's work it shows. At is when it was made or changed last, where that's
+	// not all.
+	Work    WorkShown `json:"work,omitzero"`
+	At      time.Time `json:"at,omitzero"`
+	From    Position  `json:"from"`             // its text begins here
+	To      Position  `json:"to"`               // and ends here
+	Astray  string    `json:"astray,omitempty"` // see Page.Astray
+	Double  bool      `json:"double,omitempty"`
+	Cut     bool      `json:"cut,omitempty"`
+	Dropped int64     `json:"dropped,omitempty"` // see Page.Dropped
 	// Withheld takes the place of its lines; see Page.Withheld.
 	Withheld string `json:"withheld,omitempty"`
 	Live     bool   `json:"live,omitempty"`    // it shows a live region below its lines
@@ -132,6 +136,9 @@ func (d Document) afterIntent(in Intent, id string, existed bool) Document {
 	}
 	if existed {
 		m.Hash = "" // it shows what it was first sent with
+	}
+	if m.Work.foldsTools() {
+		m.At = in.At
 	}
 	switch {
 	case in.Kind == KindThread:

@@ -12,10 +12,15 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Bind makes a target mirror a session, from its newest line on. If it does already,
-// view and input are changed. One that was disabled because the platform refused
-// it goes on where it was.
+// Bind is BindShowing as much of the session's work as before, or as usual.
 func (h *Hub) Bind(ctx context.Context, id sessions.ID, t Target, view View, input bool) (Binding, error) {
+	return h.BindShowing(ctx, id, t, view, input, WorkShown{})
+}
+
+// BindShowing makes a target mirror a session, from its newest line on. If it does already,
+// view, input and what work says are changed. One that was disabled because the platform refused
+// it goes on where it was.
+func (h *Hub) BindShowing(ctx context.Context, id sessions.ID, t Target, view View, input bool, work WorkShown) (Binding, error) {
 	h.life.Lock()
 	defer h.life.Unlock()
 	s, err := h.opt.Sessions.Get(string(id))
@@ -31,8 +36,12 @@ func (h *Hub) Bind(ctx context.Context, id sessions.ID, t Target, view View, inp
 	if view, err = ParseView(string(view)); err != nil {
 		return Binding{}, fmt.Errorf("bind %s to %s: %w: %w", s.Name, t, sessions.ErrInvalid, err)
 	}
-	want := Binding{Session: s.ID, Target: t, View: view, Input: input, Origin: ByHand}
+	if err := work.check(); err != nil {
+		return Binding{}, fmt.Errorf("bind %s to %s: %w: %w", s.Name, t, sessions.ErrInvalid, err)
+	}
+	want := Binding{Session: s.ID, Target: t, View: view, Work: work, Input: input, Origin: ByHand}
 	if b := h.findBinding(s.ID, t); b != nil {
+		want.Work = b.Work.with(work)
 		return h.changeBinding(ctx, b, want)
 	}
 	return h.createBinding(ctx, want, -1)
@@ -108,7 +117,7 @@ func (h *Hub) applyRules(ctx context.Context, s sessions.Session, start int64) e
 		switch {
 		case b == nil:
 			_, err = h.createBinding(ctx, w, start)
-		case b.Origin == ByRule && !b.Unbound && !b.Resting && (b.View != w.View || b.Input != w.Input || b.Disabled != ""):
+		case b.Origin == ByRule && !b.Unbound && !b.Resting && (b.View != w.View || b.Work != w.Work || b.Input != w.Input || b.Disabled != ""):
 			_, err = h.changeBinding(ctx, b, w) // what was refused is tried again: it may have been repaired
 		}
 		errs = append(errs, err)
@@ -135,11 +144,11 @@ func (h *Hub) createBinding(ctx context.Context, b Binding, start int64) (Bindin
 	return b, h.openBinding(ctx, h.addBinding(b), doc)
 }
 
-// changeBinding gives a binding another's view, input and origin, and has it work again.
+// changeBinding gives a binding another's view, work, input and origin, and has it work again.
 // life is held.
 func (h *Hub) changeBinding(ctx context.Context, b *hubBinding, want Binding) (Binding, error) {
 	next := b.Binding
-	next.View, next.Input, next.Origin, next.Disabled, next.Unbound, next.Resting = want.View, want.Input, want.Origin, "", false, false
+	next.View, next.Work, next.Input, next.Origin, next.Disabled, next.Unbound, next.Resting = want.View, want.Work, want.Input, want.Origin, "", false, false
 	if b.open {
 		if err := h.opt.Store.PutBinding(ctx, next, nil); err != nil {
 			return Binding{}, fmt.Errorf("change the binding to %s: %w", b.Target, err)

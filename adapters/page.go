@@ -57,10 +57,15 @@ type Piece struct {
 	Line sessions.Line
 	From int // bytes of Line.Text
 	To   int
-	// Hidden says that the line isn't shown: it was written where it would be, or the Ending
-	// says what it does.
+	// Hidden says that the line isn't shown: it's Own, the Ending says what it does, or it's of work of
+	// which not all is shown. See fold.
 	Hidden bool
+	// Own says that the line was written where it would be shown.
+	Own bool
+	// Counted says that the line is Hidden, and that the page says how many there are of its kind.
+	Counted bool
 
+	told   bool     // it's told otherwise than by its line
 	answer []string // the lines before it in the answer it's of, or more, as far as they're loaded
 }
 
@@ -121,7 +126,9 @@ func (p Piece) end() Position {
 
 // blank says that the piece shows nothing at the edge of a message: platforms cut
 // white space there.
-func (p Piece) blank() bool { return p.Gap == nil && (p.Hidden || strings.TrimSpace(p.Text()) == "") }
+func (p Piece) blank() bool {
+	return p.Gap == nil && !p.Counted && (p.Hidden || strings.TrimSpace(p.Text()) == "")
+}
 
 func allBlank(pieces []Piece) bool { return len(withoutBlankStart(pieces)) == 0 }
 
@@ -179,14 +186,22 @@ func (p Page) each(notice func(string), line func(Piece), rows func(render.PartK
 		notice(p.attachedText())
 	}
 	say(p.Withheld)
+	var work tally
 	for _, piece := range p.Pieces {
+		if piece.Gap != nil || !piece.Hidden {
+			work.tallied(rows)
+		}
 		if piece.Gap != nil {
 			notice(gapNotice(*piece.Gap))
 		}
-		if !piece.Hidden {
+		switch {
+		case piece.Counted:
+			work.add(newTally(piece.Line))
+		case !piece.Hidden:
 			line(piece)
 		}
 	}
+	work.tallied(rows)
 	rows(render.Pane, p.Live)
 	rows(render.Plain, p.Writing)
 	say(p.Unfinished)
@@ -199,6 +214,16 @@ func (p Page) each(notice func(string), line func(Piece), rows func(render.PartK
 			notice(l)
 		}
 	}
+}
+
+// shownLines is how many lines of the log the page shows or counts, at least 1.
+func (p Page) shownLines() (n int64) {
+	for _, piece := range p.Pieces {
+		if !piece.Hidden || piece.Counted {
+			n++
+		}
+	}
+	return max(n, 1)
 }
 
 // attachedText says what's in the file that the page stands beside.
@@ -483,7 +508,7 @@ func Rendered(p Page) render.Page {
 	}, func(kind render.PartKind, rows []string) {
 		for i, row := range rows {
 			l := render.Whole(kind, row)
-			l.Begins = i == 0 && kind == render.Plain // of what's being written
+			l.Begins = i == 0 && kind != render.Pane // of what's being written, or how much work there was
 			b.add(l)
 		}
 	})

@@ -28,6 +28,8 @@ type plannedCall struct {
 	op     *Op      // nil: no call is needed
 	before Document // the document when the call begins, with its intent
 	more   bool     // another call follows, as far as is known
+	// until is when it's to be planned again, since what's new can wait; zero: when there's news.
+	until time.Time
 }
 
 // planCall decides on the one call that brings the chat nearest to the log.
@@ -37,6 +39,9 @@ func planCall(s situation) plannedCall {
 			return again
 		}
 		s.doc = s.doc.unresolved()
+	}
+	if s.rest.is {
+		return plannedCall{until: s.rest.until}
 	}
 	s.tidyDocument()
 	st := s.planShow()
@@ -72,6 +77,10 @@ func (s *situation) planShow() plannedCall {
 		return s.planConclusion()
 	case s.fitsTail():
 		return s.planExtend(s.pending())
+	case len(s.leadingWork()) > 0:
+		st := s.planExtend(s.leadingWork())
+		st.more = true
+		return st
 	case s.writes():
 		return s.planSettled()
 	case s.tooMuch():
@@ -88,7 +97,7 @@ func (s *situation) tidyDocument() {
 	if t := s.doc.Tail; t != nil && !s.log.hasFrom(t.From) {
 		s.doc.Tail = nil
 	}
-	if t := s.doc.Tail; t != nil && (t.View != s.binding.View || s.doc.doubtful()) {
+	if t := s.doc.Tail; t != nil && (t.View != s.binding.View || t.Work != s.binding.Work || s.doc.doubtful()) {
 		s.doc = s.doc.leaveTail()
 	}
 	if m := s.doc.Stale; m != nil && (!s.log.hasFrom(m.From) || m.View == ViewScreen) {
@@ -99,7 +108,7 @@ func (s *situation) tidyDocument() {
 // message is a message that shows a page, or is at a place if the page has no
 // lines.
 func (s *situation) message(p Page, at Position) Message {
-	m := Message{View: s.binding.View, From: at, To: at, Astray: p.Astray, Double: p.Double, Cut: p.Cut, Dropped: p.Dropped, Live: p.live(), Writing: len(p.Writing) > 0}
+	m := Message{View: s.binding.View, Work: s.binding.Work, From: at, To: at, Astray: p.Astray, Double: p.Double, Cut: p.Cut, Dropped: p.Dropped, Live: p.live(), Writing: len(p.Writing) > 0}
 	if n := len(p.Pieces); n > 0 {
 		m.From, m.To = p.Pieces[0].start(), p.Pieces[n-1].end()
 	}
@@ -134,12 +143,13 @@ func (s *situation) planExtend(pending []Piece) plannedCall {
 // planStrip takes the live region of its time from a message that's not the tail.
 func (s *situation) planStrip() plannedCall {
 	m := *s.doc.Stale
-	return s.planEdit(m, m.page().plus(s.log.between(m.From, m.To)))
+	return s.planEdit(m, m.page().plus(s.log.showing(m.Work).between(m.From, m.To)))
 }
 
 func (s *situation) planEdit(m Message, p Page) plannedCall {
 	p.Unfinished = s.unfinished(m, p)
 	after := s.message(p, m.From)
+	after.Work = m.Work
 	if after.ID, after.Hash = m.ID, s.hash(p); after.Hash == m.Hash {
 		return plannedCall{}
 	}
@@ -217,7 +227,7 @@ func (s *situation) planFile() plannedCall {
 // slot.
 func (s *situation) attachFile(content, beside Page, complete bool) Op {
 	first, last := content.Pieces[0].Line.N, content.Pieces[len(content.Pieces)-1].Line.N
-	beside.Attached, beside.When = last-first+1, s.printedWhen(content.Pieces)
+	beside.Attached, beside.When = content.shownLines(), s.printedWhen(content.Pieces)
 	beside = s.withEnding(beside, beside.Ending)
 	if complete && s.shape.MaxCaption > 0 && s.withheld() == "" {
 		beside = s.shape.beside(beside, content.Pieces)
@@ -294,9 +304,10 @@ func (s *situation) planAgain(in Intent) (_ plannedCall, ok bool) {
 // no message any more.
 func (s *situation) sameOp(in Intent) (_ Op, ok bool) {
 	m := in.Message
+	log := s.log.showing(m.Work)
 	p := m.page()
 	var end *Ending
-	last := allBlank(s.log.between(in.Shown, Position{Line: s.progress.Head + 1}))
+	last := allBlank(log.between(in.Shown, Position{Line: s.progress.Head + 1}))
 	if in.Ring {
 		end = s.endingOf(in, last)
 	}
@@ -305,14 +316,14 @@ func (s *situation) sameOp(in Intent) (_ Op, ok bool) {
 	}
 	if in.Kind == KindFile {
 		p.Astray, p.Double = "", false
-		if p = p.plus(s.log.between(m.From, m.To)); len(p.Pieces) == 0 || len(PlainText(p)) > s.shape.MaxFile {
+		if p = p.plus(log.between(m.From, m.To)); len(p.Pieces) == 0 || len(PlainText(p)) > s.shape.MaxFile {
 			return Op{}, false
 		}
 		return s.attachFile(p, Page{Astray: m.Astray, Double: m.Double, Ending: end}, in.Ring || last), true
 	}
 	if m.View == ViewScreen {
 		p = s.shape.withLive(s.withEnding(p, end), s.rows, len(s.rows))
-	} else if p = s.withEnding(p.plus(s.log.between(m.From, m.To)), end); m.From == m.To && end == nil && !p.Cut {
+	} else if p = s.withEnding(p.plus(log.between(m.From, m.To)), end); m.From == m.To && end == nil && !p.Cut {
 		if m.Live && (in.Kind != KindEdit || !s.interruptedAt(m)) {
 			p = s.withRegion(p)
 		}
@@ -341,6 +352,7 @@ func (s *situation) completePlan(op Op, in Intent, more bool) plannedCall {
 	op.Target = s.doc.target(s.binding)
 	if !op.Kind.aboutThread() {
 		op.Text = s.shape.Text(op.Page)
+		op.Buttons = s.unfoldButtons(op.Page, in.Message)
 		in.Shown = s.behindHidden(in.Shown)
 	}
 	op.Ring = in.Ring && in.Kind != KindEdit && !s.quiet && (!s.spared || s.hasEnded())

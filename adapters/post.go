@@ -284,6 +284,9 @@ func (w *watched) showInPassing(b *hubBinding, ev sessions.OutputEvent) {
 		return
 	}
 	now := time.Now()
+	if l := ev.Live; b.Work.foldsTools() && (l == nil || l.Known && len(l.Writing) == 0) {
+		return // the line that grows says that it's at work, or that's not to be seen
+	}
 	if ev.Live != nil && regionOf(ev.Live).showing() && a.Drafts(b.Target) {
 		last := b.drafted.Load()
 		if (last == nil || now.Sub(*last) >= draftEvery) && b.drafted.CompareAndSwap(last, &now) {

@@ -47,6 +47,7 @@ type situation struct {
 	earlier    int
 	earlierWhy string
 
+	rest    rest    // nothing needs a call now
 	waiting []Piece // what pending returns, once it was asked
 }
 
@@ -175,7 +176,7 @@ func (s *situation) interruptedAt(m Message) bool {
 		return false
 	}
 	return slices.ContainsFunc(s.log.between(m.To, Position{Line: s.progress.Head + 1}), func(p Piece) bool {
-		return p.Hidden && p.Line.Kind == sessions.KindUser && p.Line.Begins
+		return p.Own && p.Line.Kind == sessions.KindUser && p.Line.Begins
 	})
 }
 
@@ -185,8 +186,7 @@ func (s *situation) fitsTail() bool {
 	if t == nil || s.announcesEnd() || s.hasEnded() || s.page().Cut || !s.hasAll() || s.interrupted() {
 		return false
 	}
-	pieces := withoutBlankEnd(s.log.between(t.From, Position{Line: s.limit() + 1}))
-	return s.shape.fits(t.page().plus(pieces))
+	return s.tailTakes(Position{Line: s.limit() + 1})
 }
 
 // readAtOnce is how many lines are read from the log in one transaction.
@@ -194,12 +194,13 @@ const readAtOnce = 500
 
 // backlog is a stretch of an output log, loaded for one call.
 type backlog struct {
-	pieces []Piece  // whole lines, numbered without holes
-	head   int64    // the last line to load
-	all    bool     // the pieces go up to head
-	size   int      // bytes of text behind a line, line ends included
-	here   string   // the place that it's for, as lines say where they were written
-	answer []string // of the answer that the last piece is of, the lines up to it
+	pieces []Piece   // whole lines, numbered without holes
+	head   int64     // the last line to load
+	all    bool      // the pieces go up to head
+	size   int       // bytes of text behind a line, line ends included
+	here   string    // the place that it's for, as lines say where they were written
+	work   WorkShown // of which the pieces are as much as is shown
+	answer []string  // of the answer that the last piece is of, the lines up to it
 	// endsTurn is HubOptions.EndsTurn; nil: no line does.
 	endsTurn func(line string) bool
 }
@@ -275,7 +276,7 @@ func (b *backlog) addLines(out sessions.Output, counted int64) {
 		if l.N > b.head {
 			return
 		}
-		p := Piece{Line: l, To: len(l.Text), Hidden: l.Origin != "" && l.Origin == b.here || b.isAboutHere(l) || b.isEnd(l)}
+		p := Piece{Line: l, To: len(l.Text), Own: l.Origin != "" && l.Origin == b.here, told: b.isAboutHere(l) || b.isEnd(l)}.fold(b.work)
 		for len(gaps) > 0 && gaps[0].After < l.N {
 			if gaps[0].After == l.N-1 {
 				p.Gap = joinGaps(p.Gap, gaps[0])
@@ -289,10 +290,27 @@ func (b *backlog) addLines(out sessions.Output, counted int64) {
 			p.answer, b.answer = b.answer, append(b.answer, l.Text)
 		}
 		b.pieces = append(b.pieces, p)
-		if l.N > counted {
+		switch {
+		case l.N <= counted:
+		case p.Hidden:
+			b.size++
+		default:
 			b.size += len(l.Text) + 1
 		}
 	}
+}
+
+// showing is the same as far as some extents of work let it be seen.
+func (b *backlog) showing(w WorkShown) *backlog {
+	if w == b.work {
+		return b
+	}
+	other := *b
+	other.work, other.pieces = w, make([]Piece, len(b.pieces))
+	for i, p := range b.pieces {
+		other.pieces[i] = p.fold(w)
+	}
+	return &other
 }
 
 // isAboutHere says whether a line is a notice about the place where the log is shown, or the
@@ -355,7 +373,12 @@ func (s *situation) lag() time.Duration {
 	case s.binding.View == ViewFinal:
 		return s.now.Sub(s.progress.TurnEnded)
 	default:
-		return s.now.Sub(pending[0].Line.At)
+		for _, p := range pending {
+			if !p.Hidden || p.Counted {
+				return s.now.Sub(p.Line.At)
+			}
+		}
+		return 0
 	}
 }
 

@@ -78,6 +78,14 @@ func (l *Lost) trouble() string {
 	return "can't be written to"
 }
 
+// earlierTime is the earlier of two times, of which a zero one is none.
+func earlierTime(a, b time.Time) time.Time {
+	if b.IsZero() || !a.IsZero() && a.Before(b) {
+		return a
+	}
+	return b
+}
+
 func laterTime(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a

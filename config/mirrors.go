@@ -5,7 +5,11 @@ type Mirror struct {
 	Session string `yaml:"session" is:"glob" eg:"agent-*" doc:"Pattern (* ? [a-z]) of session names."`
 	To      string `yaml:"to" is:"target" eg:"telegram:-1001234567890" doc:"ADAPTER:CHAT, or ADAPTER:CHAT/THREAD for one thread or topic."`
 	View    string `yaml:"view" oneof:"stream final screen" eg:"stream" doc:"stream, the default, shows output as it comes, final only finished turns, screen the screen as it is."`
-	Input   bool   `yaml:"input" doc:"Whether what is written there goes to the session."`
+	// Each left out is as usual: adapters.WorkShown.
+	Tools    string `yaml:"tools" oneof:"all brief none" eg:"brief" doc:"How much of an agent's calls of tools it shows: all is each of them, brief one line that counts them and a button that shows them, none is nothing. What isn't shown is in the log, and /history has it. Left out: all."`
+	Thinking string `yaml:"thinking" oneof:"all brief none" eg:"none" doc:"The same of what an agent thinks before it answers. Left out: none."`
+	Prompts  string `yaml:"prompts" oneof:"all brief none" eg:"all" doc:"The same of what was written to the session elsewhere. Left out: all."`
+	Input    bool   `yaml:"input" doc:"Whether what is written there goes to the session."`
 }
 
 // Check implements Checker.

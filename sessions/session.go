@@ -171,6 +171,8 @@ const (
 	KindUser   LineKind = "user"   // what a person wrote
 	KindTool   LineKind = "tool"   // a tool call or result, in short
 	KindNotice LineKind = "notice" // said by panebridge itself
+	// KindThought is what an agent has thought before it answered or called a tool, from its transcript.
+	KindThought LineKind = "thought"
 )
 
 // Line is one settled logical line of a session: rows that tmux wrapped are

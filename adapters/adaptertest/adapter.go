@@ -67,6 +67,7 @@ func (a *Adapter) Shape(adapters.Target) adapters.Shape {
 func (a *Adapter) Call(ctx context.Context, op adapters.Op) adapters.Reply {
 	c := Call{
 		Chat: op.Target.Chat, Thread: op.Target.Thread, Message: op.Message, Text: op.Text, Silent: !op.Ring, Nonce: op.Nonce,
+		Buttons: len(op.Buttons) > 0,
 	}
 	switch op.Kind {
 	case adapters.KindSend:

@@ -141,8 +141,9 @@ type Output struct {
 	Live   []string // nil: unchanged
 	// Known, if not nil, is the live region of a program that's known.
 	Known *sessions.Live
-	// Begins says that the first of Lines begins a block.
+	// Begins says that the first of Lines begins a block, and Tool of which call of a tool it's a part.
 	Begins bool
+	Tool   *sessions.ToolPart
 }
 
 // Print prints lines of a session: a line that comes while no turn is open opens one.
@@ -157,6 +158,9 @@ func (h *House) print(id sessions.ID, o Output, last bool) error {
 		b.Lines = append(b.Lines, sessions.Line{
 			Kind: cmp.Or(o.Kind, sessions.KindPane), Text: text, At: time.Now(), Author: o.Author, Origin: o.Origin, Begins: o.Begins && i == 0,
 		})
+		if i == 0 {
+			b.Lines[0].Tool = o.Tool
+		}
 	}
 	if o.Gap != nil {
 		b.Gaps = []sessions.Gap{*o.Gap}

@@ -81,6 +81,7 @@ func bindingsComeBack(t *testing.T, open func() Backend) {
 	t.Helper()
 	one, two := bindingOf(1), bindingOf(2)
 	one.View, one.Input, one.Origin, one.Disabled = adapters.ViewFinal, true, adapters.ByRule, "the bot was removed"
+	one.Work = adapters.WorkShown{Tools: adapters.ExtentBrief, Thinking: adapters.ExtentAll, Prompts: adapters.ExtentNone}
 	two.Unbound, two.Resting, two.Target.Thread = true, true, ""
 	d := adapters.NewDocument(7, adapters.LogProgress{Head: 9, Turn: 2, TurnEnd: 6})
 	b := open()
@@ -94,6 +95,7 @@ func fullDocument() adapters.Document {
 	m := adapters.Message{
 		ID: "日本", View: adapters.ViewStream, From: adapters.Position{Line: 4, Byte: 2}, To: adapters.Position{Line: 9},
 		Double: true, Cut: true, Dropped: 17, Live: true, Sealed: true, Hash: "abc",
+		Work: adapters.WorkShown{Tools: adapters.ExtentBrief}, At: day,
 	}
 	old := m
 	old.ID = "old"
@@ -128,7 +130,7 @@ func bindingReplaced(t *testing.T, open func() Backend) {
 	x, d := bindingOf(1), fullDocument()
 	b := open()
 	put(t, b, x, d)
-	x.View, x.Disabled = adapters.ViewScreen, "no"
+	x.View, x.Disabled, x.Work.Tools = adapters.ViewScreen, "no", adapters.ExtentNone
 	if err := b.PutBinding(context.Background(), x, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,7 @@ func (a *Adapter) Call(ctx context.Context, op adapters.Op) adapters.Reply {
 	case adapters.KindSend, adapters.KindEdit, adapters.KindFile:
 		return a.putMessage(ctx, message{
 			at: op.Target, id: op.Message, nonce: op.Nonce, content: pageText(op.Page), file: op.File, ring: op.Ring,
+			rows: componentsBelow(nil, op.Buttons),
 		})
 	case adapters.KindThread:
 		return a.makeThread(ctx, op)

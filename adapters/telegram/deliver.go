@@ -27,7 +27,7 @@ func (a *Adapter) Call(ctx context.Context, op adapters.Op) adapters.Reply {
 	if err != nil {
 		return rejected(err)
 	}
-	m := message{at: at, ring: op.Ring, id: op.Message, file: op.File}
+	m := message{at: at, ring: op.Ring, id: op.Message, file: op.File, buttons: op.Buttons}
 	switch op.Kind {
 	case adapters.KindSend, adapters.KindEdit, adapters.KindFile:
 		m.text, m.key = formatted(op.Page), startOf(op)

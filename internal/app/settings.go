@@ -53,7 +53,9 @@ func mirrorRules(cfg *config.Config) ([]adapters.MirrorRule, error) {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("mirrors[%d].to: %w", i, err))
 		}
-		rules = append(rules, adapters.MirrorRule{Session: m.Session, To: to, View: adapters.View(m.View), Input: m.Input})
+		rules = append(rules, adapters.MirrorRule{Session: m.Session, To: to, View: adapters.View(m.View), Input: m.Input, Work: adapters.WorkShown{
+			Tools: adapters.Extent(m.Tools), Thinking: adapters.Extent(m.Thinking), Prompts: adapters.Extent(m.Prompts),
+		}})
 	}
 	return rules, errors.Join(errs...)
 }

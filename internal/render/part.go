@@ -12,12 +12,13 @@ type PartKind uint8
 
 // The kinds of part.
 const (
-	Plain  PartKind = iota // text without markup
-	Answer                 // Markdown
-	Pane                   // rows of a terminal: shown as code, lines as wide as they are
-	User                   // what a person wrote: quoted
-	Tool                   // a tool call or result, in short; a question, if its lines are marked as one
-	Notice                 // said by panebridge itself: a gap, a mark
+	Plain   PartKind = iota // text without markup
+	Answer                  // Markdown
+	Pane                    // rows of a terminal: shown as code, lines as wide as they are
+	User                    // what a person wrote: quoted
+	Tool                    // a tool call or result, in short; a question, if its lines are marked as one
+	Notice                  // said by panebridge itself: a gap, a mark
+	Thought                 // what an agent thinks, with a mark of its own
 )
 
 // KindOf is the kind of a line of the output log.
@@ -33,6 +34,8 @@ func KindOf(k sessions.LineKind) PartKind {
 		return Tool
 	case sessions.KindNotice:
 		return Notice
+	case sessions.KindThought:
+		return Thought
 	default:
 		return Plain
 	}
@@ -82,7 +85,7 @@ func (b *builder) part(p Part, at restart) {
 		b.lines(Style{Pre: true})
 	case Tool:
 		b.tool()
-	case Notice:
+	case Notice, Thought:
 		b.lines(Style{Italic: true})
 	case User:
 		b.user(p.Author)
