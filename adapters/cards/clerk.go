@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -296,6 +297,9 @@ func OfferID(data string) string {
 
 // IsOffered reports whether a button is one that this daemon made, by its data. It reads the store.
 func (k *Clerk) IsOffered(ctx context.Context, data string) bool {
+	if u, ok := adapters.ReadUnfolding(data); ok {
+		return slices.ContainsFunc(k.Hub.Status(""), func(st adapters.BindingStatus) bool { return st.Binding.ID == u.Binding })
+	}
 	id := OfferID(data)
 	if id == "" {
 		return false

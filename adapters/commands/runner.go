@@ -82,6 +82,8 @@ type Hub interface {
 	// it uses the place; 0: every end rings. It returns at once.
 	RingAfter() time.Duration
 	Bind(ctx context.Context, id sessions.ID, t adapters.Target, view adapters.View, input bool) (adapters.Binding, error)
+	// BindShowing is Bind, and says how much of the session's work is shown; what it doesn't say stays.
+	BindShowing(ctx context.Context, id sessions.ID, t adapters.Target, view adapters.View, input bool, work adapters.WorkShown) (adapters.Binding, error)
 	Unbind(ctx context.Context, id adapters.BindingID) error
 	// SetResting has a binding show and type nothing, or with false go on where it was.
 	SetResting(ctx context.Context, id adapters.BindingID, rest bool) error
@@ -262,6 +264,9 @@ func runChosen(a *Invocation) error {
 // an error and no outcome it's to be tried again. again says that it was begun before.
 func (r *Runner) PressButton(ctx context.Context, ev intake.Event, p intake.Pressed, roles access.Roles, again bool) (EventResult, error) {
 	a := &Invocation{runner: r, Ctx: ctx, Event: ev, Roles: roles, Again: again}
+	if u, ok := adapters.ReadUnfolding(p.Data); ok {
+		return r.unfoldWork(a, u)
+	}
 	id := cards.OfferID(p.Data)
 	if id == "" {
 		return Refused("forged"), a.AnswerPress("This button isn't one of panebridge's.")

@@ -91,6 +91,8 @@ func (a *Invocation) screenRows() ([]string, error) {
 type LogStore interface {
 	// Tail returns a session's last n lines, the oldest first.
 	Tail(ctx context.Context, id sessions.ID, n int) ([]sessions.Line, error)
+	// Read returns at most limit lines with number ≥ from, the oldest first.
+	Read(ctx context.Context, id sessions.ID, from int64, limit int) (sessions.Output, error)
 }
 
 const (

@@ -97,6 +97,11 @@ func chatCommands() []chatCommand {
 			"view", "stream|final|screen", "Show lines as they come, whole turns, or the screen", intake.Param{Name: "view", Help: "What this place shows", Required: true, Choices: views},
 		), role: access.Operator, session: true, repeat: true, run: changeView},
 		{CommandInfo: infoOfSession(
+			"show", "[tools|thinking|prompts] [all|brief|none]", "How much of an agent's work this place shows: all, one line that counts it, or nothing",
+			intake.Param{Name: "what", Help: "Calls of tools, what it thinks, or what's written to it elsewhere; none: how it is", Choices: workKinds()},
+			intake.Param{Name: "extent", Help: "All of it, one line that counts, or none", Choices: extents()},
+		), role: access.Operator, session: true, repeat: true, run: showWork},
+		{CommandInfo: infoOfSession(
 			"mute", "[SESSION] [1h|22:00-07:00|off]", "Nothing rings here: for a while, or in quiet hours", intake.Param{Name: "when", Help: "For how long or when: 1h, 22:00-07:00, off"},
 		), role: access.Operator, private: access.Viewer, repeat: true, run: muteNow},
 		{CommandInfo: info("status", "", "What's mirrored here, and how the platform's limits stand"), role: access.Viewer, repeat: true, run: showStatus},
@@ -170,6 +175,7 @@ func buttons() map[string]buttonHandler {
 		"key":           {run: pressKey},
 		"rows":          {run: showRows, repeat: true},
 		"screen":        {run: showScreen, repeat: true},
+		"show":          {run: showWork, repeat: true},
 		"close":         {run: closeConfirmed},
 		"keep":          {run: keepOpen, repeat: true},
 		"mail-reply":    {run: replyPressed, repeat: true},

@@ -113,6 +113,10 @@ func TestCommands(t *testing.T) {
 		{"/view final", access.Operator, "shows each turn when it has ended.", needsSession},
 		{"/view", access.Operator, "Write /view stream", needsSession},
 		{"/view big", access.Operator, "Write /view stream", needsSession},
+		{"/show", access.Operator, "this place shows tools: all, thinking: none, prompts: all; what isn't shown is in /history.", needsSession},
+		{"/show tools brief prompts none", access.Operator, "this place shows tools: brief, thinking: none, prompts: none;", needsSession},
+		{"/show tools", access.Operator, "Write /show tools brief", needsSession},
+		{"/show tools some", access.Operator, "Write /show tools brief", needsSession},
 		{"/mute", access.Operator, "Here: nothing rings until /mute off.", "Here: nothing rings until /mute off."},
 		{"/mute nobody", access.Operator, "Write /mute (until /mute off)", "Write /mute"},
 		{"/status", access.Viewer, "**agent**, starting: view stream", "No session is mirrored here."},
@@ -193,7 +197,7 @@ func TestHostileArguments(t *testing.T) {
 func TestHelpSaysWhatAPersonMayDoHere(t *testing.T) {
 	inChat(t, func(w *world, id sessions.ID) {
 		count := func(help string) int { return strings.Count("\n"+help, "\n/") }
-		for person, want := range map[string]struct{ first, all int }{bob: {4, 8}, ann: {8, 23}, cleo: {8, 26}} {
+		for person, want := range map[string]struct{ first, all int }{bob: {4, 8}, ann: {8, 24}, cleo: {8, 27}} {
 			w.say(person, "/help")
 			posts := w.hub.take()
 			help := said(posts)

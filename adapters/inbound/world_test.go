@@ -771,13 +771,20 @@ func (h *hub) Status(id sessions.ID) []adapters.BindingStatus {
 	return out
 }
 
-func (h *hub) Bind(_ context.Context, id sessions.ID, t adapters.Target, view adapters.View, input bool) (adapters.Binding, error) {
+func (h *hub) Bind(ctx context.Context, id sessions.ID, t adapters.Target, view adapters.View, input bool) (adapters.Binding, error) {
+	return h.BindShowing(ctx, id, t, view, input, adapters.WorkShown{})
+}
+
+func (h *hub) BindShowing(_ context.Context, id sessions.ID, t adapters.Target, view adapters.View, input bool, work adapters.WorkShown) (adapters.Binding, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	b := adapters.Binding{ID: adapters.NewBindingID(), Session: id, Target: t, View: view, Input: input}
+	b := adapters.Binding{ID: adapters.NewBindingID(), Session: id, Target: t, View: view, Work: work, Input: input}
 	for i, old := range h.bindings {
 		if old.Session == id && old.Target == t {
-			b.ID = old.ID
+			b.ID, b.Work = old.ID, old.Work
+			for _, w := range [][2]*adapters.Extent{{&b.Work.Tools, &work.Tools}, {&b.Work.Thinking, &work.Thinking}, {&b.Work.Prompts, &work.Prompts}} {
+				*w[0] = cmp.Or(*w[1], *w[0])
+			}
 			h.bindings[i] = b
 			return b, nil
 		}

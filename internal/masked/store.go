@@ -25,6 +25,11 @@ func (s Store) Tail(ctx context.Context, id sessions.ID, n int) ([]sessions.Line
 	return out.Lines, err
 }
 
+// Read returns at most limit of a session's lines from a number on.
+func (s Store) Read(ctx context.Context, id sessions.ID, from int64, limit int) (sessions.Output, error) {
+	return s.Log.Read(ctx, id, from, limit)
+}
+
 // LineIndex finds lines by their words, as chats see them: whoever looks for a part of a secret isn't told whether it's right.
 type LineIndex struct {
 	Indexer *search.Indexer
