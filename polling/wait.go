@@ -396,7 +396,7 @@ func (w *lineWaiter) searchLog(ctx context.Context) error {
 		}
 		s := &waitStep{dropped: len(out.Gaps) > 0}
 		for _, l := range out.Lines {
-			if l.Kind == sessions.KindUser || l.Kind == sessions.KindNotice {
+			if l.Kind == sessions.KindUser || l.Kind == sessions.KindNotice || l.Kind == sessions.KindThought {
 				continue
 			}
 			text := waitLine{text: l.Text}

@@ -77,6 +77,9 @@ func (a *api) saying(ctx context.Context, id sessions.ID, lines []sessions.Line)
 		texts = masked.Lines[:masked.Wait]
 	}
 	for i, line := range slices.Backward(texts) {
+		if lines[i].Kind == sessions.KindThought {
+			continue // seldom to be seen
+		}
 		text := strings.TrimSpace(sgr.Plain(line))
 		if lines[i].Kind == sessions.KindAnswer {
 			text = a.hiddenText(render.Words(text)) // marks may have parted a secret

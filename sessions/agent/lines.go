@@ -20,6 +20,7 @@ var kinds = map[transcript.RecordKind]sessions.LineKind{ //nolint:gochecknogloba
 	transcript.Tool:       sessions.KindTool,
 	transcript.ToolResult: sessions.KindTool,
 	transcript.Question:   sessions.KindTool,
+	transcript.Thought:    sessions.KindThought,
 	transcript.Failure:    sessions.KindNotice,
 	transcript.Compacted:  sessions.KindNotice,
 }

@@ -15,6 +15,7 @@ const (
 	questionMark = "❓ "
 	optionMark   = "› "
 	helperMark   = "↳ "
+	thoughtMark  = "∴ "
 )
 
 // marked is a record's text as lines of the output log show it.
@@ -30,6 +31,8 @@ func marked(r transcript.Record) string {
 		return helperMark + r.By + ":\n\n" + r.Text
 	case r.Kind == transcript.Question:
 		return markQuestion(r.Text)
+	case r.Kind == transcript.Thought: // it may look like what panebridge says
+		return thoughtMark + strings.ReplaceAll(r.Text, "\n", "\n"+indentation)
 	default:
 		return r.Text
 	}

@@ -144,6 +144,8 @@ func (d *claudeDecoder) assistant(l *claudeLine, out []Record) []Record {
 			if answer := textOf(block.Get("text")); strings.TrimSpace(answer) != "" {
 				out = append(out, Record{Kind: Answer, ID: id, Text: answer})
 			}
+		case "thinking": // empty where the model keeps it to itself
+			out = think(out, id, textOf(block.Get("thinking")))
 		case "tool_use", "server_tool_use", "mcp_tool_use":
 			r := claudeCall(block)
 			d.Calls.remember(r.ID, r.Tool)

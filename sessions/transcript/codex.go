@@ -41,7 +41,7 @@ var codexSilentEvents = map[string]bool{ //nolint:gochecknoglobals // a constant
 }
 
 // codexSilentItems are types of response_item that tell nothing here.
-var codexSilentItems = map[string]bool{"message": true, "reasoning": true, "compaction": true, "compaction_summary": true, "ghost_snapshot": true, "context_compaction": true} //nolint:gochecknoglobals // a constant table
+var codexSilentItems = map[string]bool{"message": true, "compaction": true, "compaction_summary": true, "ghost_snapshot": true, "context_compaction": true} //nolint:gochecknoglobals // a constant table
 
 func (d *codexDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	if !valid(line) {
@@ -172,6 +172,12 @@ func (d *codexDecoder) item(item gjson.Result, out []Record) ([]Record, bool) {
 	kind := item.Get("type").Str
 	r := Record{ID: textOf(item.Get("call_id")), Tool: textOf(item.Get("name"))}
 	switch kind {
+	case "reasoning": // its summary; the whole is encrypted
+		var parts []string
+		for _, part := range item.Get("summary").Array() {
+			parts = append(parts, textOf(part.Get("text")))
+		}
+		return think(out, textOf(item.Get("id")), strings.Join(parts, "\n\n")), true
 	case "function_call":
 		args := gjson.Result{Type: gjson.String, Str: item.Get("arguments").Str}
 		if valid([]byte(args.Str)) {

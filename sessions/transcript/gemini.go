@@ -39,7 +39,7 @@ func (d *geminiDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 		return out, false
 	}
 	var kind, id string
-	var at, content, shown, calls, set gjson.Result
+	var at, content, shown, calls, thoughts, set gjson.Result
 	known := false
 	gjson.ParseBytes(line).ForEach(func(key, v gjson.Result) bool {
 		switch key.Str {
@@ -55,6 +55,8 @@ func (d *geminiDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 			shown = v
 		case "toolCalls":
 			calls = v
+		case "thoughts":
+			thoughts = v
 		case "$set":
 			set = v
 		case "$rewindTo", "projectHash":
@@ -70,7 +72,7 @@ func (d *geminiDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	case "user":
 		out = d.user(id, content, shown, out)
 	case "gemini", "model", "assistant":
-		out = d.message(id, content, calls, out)
+		out = d.message(id, content, calls, thoughts, out)
 	case "info", "warning":
 		if d.Open && strings.HasPrefix(geminiText(content), "Request cancelled") {
 			d.Open = false
@@ -127,9 +129,14 @@ func (d *geminiDecoder) user(id string, content, shown gjson.Result, out []Recor
 	return append(out, Record{Kind: User, ID: own(id), Text: own(cleanText(said))})
 }
 
-func (d *geminiDecoder) message(id string, content, calls gjson.Result, out []Record) []Record {
+func (d *geminiDecoder) message(id string, content, calls, thoughts gjson.Result, out []Record) []Record {
 	if id == "" || id != d.Message {
 		d.Message = own(id)
+		var parts []string
+		for _, one := range thoughts.Array() {
+			parts = append(parts, strings.TrimSpace(textOf(one.Get("subject"))+"\n"+textOf(one.Get("description"))))
+		}
+		out = think(out, d.Message, strings.Join(parts, "\n\n"))
 		if answer := geminiText(content); strings.TrimSpace(answer) != "" {
 			out = append(out, Record{Kind: Answer, ID: d.Message, Text: own(answer)})
 		}

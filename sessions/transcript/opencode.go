@@ -246,7 +246,7 @@ func joined(said []string) string { return cleanText(strings.Join(said, "\n")) }
 
 // openCodeSilent are types of the model's parts that tell nothing here.
 var openCodeSilent = map[string]bool{ //nolint:gochecknoglobals // a constant table
-	"step-start": true, "step-finish": true, "reasoning": true, "snapshot": true, "patch": true, "file": true,
+	"step-start": true, "step-finish": true, "snapshot": true, "patch": true, "file": true,
 	"agent": true, "subtask": true, "compaction": true,
 }
 
@@ -265,6 +265,15 @@ func (s *openCodeSource) part(m *openCodeMessage, id string, p gjson.Result, ove
 		}
 		if s.giveOnce(id) {
 			out = append(out, Record{Kind: Answer, ID: m.id, Text: answer, At: millis(end)})
+		}
+	case "reasoning":
+		end := p.Get("time.end")
+		if !over && end.Type != gjson.Number {
+			return out, true
+		}
+		if thought := textOf(p.Get("text")); strings.TrimSpace(thought) != "" && s.giveOnce(id) {
+			out = think(out, m.id, thought)
+			out[len(out)-1].At = millis(end)
 		}
 	case "tool":
 		return s.tool(id, p, over, out)

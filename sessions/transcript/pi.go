@@ -131,6 +131,8 @@ func (d *piDecoder) answer(id string, m *piMessage, out []Record) []Record {
 			if answer := textOf(part.Get("text")); strings.TrimSpace(answer) != "" {
 				out = append(out, Record{Kind: Answer, ID: id, Text: answer})
 			}
+		case "thinking":
+			out = think(out, id, textOf(part.Get("thinking")))
 		case "toolCall":
 			name := textOf(part.Get("name"))
 			args := part.Get("arguments")

@@ -98,6 +98,7 @@ func (d *qwenDecoder) message(id string, parts gjson.Result, out []Record) []Rec
 		})
 		switch {
 		case thought.Bool():
+			out = think(out, id, textOf(said))
 		case call.Exists():
 			give()
 			out = append(out, qwenCall(call))

@@ -40,6 +40,7 @@ const (
 	// Helper is what a sub-agent says that the agent has called: By says who.
 	Helper    RecordKind = "helper"
 	Compacted RecordKind = "compacted" // the conversation was shortened; Text may be ""
+	Thought   RecordKind = "thought"   // what the model thought before it went on, as far as it's told
 )
 
 // Record is one thing that a transcript tells, in the order in which it happened.

@@ -13,13 +13,13 @@ import (
 // checkRecord checks what holds for records of all formats.
 func checkRecord(t *testing.T, r Record) {
 	t.Helper()
-	kinds := []RecordKind{User, Answer, Tool, ToolResult, Question, TurnEnd, Failure, Compacted, Helper}
+	kinds := []RecordKind{User, Answer, Tool, ToolResult, Question, TurnEnd, Failure, Compacted, Helper, Thought}
 	switch {
 	case !slices.Contains(kinds, r.Kind):
 		t.Errorf("unknown kind: %+v", r)
 	case !utf8.ValidString(r.Text) || !utf8.ValidString(r.Tool) || !utf8.ValidString(r.ID):
 		t.Errorf("invalid UTF-8: %+v", r)
-	case r.Text == "" && slices.Contains([]RecordKind{User, Answer}, r.Kind):
+	case r.Text == "" && slices.Contains([]RecordKind{User, Answer, Thought}, r.Kind):
 		t.Errorf("no text: %+v", r)
 	case len(r.Args) > maxWhole || len(r.Whole) > maxWhole+len("exit status -2147483648\n") || len(r.Diff) > maxWhole+(maxWhole/2):
 		t.Errorf("too much is kept: %d, %d and %d bytes of %s", len(r.Args), len(r.Whole), len(r.Diff), r.Text)

@@ -29,6 +29,14 @@ func between(s, open, end string) (string, bool) {
 	return first(strings.Cut(after, end))
 }
 
+// think adds what the model thought, unless it's nothing.
+func think(out []Record, id, thought string) []Record {
+	if thought = strings.TrimSpace(cleanText(thought)); thought == "" {
+		return out
+	}
+	return append(out, Record{Kind: Thought, ID: id, Text: thought})
+}
+
 func first(inner, _ string, ok bool) (string, bool) { return inner, ok }
 
 // wrappers are the tags in which programs put what they tell the model in the
