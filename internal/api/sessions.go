@@ -197,6 +197,9 @@ type Binding struct {
 	ID        string `json:"id"`
 	To        string `json:"to"`                 // ADAPTER:CHAT or ADAPTER:CHAT/THREAD
 	View      string `json:"view"`               // stream, final or screen
+	Tools     string `json:"tools"`              // how much of calls of tools it shows: all, brief or none
+	Thinking  string `json:"thinking"`           // the same of what an agent thinks
+	Prompts   string `json:"prompts"`            // the same of what's written elsewhere
 	Input     bool   `json:"input"`              // what's written there goes to the session
 	Origin    string `json:"origin"`             // rule or hand
 	Disabled  string `json:"disabled,omitempty"` // why it does nothing
@@ -225,6 +228,10 @@ type Bind struct {
 	To    string `json:"to"`
 	View  string `json:"view"` // "": stream
 	Input bool   `json:"input"`
+	// all, brief or none, as in Binding; "": as it is, of a new one as usual.
+	Tools    string `json:"tools,omitempty"`
+	Thinking string `json:"thinking,omitempty"`
+	Prompts  string `json:"prompts,omitempty"`
 }
 
 // Outbound is what the API needs of the chat platforms. All methods may be called

@@ -37,7 +37,9 @@ func (o outbound) Bind(ctx context.Context, id sessions.ID, b api.Bind) (api.Bin
 	if err != nil {
 		return api.Binding{}, fmt.Errorf("%w binding: %w", sessions.ErrInvalid, err)
 	}
-	bound, err := o.d.hub.Bind(ctx, id, to, adapters.View(b.View), b.Input)
+	bound, err := o.d.hub.BindShowing(ctx, id, to, adapters.View(b.View), b.Input, adapters.WorkShown{
+		Tools: adapters.Extent(b.Tools), Thinking: adapters.Extent(b.Thinking), Prompts: adapters.Extent(b.Prompts),
+	})
 	if err != nil {
 		return api.Binding{}, err
 	}
@@ -54,7 +56,9 @@ func (o outbound) Unbind(ctx context.Context, id string) error {
 }
 
 func bindingState(s adapters.BindingStatus) api.Binding {
+	work := s.Binding.Work.Whole()
 	return api.Binding{
+		Tools: string(work.Tools), Thinking: string(work.Thinking), Prompts: string(work.Prompts),
 		ID: string(s.Binding.ID), To: s.Target.String(), View: string(s.Binding.View), Input: s.Binding.Input,
 		Origin: string(s.Binding.Origin), Disabled: s.Binding.Disabled, Problem: s.Problem(), Delivered: s.Delivered, Behind: s.Pressure.Behind,
 	}

@@ -500,9 +500,11 @@ func newBind(p *invocation) *cobra.Command {
 		Use:   "bind SESSION ADAPTER:CHAT[/THREAD]",
 		Short: "Have a chat mirror a session",
 		Long: `Have a chat mirror a session, from its newest line on. Where it does already, the
-view and whether input is taken are changed. Rules for many sessions belong into
+view and whether input is taken are changed, and how much of an agent's work it shows
+as far as that's given: --tools brief is one line that counts what the agent did, with a
+button that shows it. Rules for many sessions belong into
 mirrors: in the configuration.`,
-		Example:           "  panebridge bind agent-1 telegram:-1001234567890 --input\n  panebridge bind agent-1 discord:112233/445566 --view final",
+		Example:           "  panebridge bind agent-1 telegram:-1001234567890 --input\n  panebridge bind agent-1 discord:112233/445566 --view final --tools brief",
 		Args:              takes(2, 2),
 		ValidArgsFunction: p.completeSession,
 		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, args []string) error {
@@ -523,6 +525,9 @@ mirrors: in the configuration.`,
 	}
 	cmd.Flags().StringVar(&b.View, "view", "stream", "what it shows: stream, final or screen")
 	cmd.Flags().BoolVar(&b.Input, "input", false, "what is written there goes to the session")
+	cmd.Flags().StringVar(&b.Tools, "tools", "", "how much of an agent's calls of tools it shows: all, brief or none (of a new one all)")
+	cmd.Flags().StringVar(&b.Thinking, "thinking", "", "the same of what the agent thinks before it answers (of a new one none)")
+	cmd.Flags().StringVar(&b.Prompts, "prompts", "", "the same of what's written to it elsewhere (of a new one all)")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }

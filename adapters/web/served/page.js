@@ -153,8 +153,8 @@ async function getFile(id, path) {
     throw away(error);
   });
 }
-var sendInput = (id, text, key4) => json("POST", sessionPath(id, "/input"), { text, submit: true, key: key4 }, AbortSignal.timeout(patience));
-var withdrawInput = (id, text, key4, onlyLate) => json("POST", sessionPath(id, "/input/withdraw"), { text, submit: true, key: key4, only_late: onlyLate }, AbortSignal.timeout(patience));
+var sendInput = (id, text, key5) => json("POST", sessionPath(id, "/input"), { text, submit: true, key: key5 }, AbortSignal.timeout(patience));
+var withdrawInput = (id, text, key5, onlyLate) => json("POST", sessionPath(id, "/input/withdraw"), { text, submit: true, key: key5, only_late: onlyLate }, AbortSignal.timeout(patience));
 var pressKeys = (id, keys, frame) => call("POST", sessionPath(id, "/keys"), { keys, frame }, AbortSignal.timeout(keysPatience));
 var getReceipt = (id) => json("GET", `receipts/${encodeURIComponent(id)}`);
 var cancelReceipt = (id) => json("DELETE", `receipts/${encodeURIComponent(id)}`);
@@ -187,29 +187,29 @@ async function openStream(path, abort) {
 }
 
 // kept.js
-function loadKept(key4) {
+function loadKept(key5) {
   try {
-    return JSON.parse(localStorage.getItem(key4));
+    return JSON.parse(localStorage.getItem(key5));
   } catch {
     return null;
   }
 }
-function saveKept(key4, value) {
+function saveKept(key5, value) {
   try {
     if (value === null) {
-      localStorage.removeItem(key4);
-      return localStorage.getItem(key4) === null;
+      localStorage.removeItem(key5);
+      return localStorage.getItem(key5) === null;
     }
     const text = JSON.stringify(value);
-    localStorage.setItem(key4, text);
-    return localStorage.getItem(key4) === text;
+    localStorage.setItem(key5, text);
+    return localStorage.getItem(key5) === text;
   } catch {
     return false;
   }
 }
 function keptKeys(prefix3) {
   try {
-    return Object.keys(localStorage).filter((key4) => key4.startsWith(prefix3));
+    return Object.keys(localStorage).filter((key5) => key5.startsWith(prefix3));
   } catch {
     return [];
   }
@@ -224,7 +224,7 @@ function load(id) {
   const kept4 = here.get(id) ?? loadKept(prefix + id);
   return typeof kept4?.text === "string" && typeof kept4.at === "number" ? kept4 : null;
 }
-var ids = () => [.../* @__PURE__ */ new Set([...here.keys(), ...keptKeys(prefix).map((key4) => key4.slice(prefix.length))])];
+var ids = () => [.../* @__PURE__ */ new Set([...here.keys(), ...keptKeys(prefix).map((key5) => key5.slice(prefix.length))])];
 var draftOf = (id) => load(id)?.text ?? "";
 var isForgotten = (id) => load(id) === null;
 function keepDraft(id, text) {
@@ -287,7 +287,7 @@ var senders = /* @__PURE__ */ new Set();
 var withdrawing = /* @__PURE__ */ new Map();
 var returned = /* @__PURE__ */ new Map();
 var resuming = null;
-var find = (key4) => texts.find((t) => t.key === key4);
+var find = (key5) => texts.find((t) => t.key === key5);
 function save() {
   const known3 = texts.filter((t) => t.receipt);
   const old = new Set(known3.slice(0, Math.max(0, known3.length - most2)));
@@ -324,9 +324,9 @@ async function keyOf(receipt) {
   const one = byReceipt(receipt.id) ?? find(receipt.key);
   return one?.unsent === void 0 ? one?.key : void 0;
 }
-function keptText(key4) {
+function keptText(key5) {
   const all = keptKeys(prefix2).flatMap((name) => loadKept(name) ?? []);
-  return all.find((t) => key4 && t?.key === key4)?.text;
+  return all.find((t) => key5 && t?.key === key5)?.text;
 }
 function noteTakenBack(receipt) {
   const one = byReceipt(receipt.id);
@@ -338,8 +338,8 @@ function settle(receipt) {
   const one = byReceipt(receipt);
   if (one && !one.back) drop(one);
 }
-function dismiss(key4) {
-  const one = find(key4);
+function dismiss(key5) {
+  const one = find(key5);
   if (one) drop(one);
 }
 function watchOutgoing(session, composer) {
@@ -350,9 +350,9 @@ function watchOutgoing(session, composer) {
 }
 var drawn = (session) => composers.get(session)?.drawOutgoing();
 function sendText(session, text) {
-  const key4 = crypto.randomUUID();
-  written.set(key4, performance.now());
-  texts.push({ session, text, key: key4, at: Date.now() });
+  const key5 = crypto.randomUUID();
+  written.set(key5, performance.now());
+  texts.push({ session, text, key: key5, at: Date.now() });
   save();
   drawn(session);
   sendAll(session);
@@ -362,18 +362,18 @@ function resumeOutgoing() {
 }
 async function takeUp() {
   const isText = (t) => ["session", "text", "key"].every((name) => typeof t?.[name] === "string");
-  const others = keptKeys(prefix2).filter((key4) => key4 !== prefix2 + page);
+  const others = keptKeys(prefix2).filter((key5) => key5 !== prefix2 + page);
   if (others.length === 0) return;
   await navigator.locks.request("panebridge-left", async () => {
     const { held: held2 } = await navigator.locks.query();
-    for (const key4 of others) {
-      if (held2.some(({ name }) => name === lockOf(key4.slice(prefix2.length)))) continue;
-      const left2 = loadKept(key4);
+    for (const key5 of others) {
+      if (held2.some(({ name }) => name === lockOf(key5.slice(prefix2.length)))) continue;
+      const left2 = loadKept(key5);
       for (const { session, text, key: its, at, receipt, back: back2, unsent: why } of Array.isArray(left2) ? left2.filter(isText) : []) {
         if (!find(its)) texts.push({ session, text, key: its, at, tried: at, receipt, back: back2, unsent: why });
       }
       save();
-      saveKept(key4, null);
+      saveKept(key5, null);
     }
   });
   for (const one of texts) {
@@ -385,17 +385,17 @@ async function takeUp() {
 function retryOutgoing() {
   for (const end of [...pausing.values()]) end();
 }
-function takeBack(key4) {
-  const one = find(key4);
+function takeBack(key5) {
+  const one = find(key5);
   if (!one) return;
-  wanted.add(key4);
+  wanted.add(key5);
   if (!one.tried) {
     drop(one);
     writeBack(one.session, one.text);
   } else {
     change(one, { back: true });
     if (one.receipt) withdraw(one);
-    else pausing.get(key4)?.();
+    else pausing.get(key5)?.();
   }
   drawn(one.session);
 }
@@ -408,7 +408,7 @@ async function sendAll(session) {
   }
   senders.delete(session);
 }
-var isLate = ({ key: key4, at }) => !written.has(key4) || Math.max(Date.now() - at, performance.now() - written.get(key4)) > patience2;
+var isLate = ({ key: key5, at }) => !written.has(key5) || Math.max(Date.now() - at, performance.now() - written.get(key5)) > patience2;
 async function sendNext(one) {
   for (let wait = firstPause; texts.includes(one) && !one.receipt; wait = Math.min(2 * wait, mostPause)) {
     if (one.back || isLate(one)) {
@@ -522,7 +522,7 @@ function forgetOutgoing(isGone) {
     save();
   }
   if (isGone) return;
-  for (const key4 of keptKeys(prefix2)) saveKept(key4, null);
+  for (const key5 of keptKeys(prefix2)) saveKept(key5, null);
   retryOutgoing();
 }
 window.addEventListener("online", retryOutgoing);
@@ -907,9 +907,9 @@ function support() {
 }
 var bytesOf = (base64) => Uint8Array.from(atob(base64.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
 var base64Of = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-var sameKey = (subscription2, key4) => {
+var sameKey = (subscription2, key5) => {
   const own = subscription2.options?.applicationServerKey;
-  return !own || base64Of(own) === key4;
+  return !own || base64Of(own) === key5;
 };
 var subscription = async () => await (await registered())?.pushManager?.getSubscription() ?? null;
 var alone = (change4) => navigator.locks.request("panebridge-notify", change4);
@@ -933,7 +933,7 @@ function keptWishes() {
   const kept4 = loadKept(wishesKey);
   return kept4?.browser === browserID() ? kept4 : null;
 }
-var kindOf = (key4 = "") => ({ question: "questions", end: "ends", error: "errors" })[key4.split(":")[0]];
+var kindOf = (key5 = "") => ({ question: "questions", end: "ends", error: "errors" })[key5.split(":")[0]];
 var NotifyDialog = class {
   constructor() {
     this.dialog = byId("notify-dialog");
@@ -975,9 +975,9 @@ var NotifyDialog = class {
     this.push = await getPush().catch(() => null);
     if (!this.push) return;
     const own = await subscription().catch(() => null);
-    const { key: key4, subscription: known3 } = this.push;
+    const { key: key5, subscription: known3 } = this.push;
     const wishes = known3 ?? keptWishes();
-    const isWhole2 = known3 && own && own.endpoint === known3.endpoint && sameKey(own, key4);
+    const isWhole2 = known3 && own && own.endpoint === known3.endpoint && sameKey(own, key5);
     if (known3) keepWishes(known3);
     else await own?.unsubscribe();
     if (!wishes) return;
@@ -1046,7 +1046,7 @@ var NotifyDialog = class {
     this.push = await putPush({ questions, ends: ends4, errors, quiet, muted: mutedIDs(), ...where });
     const wanted3 = this.push.subscription;
     keepWishes(wanted3);
-    await closeNotifications(({ key: key4, over }) => over || !wanted3[kindOf(key4)]);
+    await closeNotifications(({ key: key5, over }) => over || !wanted3[kindOf(key5)]);
   }
   save() {
     if (!this.push?.subscription) return this.draw();
@@ -1233,6 +1233,7 @@ var Commands = class {
       { words: "What the session has changed…", keys: ["d"], when: () => Boolean(page2.current()), run: click("diff") },
       { words: "Get a file from its folder…", role: "operator", when: () => Boolean(page2.current()), run: click("get") },
       { words: "Start the session’s program anew…", role: "operator", when: () => Boolean(page2.current()) && shown3("restart")(), run: click("restart") },
+      { words: "How much of the work to see…", when: () => Boolean(page2.current()), run: click("work") },
       { words: "Mirror the session to a chat…", role: "operator", when: shown3("mirror"), run: click("mirror") },
       { words: "Close the session…", role: "operator", when: living, run: click("close") },
       { words: "Remove the session…", role: "operator", when: () => page2.current()?.state === "ended", run: click("remove") },
@@ -1637,21 +1638,21 @@ var Composer = class {
   // drawOutgoing shows the texts that are on their way to the server, below those that weren't sent.
   drawOutgoing() {
     for (const item of this.list.querySelectorAll(".outgoing, .unsent")) item.remove();
-    for (const { key: key4, text, unsent: why } of unsent(this.session)) {
+    for (const { key: key5, text, unsent: why } of unsent(this.session)) {
       const item = element("li", "receipt unsent");
       item.dataset.state = "failed";
       item.append(element("span", "progress", "not sent"), element("span", "receipt-text", text));
-      this.offerAgain(item, text, () => dismiss(key4));
+      this.offerAgain(item, text, () => dismiss(key5));
       item.append(element("span", "receipt-reason", why));
       this.list.append(item);
     }
     if (this.enabled === false) this.drawDraft();
     const texts5 = outgoing(this.session);
     const waits3 = texts5.some(({ slow, unsure }) => slow || unsure);
-    for (const { key: key4, text, slow, unsure, back: back2 } of texts5) {
+    for (const { key: key5, text, slow, unsure, back: back2 } of texts5) {
       const item = element("li", "outgoing");
       item.append(element("span", "progress", outgoingWords(slow || unsure, back2)), element("span", "receipt-text", text));
-      if (waits3 && !back2) item.append(smallButton("Take back", () => takeBack(key4)));
+      if (waits3 && !back2) item.append(smallButton("Take back", () => takeBack(key5)));
       this.list.append(item);
     }
   }
@@ -1666,10 +1667,10 @@ var Composer = class {
   }
   // press presses keys one after the other: two requests at once may arrive in
   // another order.
-  press(key4) {
+  press(key5) {
     this.pressing = (this.pressing ?? Promise.resolve()).then(async () => {
       try {
-        await pressKeys(this.session, [key4]);
+        await pressKeys(this.session, [key5]);
       } catch (error) {
         toast(`${isAway(error) ? "Nobody knows whether the key was pressed" : "Key not pressed"}: ${error.message}`);
       }
@@ -1801,9 +1802,9 @@ var Composer = class {
   // takeBack has a text of this device's stand in the field again, whatever is open by then: as it was written, which the
   // receipt has only if nothing of it is masked.
   async takeBack(receipt) {
-    const key4 = await keyOf(receipt);
-    if (key4) {
-      takeBack(key4);
+    const key5 = await keyOf(receipt);
+    if (key5) {
+      takeBack(key5);
       return;
     }
     if (this.takenBack.has(receipt.id)) return;
@@ -2052,15 +2053,58 @@ function diffRows(text) {
   return rows;
 }
 
+// work.js
+var key3 = "panebridge.work";
+var extents = ["all", "brief", "none"];
+function workShown() {
+  const { tools, thinking } = loadKept(key3) ?? {};
+  return { tools: extents.includes(tools) ? tools : "all", thinking: thinking === "all" ? "all" : "none" };
+}
+function setWork(change4) {
+  saveKept(key3, { ...workShown(), ...change4 });
+  dispatchEvent(new Event("work-shown"));
+}
+function onWork(changed) {
+  addEventListener("work-shown", changed);
+  addEventListener("storage", (event) => {
+    if (event.key === key3) changed();
+  });
+}
+function offerWork() {
+  const dialog = byId("work-dialog");
+  byId("work").addEventListener("click", () => {
+    const now = workShown();
+    for (const kind of ["tools", "thinking"]) byId(`work-${kind}`).value = now[kind];
+    dialog.showModal();
+  });
+  for (const kind of ["tools", "thinking"]) byId(`work-${kind}`).addEventListener("change", (event) => setWork({ [kind]: event.target.value }));
+}
+var phrases = [
+  ["read", "read 1 file", (n) => `read ${n} files`],
+  ["run", "ran 1 command", (n) => `ran ${n} commands`],
+  ["edit", "edited 1 file", (n) => `edited ${n} files`],
+  ["search", "searched once", (n) => `searched ${n} times`],
+  ["web", "fetched 1 page", (n) => `fetched ${n} pages`],
+  ["ask", "asked 1 question", (n) => `asked ${n} questions`],
+  ["agent", "began 1 helper", (n) => `began ${n} helpers`],
+  ["other", "used 1 other tool", (n) => `used ${n} other tools`]
+];
+function workText(counts, failed2) {
+  const did = phrases.filter(([kind]) => counts[kind]).map(([kind, once, often]) => counts[kind] === 1 ? once : often(counts[kind])).join(", ");
+  return [did, failed2 > 0 && `${failed2} failed`].filter(Boolean).join(" · ");
+}
+
 // tools.js
 var linesOf = /* @__PURE__ */ new WeakMap();
 var cards = /* @__PURE__ */ new WeakMap();
+var unfolded = /* @__PURE__ */ new Set();
 var opened = /* @__PURE__ */ new Set();
 var answers = /* @__PURE__ */ new Map();
 var kept2 = 30;
 var ends2 = ["answer", "user", "turn-end", "failure"];
 function forgetTools() {
   opened.clear();
+  unfolded.clear();
   answers.clear();
 }
 function toolLine(node, line) {
@@ -2109,6 +2153,73 @@ function drawTools(session, list2, atWork = true) {
     else if (block.call && block.call.lines[0].tool.detail) for (const node of block.nodes) node.hidden = true;
     else showCard(session, block, atWork);
   }
+  showWork(session, list2, blocks);
+}
+function showWork(session, list2, blocks) {
+  const { tools } = workShown();
+  for (const head of list2.querySelectorAll(":scope > .counted > .work-line")) if (tools !== "brief") unfold(head.parentNode);
+  if (tools === "all") return;
+  const blockOf = new Map(blocks.flatMap((block) => block.nodes.map((node) => [node, block])));
+  let run = [];
+  const end = () => {
+    if (run.length > 0 && tools === "brief") foldRun(session, run);
+    run = [];
+  };
+  for (const node of list2.children) {
+    const block = blockOf.get(node);
+    if (block) {
+      if (tools === "none") node.hidden = true;
+      run.push({ node, block, first: block.nodes[0] === node });
+    } else if (!node.hidden) {
+      if (node.classList.contains("counted")) unfold(node);
+      end();
+    }
+  }
+  end();
+}
+function unfold(node) {
+  node.classList.remove("counted", "folded");
+  node.querySelector(":scope > .work-line")?.remove();
+}
+function foldRun(session, run) {
+  const counts = {};
+  let failed2 = 0;
+  for (const { block, first } of run) {
+    const { tool } = block.lines[0];
+    if (!first) continue;
+    if (tool?.part === "result") failed2 += tool.failed ? 1 : 0;
+    else {
+      const kind = tool?.part === "question" ? "ask" : tool ? kindOf2(tool.name ?? "") : "other";
+      counts[kind] = (counts[kind] ?? 0) + 1;
+    }
+  }
+  const [{ node }, ...rest] = run;
+  const text = workText(counts, failed2);
+  for (const other of rest) unfold(other.node);
+  if (!text) {
+    unfold(node);
+    return;
+  }
+  const key5 = `${session} ${node.dataset.n}`;
+  let head = node.querySelector(":scope > .work-line");
+  if (!head) {
+    head = element("button", "work-line");
+    head.type = "button";
+    head.addEventListener("click", () => {
+      if (!unfolded.delete(key5)) unfolded.add(key5);
+      dispatchEvent(new Event("work-shown"));
+    });
+    node.prepend(head);
+  }
+  const open = unfolded.has(key5);
+  head.setAttribute("aria-expanded", String(open));
+  setText(head, text);
+  node.classList.add("counted");
+  node.classList.toggle("folded", !open);
+  const alone2 = node.hidden;
+  node.hidden = false;
+  if (alone2) node.classList.add("folded");
+  if (!open) for (const other of rest) other.node.hidden = true;
 }
 function showLines({ nodes, lines }) {
   nodes.forEach((node, i) => {
@@ -2127,6 +2238,7 @@ function showCard(session, block, atWork) {
     cards.set(first, card);
     first.classList.add("has-card");
     first.replaceChildren(card);
+    first.classList.remove("counted", "folded");
   }
   first.hidden = false;
   for (const node of rest) node.hidden = true;
@@ -2142,17 +2254,17 @@ function toolCard(session, lines) {
   card.dataset.tool = lines[0].n;
   card.about = { session, n: lines[0].n, lines, result: null, shown: "", known: "", secrets: "mask" };
   update(card, lines, null, false);
-  const key4 = `${session} ${lines[0].n}`;
+  const key5 = `${session} ${lines[0].n}`;
   card.addEventListener("toggle", () => {
     if (!card.open) {
-      opened.delete(key4);
+      opened.delete(key5);
       return;
     }
-    opened.add(key4);
+    opened.add(key5);
     if (card.about.failed) card.about.shown = "";
     fill(card);
   });
-  if (opened.has(key4)) card.open = true;
+  if (opened.has(key5)) card.open = true;
   return card;
 }
 function update(card, lines, result, over) {
@@ -2198,7 +2310,9 @@ function stateText(state2, ends4) {
   return /exit status -?\d+$/.exec(ends4?.[0].text ?? "")?.[0] ?? "failed";
 }
 var kinds2 = [
-  ["run", /bash|shell|exec|command|terminal|^run/],
+  ["other", /todo|plan/],
+  // what writes those writes no file
+  ["run", /bash|shell|exec|command|terminal|stdin|^run/],
   ["edit", /edit|write|patch|replace|create|notebook/],
   ["search", /grep|search|find|glob/],
   ["web", /web|fetch|browse|http|url/],
@@ -2215,8 +2329,8 @@ async function fill(card) {
   if (about3.shown === wants) return;
   about3.shown = wants;
   about3.failed = false;
-  const key4 = `${about3.session} ${about3.n}`;
-  const known3 = answers.get(key4);
+  const key5 = `${about3.session} ${about3.n}`;
+  const known3 = answers.get(key5);
   if (known3?.wants === wants) {
     draw3(card, known3.use);
     return;
@@ -2226,7 +2340,7 @@ async function fill(card) {
   try {
     const use = await getTool(about3.session, about3.n, about3.secrets);
     if (about3.shown !== wants) return;
-    if (about3.secrets === "mask") keep(key4, { wants, use });
+    if (about3.secrets === "mask") keep(key5, { wants, use });
     draw3(card, use);
   } catch (error) {
     if (about3.shown !== wants) return;
@@ -2234,9 +2348,9 @@ async function fill(card) {
     drawLines(card, error.status === 404 ? "All of it isn’t kept any more." : `All of it can’t be shown now: ${error.message}`);
   }
 }
-function keep(key4, answer) {
-  answers.delete(key4);
-  answers.set(key4, answer);
+function keep(key5, answer) {
+  answers.delete(key5);
+  answers.set(key5, answer);
   if (answers.size > kept2) answers.delete(answers.keys().next().value);
 }
 function drawLines(card, why) {
@@ -2334,6 +2448,7 @@ function lineNode(line) {
   if (line.begins) node.dataset.begins = "true";
   if (line.kind === "answer") answerLine(node, line);
   if (line.kind === "tool") toolLine(node, line);
+  if (line.kind === "thought") node.hidden = workShown().thinking === "none";
   node.dataset.n = line.n;
   if (line.at) node.dataset.at = Date.parse(line.at);
   return node;
@@ -2458,12 +2573,12 @@ var Keyboard = class {
   key(event) {
     if (composes(event) || event.key === "Process" || event.key === "Dead" || event.key === "Unidentified") return false;
     const leaves = event.key === "Escape" && event.shiftKey;
-    const key4 = leaves ? "" : keyOf2(event);
-    if (key4 === "" && !leaves) return false;
+    const key5 = leaves ? "" : keyOf2(event);
+    if (key5 === "" && !leaves) return false;
     event.preventDefault();
     event.stopPropagation();
     if (leaves) this.field.blur();
-    else this.press(key4);
+    else this.press(key5);
     return true;
   }
   // takeText presses what was written into the field. Several letters with a new line among them were inserted by something
@@ -2474,13 +2589,13 @@ var Keyboard = class {
     if (text.length > 1 && text.includes("\n")) this.paste(text);
     else for (const letter of text) this.press({ "\n": "Enter", "	": "Tab" }[letter] ?? names[letter] ?? letter);
   }
-  press(key4) {
+  press(key5) {
     const frame = this.frame();
     if (!frame) {
       toast("Not pressed: the screen isn’t there yet.");
       return;
     }
-    this.waiting.push({ key: key4, frame });
+    this.waiting.push({ key: key5, frame });
     this.pump();
   }
   // pump presses what waits, if nothing is on its way.
@@ -2490,7 +2605,7 @@ var Keyboard = class {
     try {
       while (this.waiting.length > 0) {
         const keys = this.waiting.splice(0, most5);
-        await pressKeys(this.session, keys.map(({ key: key4 }) => key4), keys[0].frame);
+        await pressKeys(this.session, keys.map(({ key: key5 }) => key5), keys[0].frame);
       }
     } catch (error) {
       const lost = this.waiting.splice(0).length;
@@ -2505,16 +2620,16 @@ var Keyboard = class {
   }
 };
 var isMac = /Mac|iP(?:hone|ad|od)/.test(navigator.platform);
-var letterOf = ({ key: key4, code }) => /^[ -~]$/.test(key4) ? key4 : /^Key([A-Z])$/.exec(code)?.[1].toLowerCase() ?? "";
+var letterOf = ({ key: key5, code }) => /^[ -~]$/.test(key5) ? key5 : /^Key([A-Z])$/.exec(code)?.[1].toLowerCase() ?? "";
 function keyOf2(event) {
-  const { key: key4, ctrlKey, altKey, metaKey, shiftKey } = event;
+  const { key: key5, ctrlKey, altKey, metaKey, shiftKey } = event;
   if (metaKey) return "";
-  const isText = [...key4].length === 1 && key4 !== " ";
-  const plainly = isText && /^[ -~]$/.test(key4) && key4.toLowerCase() === letterOf({ key: "", code: event.code });
+  const isText = [...key5].length === 1 && key5 !== " ";
+  const plainly = isText && /^[ -~]$/.test(key5) && key5.toLowerCase() === letterOf({ key: "", code: event.code });
   const isLevel = altKey && isText && !plainly && (isMac || ctrlKey || event.getModifierState?.("AltGraph"));
-  if (isText && (isLevel || !ctrlKey && !altKey)) return key4;
+  if (isText && (isLevel || !ctrlKey && !altKey)) return key5;
   if (isText) return withLetter(event, letterOf(event));
-  const name = names[key4] ?? "";
+  const name = names[key5] ?? "";
   if (name === "" || name === "IC" && (ctrlKey || shiftKey)) return "";
   if (name === "Tab") return shiftKey ? "BTab" : "Tab";
   if (name === "BSpace" || name === "Enter" || name === "Escape") return altKey ? `M-${name}` : name;
@@ -3125,19 +3240,19 @@ function showLive(live) {
 }
 
 // looked.js
-var key3 = "panebridge.looked";
+var key4 = "panebridge.looked";
 var most6 = 500;
 var before = 24 * 3600 * 1e3;
 var kept3 = null;
 function read3() {
   if (kept3) return kept3;
-  kept3 = loadKept(key3);
+  kept3 = loadKept(key4);
   if (typeof kept3?.since !== "number" || typeof kept3.sessions !== "object" || !kept3.sessions) kept3 = { since: Date.now() - before, sessions: {} };
   return kept3;
 }
-var write2 = () => saveKept(key3, kept3);
+var write2 = () => saveKept(key4, kept3);
 addEventListener("storage", (event) => {
-  if (event.key === key3 || event.key === null) kept3 = null;
+  if (event.key === key4 || event.key === null) kept3 = null;
 });
 var lookedAt = (id) => Object.hasOwn(read3().sessions, id) ? read3().sessions[id] : null;
 function noteLooked(id, { turn = 0, line = 0, ended = false }) {
@@ -3169,7 +3284,7 @@ function keepLooked(sessions) {
 }
 function forgetLooked() {
   kept3 = null;
-  saveKept(key3, null);
+  saveKept(key4, null);
 }
 
 // turns.js
@@ -3497,6 +3612,15 @@ var Conversation = class {
   // drawTools has the tools' cards placed. What's below a detached window may have a result.
   drawTools() {
     drawTools(this.session, this.list, !this.detached);
+  }
+  // showWork shows as much of the work as is to be seen now, and keeps what the reader looks at where it is.
+  showWork() {
+    if (this.closed) return;
+    this.keepEnd(() => {
+      const { thinking } = workShown();
+      for (const node of this.list.querySelectorAll(":scope > .thought")) node.hidden = thinking === "none";
+      this.drawTools();
+    });
   }
   node({ line, gap }) {
     return line ? lineNode(line) : gapNode(gap);
@@ -4466,6 +4590,12 @@ var Menu = class {
 
 // mirror.js
 var views = { stream: "lines as they come", final: "whole turns", screen: "its screen" };
+var works = ["tools", "thinking", "prompts"];
+var workWords = {
+  tools: { brief: "calls of tools are counted in one line", none: "no calls of tools" },
+  thinking: { all: "what the agent thinks", brief: "it’s counted how often the agent thinks" },
+  prompts: { brief: "what’s written elsewhere is counted", none: "nothing of what’s written elsewhere" }
+};
 var MirrorDialog = class {
   // current() is the session that's open; done() is told of a change.
   constructor(current2, done2) {
@@ -4481,7 +4611,7 @@ var MirrorDialog = class {
       event.preventDefault();
       this.change("mirror-begin", async () => {
         const to = byId("mirror-to").value.trim();
-        await bindSession(this.current().id, { to, view: byId("mirror-view").value, input: byId("mirror-input").checked });
+        await bindSession(this.current().id, { to, view: byId("mirror-view").value, input: byId("mirror-input").checked, ...Object.fromEntries(works.map((work) => [work, byId(`mirror-${work}`).value])) });
         byId("mirror-to").value = "";
         return `${to} shows it now.`;
       });
@@ -4513,10 +4643,11 @@ var MirrorDialog = class {
     this.look = look2;
     byId("mirror-list").replaceChildren(...bindings.map((b) => this.entry(b)));
   }
-  entry({ id, to, view, input, origin, disabled, problem }) {
+  entry(binding) {
+    const { id, to, view, input, origin, disabled, problem } = binding;
     const item = element("li", "access-entry");
     item.append(element("p", "access-head", to));
-    const about3 = [views[view] ?? view, input ? "what’s written there is typed" : "nothing that’s written there is typed", origin === "rule" && "by a rule of the configuration"];
+    const about3 = [views[view] ?? view, ...works.map((work) => workWords[work][binding[work]]), input ? "what’s written there is typed" : "nothing that’s written there is typed", origin === "rule" && "by a rule of the configuration"];
     item.append(element("p", "access-about", about3.filter(Boolean).join(" · ")));
     if (disabled || problem) item.append(element("p", "access-void", disabled || problem));
     const end = element("button", "button small", "End");
@@ -4723,7 +4854,7 @@ var pauseBefore = 250;
 var atOnce3 = 50;
 var mostLines = 1e3;
 var hint = "Lines of all sessions, the newest first. A word is found from its beginning on; what’s between quotation marks, with its spaces.";
-var kinds3 = { answer: "answer", tool: "tool", notice: "panebridge" };
+var kinds3 = { answer: "answer", tool: "tool", thought: "thought", notice: "panebridge" };
 var kindWords = ({ kind, author }) => kind === "user" ? authorWords(author) || "you" : kinds3[kind] ?? "";
 var keyOf3 = ({ session, n }) => `${session} ${n}`;
 var SearchView = class {
@@ -4983,9 +5114,9 @@ var Shortcuts = class {
     return void 0;
   }
 };
-function nameOf2({ key: key4, ctrlKey, metaKey, altKey }) {
-  if (ctrlKey || metaKey) return key4.length === 1 && !altKey ? `Ctrl+${key4.toUpperCase()}` : "";
-  return altKey ? "" : key4;
+function nameOf2({ key: key5, ctrlKey, metaKey, altKey }) {
+  if (ctrlKey || metaKey) return key5.length === 1 && !altKey ? `Ctrl+${key5.toUpperCase()}` : "";
+  return altKey ? "" : key5;
 }
 function drawKeys(commands) {
   byId("keys-list").replaceChildren(...[...commands, ...otherKeys].filter(({ keys }) => keys).flatMap(({ words, keys }) => {
@@ -4993,7 +5124,7 @@ function drawKeys(commands) {
     keys.forEach((one, i) => {
       if (i > 0) list2.append(one === "…" || keys[i - 1] === "…" ? " " : " or ");
       if (one === "…") list2.append(one);
-      else list2.append(...one.split(" ").flatMap((key4, n) => [n > 0 ? " then " : "", element("kbd", "", key4)]));
+      else list2.append(...one.split(" ").flatMap((key5, n) => [n > 0 ? " then " : "", element("kbd", "", key5)]));
     });
     return [element("dt", "", words), list2];
   }));
@@ -5004,7 +5135,7 @@ var drawn2 = "";
 function drawStranded(isOpen, isThere) {
   const texts5 = isOpen ? stranded(isThere) : [];
   byId("stranded").hidden = texts5.length === 0;
-  const look2 = texts5.map(({ key: key4 }) => key4).join();
+  const look2 = texts5.map(({ key: key5 }) => key5).join();
   if (look2 === drawn2) return;
   drawn2 = look2;
   byId("stranded-texts").replaceChildren(...texts5.map((one) => {
@@ -5053,6 +5184,8 @@ holdMistakenKeys();
 var inbox = new Inbox();
 inbox.onLooked = () => draw5();
 var mirror = new MirrorDialog(current, poll);
+offerWork();
+onWork(() => state.open?.conversation.showWork());
 var devices = new DevicesDialog(poll);
 var search = new SearchView({ current });
 var notify = new NotifyDialog();

@@ -38,6 +38,7 @@ import { forgetTools } from './tools.js';
 import { holdMistakenKeys } from './typing.js';
 import { forgetUploads } from './upload.js';
 import { noteSeen } from './seen.js';
+import { offerWork, onWork } from './work.js';
 import { machineWords, needsYou, outcome, stateWords } from './words.js';
 
 // The page: a list of sessions, which is polled, and either the inbox or one session
@@ -71,6 +72,8 @@ holdMistakenKeys();
 const inbox = new Inbox();
 inbox.onLooked = () => draw();
 const mirror = new MirrorDialog(current, poll);
+offerWork();
+onWork(() => state.open?.conversation.showWork());
 const devices = new DevicesDialog(poll);
 const search = new SearchView({ current });
 const notify = new NotifyDialog();

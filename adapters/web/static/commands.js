@@ -37,6 +37,7 @@ export class Commands {
       { words: 'What the session has changed…', keys: ['d'], when: () => Boolean(page.current()), run: click('diff') },
       { words: 'Get a file from its folder…', role: 'operator', when: () => Boolean(page.current()), run: click('get') },
       { words: 'Start the session’s program anew…', role: 'operator', when: () => Boolean(page.current()) && shown('restart')(), run: click('restart') },
+      { words: 'How much of the work to see…', when: () => Boolean(page.current()), run: click('work') },
       { words: 'Mirror the session to a chat…', role: 'operator', when: shown('mirror'), run: click('mirror') },
       { words: 'Close the session…', role: 'operator', when: living, run: click('close') },
       { words: 'Remove the session…', role: 'operator', when: () => page.current()?.state === 'ended', run: click('remove') },

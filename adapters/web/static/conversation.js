@@ -11,6 +11,7 @@ import { lookedAt, turnsDone } from './looked.js';
 import { BubbleReceipts } from './receipts.js';
 import { drawTools } from './tools.js';
 import { nextTurn, TurnList, TurnMarks } from './turns.js';
+import { workShown } from './work.js';
 
 // The Conversation keeps a window of the output log in the document: lines
 // top … bottom and the marks between them, at most maxLines lines. Above and below stands
@@ -264,6 +265,16 @@ export class Conversation {
 
   // drawTools has the tools' cards placed. What's below a detached window may have a result.
   drawTools() { drawTools(this.session, this.list, !this.detached); }
+
+  // showWork shows as much of the work as is to be seen now, and keeps what the reader looks at where it is.
+  showWork() {
+    if (this.closed) return;
+    this.keepEnd(() => {
+      const { thinking } = workShown();
+      for (const node of this.list.querySelectorAll(':scope > .thought')) node.hidden = thinking === 'none';
+      this.drawTools();
+    });
+  }
 
   node({ line, gap }) {
     return line ? lineNode(line) : gapNode(gap);

@@ -5,6 +5,7 @@ import { clock, element } from './dom.js';
 import { authorWords } from './roles.js';
 import { withSecrets } from './secrets.js';
 import { toolLine } from './tools.js';
+import { workShown } from './work.js';
 
 // The nodes of a conversation: one for each line, and marks between them, which have no number:
 // gaps, ends of turns, answered questions, and where what's new begins.
@@ -19,6 +20,7 @@ export function lineNode(line) {
   if (line.begins) node.dataset.begins = 'true';
   if (line.kind === 'answer') answerLine(node, line);
   if (line.kind === 'tool') toolLine(node, line);
+  if (line.kind === 'thought') node.hidden = workShown().thinking === 'none';
   node.dataset.n = line.n;
   if (line.at) node.dataset.at = Date.parse(line.at);
   return node;

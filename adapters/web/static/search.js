@@ -17,7 +17,7 @@ const mostLines = 1000; // that the daemon searches for
 
 const hint = 'Lines of all sessions, the newest first. A word is found from its beginning on; what’s between quotation marks, with its spaces.';
 
-const kinds = { answer: 'answer', tool: 'tool', notice: 'panebridge' };
+const kinds = { answer: 'answer', tool: 'tool', thought: 'thought', notice: 'panebridge' };
 const kindWords = ({ kind, author }) => (kind === 'user' ? authorWords(author) || 'you' : kinds[kind] ?? '');
 
 const keyOf = ({ session, n }) => `${session} ${n}`;

@@ -4,6 +4,7 @@ import { getTool } from './api.js';
 import { diffBox } from './diff.js';
 import { copyButton, element } from './dom.js';
 import { withSecrets } from './secrets.js';
+import { workShown, workText } from './work.js';
 
 // What a known agent's tools do, each as a folded card: its call with its result, and for edits what
 // changes. A card asks for all of it when it's opened, and again when its result comes.
@@ -13,9 +14,13 @@ import { withSecrets } from './secrets.js';
 // the first line of a block shows its card and the others are hidden; a result stands in the card of its
 // call, and has one of its own where that isn't in the list. Lines of which no more is known stay as they
 // are: those of old logs, and questions. toolCard and update draw one card by itself.
+//
+// Where a device shows less of the work (work.js), the cards between two lines that are shown stand behind one
+// line that counts them, or are hidden.
 
 const linesOf = new WeakMap(); // of the lines' nodes
 const cards = new WeakMap(); // of the nodes that show one
+const unfolded = new Set(); // "session n" of runs of cards that are counted in one line, and that somebody has opened
 const opened = new Set(); // "session n" of cards that somebody has opened, for when they come into the list again
 const answers = new Map(); // what was asked for last, by the same
 const kept = 30; // of these
@@ -24,6 +29,7 @@ const ends = ['answer', 'user', 'turn-end', 'failure']; // what stands behind to
 // forgetTools leaves nothing of what was asked for.
 export function forgetTools() {
   opened.clear();
+  unfolded.clear();
   answers.clear();
 }
 
@@ -77,6 +83,79 @@ export function drawTools(session, list, atWork = true) {
     else if (block.call && block.call.lines[0].tool.detail) for (const node of block.nodes) node.hidden = true;
     else showCard(session, block, atWork);
   }
+  showWork(session, list, blocks);
+}
+
+// showWork hides what isn't to be seen of the work in a list whose cards are placed.
+function showWork(session, list, blocks) {
+  const { tools } = workShown();
+  for (const head of list.querySelectorAll(':scope > .counted > .work-line')) if (tools !== 'brief') unfold(head.parentNode);
+  if (tools === 'all') return;
+  const blockOf = new Map(blocks.flatMap((block) => block.nodes.map((node) => [node, block])));
+  let run = [];
+  const end = () => {
+    if (run.length > 0 && tools === 'brief') foldRun(session, run);
+    run = [];
+  };
+  for (const node of list.children) {
+    const block = blockOf.get(node);
+    if (block) {
+      if (tools === 'none') node.hidden = true;
+      run.push({ node, block, first: block.nodes[0] === node });
+    } else if (!node.hidden) {
+      if (node.classList.contains('counted')) unfold(node);
+      end();
+    }
+  }
+  end();
+}
+
+function unfold(node) {
+  node.classList.remove('counted', 'folded');
+  node.querySelector(':scope > .work-line')?.remove();
+}
+
+// foldRun has the first node of some blocks between which nothing is shown say how much work they are. What's behind it is
+// seen when it's pressed.
+function foldRun(session, run) {
+  const counts = {};
+  let failed = 0;
+  for (const { block, first } of run) {
+    const { tool } = block.lines[0];
+    if (!first) continue;
+    if (tool?.part === 'result') failed += tool.failed ? 1 : 0;
+    else {
+      const kind = tool?.part === 'question' ? 'ask' : tool ? kindOf(tool.name ?? '') : 'other';
+      counts[kind] = (counts[kind] ?? 0) + 1;
+    }
+  }
+  const [{ node }, ...rest] = run;
+  const text = workText(counts, failed);
+  for (const other of rest) unfold(other.node);
+  if (!text) { // of calls further up
+    unfold(node);
+    return;
+  }
+  const key = `${session} ${node.dataset.n}`;
+  let head = node.querySelector(':scope > .work-line');
+  if (!head) {
+    head = element('button', 'work-line');
+    head.type = 'button';
+    head.addEventListener('click', () => {
+      if (!unfolded.delete(key)) unfolded.add(key);
+      dispatchEvent(new Event('work-shown'));
+    });
+    node.prepend(head);
+  }
+  const open = unfolded.has(key);
+  head.setAttribute('aria-expanded', String(open));
+  setText(head, text);
+  node.classList.add('counted');
+  node.classList.toggle('folded', !open);
+  const alone = node.hidden; // its own card stands in the one of its call
+  node.hidden = false;
+  if (alone) node.classList.add('folded');
+  if (!open) for (const other of rest) other.node.hidden = true;
 }
 
 function showLines({ nodes, lines }) {
@@ -97,6 +176,7 @@ function showCard(session, block, atWork) {
     cards.set(first, card);
     first.classList.add('has-card');
     first.replaceChildren(card);
+    first.classList.remove('counted', 'folded');
   }
   first.hidden = false;
   for (const node of rest) node.hidden = true;
@@ -179,9 +259,10 @@ function stateText(state, ends) {
   return /exit status -?\d+$/.exec(ends?.[0].text ?? '')?.[0] ?? 'failed';
 }
 
-// The kinds of tools, by parts of their names.
+// The kinds of tools, by parts of their names: adapters/work.go has the same.
 const kinds = [
-  ['run', /bash|shell|exec|command|terminal|^run/],
+  ['other', /todo|plan/], // what writes those writes no file
+  ['run', /bash|shell|exec|command|terminal|stdin|^run/],
   ['edit', /edit|write|patch|replace|create|notebook/],
   ['search', /grep|search|find|glob/],
   ['web', /web|fetch|browse|http|url/],
