@@ -173,10 +173,14 @@ func (f *family) says(side bool, text string) string {
 		}
 		return line
 	}
-	if f.ref.Format == transcript.Qwen {
-		return fmt.Sprintf(`{"type":"assistant","isSidechain":%t,"uuid":"u","timestamp":%q,"message":{"role":"model","parts":[{"text":"never","thought":true},{"text":%q}]}}`+"\n", side, f.stamp(), text)
+	thought := ownThought
+	if side {
+		thought = "never" // a sub-agent's isn't given
 	}
-	return fmt.Sprintf(`{"type":"assistant","isSidechain":%t,"uuid":"u","timestamp":%q,"message":{"id":"m","model":"x","content":[{"type":"text","text":%q}]}}`+"\n", side, f.stamp(), text)
+	if f.ref.Format == transcript.Qwen {
+		return fmt.Sprintf(`{"type":"assistant","isSidechain":%t,"uuid":"u","timestamp":%q,"message":{"role":"model","parts":[{"text":%q,"thought":true},{"text":%q}]}}`+"\n", side, f.stamp(), thought, text)
+	}
+	return fmt.Sprintf(`{"type":"assistant","isSidechain":%t,"uuid":"u","timestamp":%q,"message":{"id":"m","model":"x","content":[{"type":"thinking","thinking":%q},{"type":"text","text":%q}]}}`+"\n", side, f.stamp(), thought, text)
 }
 
 // read reads all there is, with restarts.
@@ -196,9 +200,14 @@ func (f *family) read() {
 	}
 }
 
-// withoutEnds are records but for the ends of the agent's own turns.
+// ownThought is what the agent itself thinks.
+const ownThought = "hm"
+
+// withoutEnds are records but for the ends of the agent's own turns, and what it thinks.
 func withoutEnds(records []transcript.Record) []transcript.Record {
-	return slices.DeleteFunc(records, func(r transcript.Record) bool { return r.Kind == transcript.TurnEnd && r.By == "" })
+	return slices.DeleteFunc(records, func(r transcript.Record) bool {
+		return r.By == "" && (r.Kind == transcript.TurnEnd || r.Kind == transcript.Thought && r.Text == ownThought)
+	})
 }
 
 // step has one of them say something, or begin.
