@@ -186,22 +186,22 @@ func (p Page) each(notice func(string), line func(Piece), rows func(render.PartK
 		notice(p.attachedText())
 	}
 	say(p.Withheld)
-	var work tally
+	var work sessions.WorkTally
 	for _, piece := range p.Pieces {
 		if piece.Gap != nil || !piece.Hidden {
-			work.tallied(rows)
+			showTally(&work, rows)
 		}
 		if piece.Gap != nil {
 			notice(gapNotice(*piece.Gap))
 		}
 		switch {
 		case piece.Counted:
-			work.add(newTally(piece.Line))
+			work.Add(sessions.TallyOf(piece.Line))
 		case !piece.Hidden:
 			line(piece)
 		}
 	}
-	work.tallied(rows)
+	showTally(&work, rows)
 	rows(render.Pane, p.Live)
 	rows(render.Plain, p.Writing)
 	say(p.Unfinished)

@@ -174,12 +174,15 @@ func TestTheMenuOfASession(t *testing.T) {
 	b.Until("why not", `document.querySelector('#mirror-error').textContent !== ''`)
 	b.Do(chromedp.Click("#unbind-b1"))
 	b.Until("why not", `document.querySelector('#mirror-error').textContent !== '' && !document.querySelector('#unbind-b1').disabled`)
+	s.bindings.Store(&[]api.Binding{{ID: "b1", To: "telegram:-1001", View: "stream", Tools: "brief", Thinking: "all", Prompts: "none"}})
+	b.Until("how much of the work it shows", text+`.includes('calls of tools are counted in one line · what the agent thinks · nothing of what’s written elsewhere · nothing that')`)
+	b.Shot("mirror-work")
 	b.Do(chromedp.Click("#mirror-close"))
 
 	s.daemon.SetState(id, sessions.StateEnded, "closed")
 	b.Until("it has ended", `document.querySelector('#ended').checkVisibility()`)
 	b.Do(chromedp.Click("#more"), chromedp.WaitVisible("#more-menu"))
-	if left := browsertest.Eval[string](b, `document.querySelector('#more-menu').innerText.trim()`); left != "Search its lines…\nGet a file…\nBegin it again…" {
+	if left := browsertest.Eval[string](b, `document.querySelector('#more-menu').innerText.trim()`); left != "Search its lines…\nHow much of the work to see…\nGet a file…\nBegin it again…" {
 		t.Errorf("of one that has ended it offers %q", left)
 	}
 	b.Do(chromedp.Click("#restart"), chromedp.WaitVisible("#close-dialog"), chromedp.Click("#close-confirm"))

@@ -520,7 +520,7 @@ mirrors: in the configuration.`,
 			if asJSON {
 				return p.printJSON(bound)
 			}
-			return p.printf("%s %s → %s (%s)\n", bound.ID, s.Name, bound.To, bound.View)
+			return p.printf("%s %s → %s (%s)\n", bound.ID, s.Name, bound.To, bound.View+unusualWork(bound))
 		}),
 	}
 	cmd.Flags().StringVar(&b.View, "view", "stream", "what it shows: stream, final or screen")
@@ -530,6 +530,16 @@ mirrors: in the configuration.`,
 	cmd.Flags().StringVar(&b.Prompts, "prompts", "", "the same of what's written to it elsewhere (of a new one all)")
 	jsonFlag(cmd, &asJSON)
 	return cmd
+}
+
+// unusualWork says how much of an agent's work a chat shows, if that's not what's usual.
+func unusualWork(b api.Binding) (text string) {
+	for _, w := range [][3]string{{"tools", b.Tools, "all"}, {"thinking", b.Thinking, "none"}, {"prompts", b.Prompts, "all"}} {
+		if w[1] != w[2] && w[1] != "" {
+			text += ", " + w[0] + ": " + w[1]
+		}
+	}
+	return text
 }
 
 func newUnbind(p *invocation) *cobra.Command {

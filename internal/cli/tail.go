@@ -37,6 +37,8 @@ type tailFlags struct {
 	follow   bool
 	noFollow bool
 	asJSON   bool
+	tools    string // all, brief or none
+	thinking string
 }
 
 func newTail(p *invocation) *cobra.Command {
@@ -47,6 +49,9 @@ func newTail(p *invocation) *cobra.Command {
 		Long: `Print a session's output, line by line, until the session ends or Ctrl-C. Where
 lines are missing, a line says so: "-- at least N lines missing: reason --". When
 the daemon is started anew it goes on where it was.
+
+--tools brief counts an agent's calls of tools in a line for each stretch of them, and
+--tools none leaves them out; --thinking all prints what the agent thinks, too.
 
 With --json it prints every event of the session, one JSON object a line: its key
 "event" is output, gap, turn, state, live, prompt or exit.`,
@@ -59,6 +64,11 @@ With --json it prints every event of the session, one JSON object a line: its ke
 			given := cmd.Flags().Changed
 			if given("from") && given("lines") {
 				return usageErrorf("--from and --lines both say where to begin: give one of them")
+			}
+			for flag, extent := range map[string]string{"tools": f.tools, "thinking": f.thinking} {
+				if !slices.Contains([]string{"all", "brief", "none"}, extent) {
+					return usageErrorf("--%s is all, brief or none", flag)
+				}
 			}
 			f.follow = f.follow && !f.noFollow
 			if !f.follow && !given("from") && !given("lines") {
@@ -81,11 +91,13 @@ With --json it prints every event of the session, one JSON object a line: its ke
 	flags.Int64VarP(&f.lines, "lines", "n", tailLines, "begin with the last `N` lines (with --no-follow all, unless given)")
 	flags.BoolVarP(&f.follow, "follow", "f", true, "go on with what comes")
 	flags.BoolVar(&f.noFollow, "no-follow", false, "print what's there and end")
+	flags.StringVar(&f.tools, "tools", "all", "how much of an agent's calls of tools is printed: all, brief or none")
+	flags.StringVar(&f.thinking, "thinking", "none", "the same of what the agent thinks")
 	jsonFlag(cmd, &f.asJSON)
 	return cmd
 }
 
-func (p *invocation) tail(ctx context.Context, name string, f tailFlags) error {
+func (p *invocation) tail(ctx context.Context, name string, f tailFlags) (err error) {
 	c, err := p.dial()
 	if err != nil {
 		return err
@@ -101,7 +113,8 @@ func (p *invocation) tail(ctx context.Context, name string, f tailFlags) error {
 	if f.lines >= 0 {
 		from = max(s.Lines-f.lines+1, 1)
 	}
-	t := &tailPrinter{invocation: p, client: c, id: string(s.ID), asJSON: f.asJSON, next: from}
+	t := &tailPrinter{invocation: p, client: c, id: string(s.ID), asJSON: f.asJSON, next: from, extents: map[sessions.LineKind]string{sessions.KindTool: f.tools, sessions.KindThought: f.thinking}}
+	defer func() { err = errors.Join(err, t.countWork()) }()
 	if !f.follow || s.State == sessions.StateEnded {
 		return t.rest(ctx)
 	}
@@ -114,6 +127,9 @@ type tailPrinter struct {
 	client *client.Client
 	id     string
 	asJSON bool
+	// extents are how much is printed of lines, by kind: all, which "" is too, brief or none.
+	extents map[sessions.LineKind]string
+	work    sessions.WorkTally // what wasn't printed since the last line that was
 
 	at   string         // id of the newest event that has one
 	next int64          // number of the line to come
@@ -173,11 +189,30 @@ func (t *tailPrinter) output(lines []sessions.Line) error {
 		return t.printEvent(api.EventOutput, api.OutputEvent{Session: sessions.ID(t.id), First: lines[0].N, Lines: lines})
 	}
 	for _, line := range lines {
+		switch t.extents[line.Kind] {
+		case "none":
+			continue
+		case "brief":
+			t.work.Add(sessions.TallyOf(line))
+			continue
+		}
+		if err := t.countWork(); err != nil {
+			return err
+		}
 		if err := t.printf("%s\n", lineText(line)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// countWork prints how much work there was that wasn't printed.
+func (t *tailPrinter) countWork() error {
+	text := t.work.String()
+	if t.work = (sessions.WorkTally{}); text == "" {
+		return nil
+	}
+	return t.printf("%s\n", sessions.WorkMark+text)
 }
 
 // lineText is a line as it's printed: what didn't come from the pane is marked.
@@ -199,6 +234,9 @@ func (t *tailPrinter) gap(g sessions.Gap) error {
 	t.gaps = append(t.gaps, g)
 	if t.asJSON {
 		return t.printEvent(api.EventGap, api.GapEvent{Session: sessions.ID(t.id), Gap: g})
+	}
+	if err := t.countWork(); err != nil {
+		return err
 	}
 	return t.printf("%s\n", gapText(g))
 }

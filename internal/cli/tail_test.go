@@ -155,3 +155,32 @@ func TestAgo(t *testing.T) {
 		t.Errorf("zero time: got %q, want never", got)
 	}
 }
+
+// A tail prints as much of an agent's work as it's told to: what's counted stands where it was done.
+func TestATailCountsWork(t *testing.T) {
+	call := func(n int64, part sessions.ToolPartKind, name string, failed bool) []sessions.Line {
+		return []sessions.Line{
+			{N: n, Kind: sessions.KindTool, Text: "⚙ " + name, Begins: true, Tool: &sessions.ToolPart{Part: part, Name: name, Failed: failed}},
+			{N: n + 1, Kind: sessions.KindTool, Text: "  more"},
+		}
+	}
+	all := append([]sessions.Line{{N: 1, Kind: sessions.KindThought, Text: "∴ hm", Begins: true}}, call(2, sessions.ToolCall, "Bash", false)...)
+	all = append(all, call(4, sessions.ToolReturned, "Bash", true)...)
+	all = append(all, sessions.Line{N: 6, Kind: sessions.KindAnswer, Text: "No.", Begins: true})
+	all = append(all, call(7, sessions.ToolCall, "Read", false)...)
+	for extents, want := range map[[2]string]string{
+		{"all", "none"}:    "⚙ Bash\n  more\n⚙ Bash\n  more\nNo.\n⚙ Read\n  more\n-- lines may be missing: x --\n",
+		{"brief", "none"}:  "⚙ ran 1 command · 1 failed\nNo.\n⚙ read 1 file\n-- lines may be missing: x --\n",
+		{"none", "all"}:    "∴ hm\nNo.\n-- lines may be missing: x --\n",
+		{"brief", "brief"}: "⚙ thought once, ran 1 command · 1 failed\nNo.\n⚙ read 1 file\n-- lines may be missing: x --\n",
+	} {
+		tl, out := newTestTail(false)
+		tl.extents = map[sessions.LineKind]string{sessions.KindTool: extents[0], sessions.KindThought: extents[1]}
+		if err := tl.page(api.Output{Lines: all, Gaps: []sessions.Gap{{After: 8, Reason: "x"}}}); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != want {
+			t.Errorf("with %v it prints\n%s, want\n%s", extents, out, want)
+		}
+	}
+}

@@ -259,7 +259,7 @@ function stateText(state, ends) {
   return /exit status -?\d+$/.exec(ends?.[0].text ?? '')?.[0] ?? 'failed';
 }
 
-// The kinds of tools, by parts of their names: adapters/work.go has the same.
+// The kinds of tools, by parts of their names: sessions/work.go has the same.
 const kinds = [
   ['other', /todo|plan/], // what writes those writes no file
   ['run', /bash|shell|exec|command|terminal|stdin|^run/],

@@ -38,7 +38,7 @@ export function offerWork() {
   for (const kind of ['tools', 'thinking']) byId(`work-${kind}`).addEventListener('change', (event) => setWork({ [kind]: event.target.value }));
 }
 
-// What kinds of work are called, once and often, in the order in which they're said: adapters/work.go has the same.
+// What kinds of work are called, once and often, in the order in which they're said: sessions/work.go has the same.
 const phrases = [
   ['read', 'read 1 file', (n) => `read ${n} files`],
   ['run', 'ran 1 command', (n) => `ran ${n} commands`],
