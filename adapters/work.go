@@ -82,13 +82,13 @@ func (w WorkShown) foldsTools() bool { return w.Whole().Tools != ExtentAll }
 
 // folded are the kinds of line that are counted, by their letters; see Unfolding.
 func (w WorkShown) folded() string {
-	var letters string
+	var letters strings.Builder
 	for _, k := range foldedKinds() {
 		if w.extentOf(k.kind) == ExtentBrief {
-			letters += k.letter
+			letters.WriteString(k.letter)
 		}
 	}
-	return letters
+	return letters.String()
 }
 
 type foldedKind struct {

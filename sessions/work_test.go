@@ -32,10 +32,17 @@ func TestTalliesAddUp(t *testing.T) {
 		return sessions.Line{Kind: sessions.KindTool, Begins: true, Tool: &sessions.ToolPart{Part: part, Name: name, Failed: failed}}
 	}
 	for _, l := range []sessions.Line{
-		{Kind: sessions.KindUser, Begins: true}, {Kind: sessions.KindUser}, {Kind: sessions.KindThought, Begins: true}, {Kind: sessions.KindThought, Begins: true},
+		{Kind: sessions.KindUser, Begins: true},
+		{Kind: sessions.KindUser},
+		{Kind: sessions.KindThought, Begins: true},
+		{Kind: sessions.KindThought, Begins: true},
 		tool(sessions.ToolCall, "Read", false), tool(sessions.ToolReturned, "Read", false), tool(sessions.ToolCall, "Bash", true), tool(sessions.ToolReturned, "Bash", true),
-		tool(sessions.ToolQuestion, "AskUserQuestion", false), {Kind: sessions.KindTool, Begins: true}, {Kind: sessions.KindTool},
-		{Kind: sessions.KindAnswer, Begins: true}, {Kind: sessions.KindPane}, {Kind: sessions.KindNotice, Begins: true},
+		tool(sessions.ToolQuestion, "AskUserQuestion", false),
+		{Kind: sessions.KindTool, Begins: true},
+		{Kind: sessions.KindTool},
+		{Kind: sessions.KindAnswer, Begins: true},
+		{Kind: sessions.KindPane},
+		{Kind: sessions.KindNotice, Begins: true},
 	} {
 		all.Add(sessions.TallyOf(l))
 	}
