@@ -48,6 +48,8 @@ var tasks = []task{
 	{"Read what a session printed", []string{"history"}, []string{"Show its lines", "Newest line"}, []string{"tail"}, []string{"GET /sessions/{id}/output"}, nil},
 	{"Go from turn to turn", nil, []string{"Next turn", "Turn before", "All turns…"}, nil, []string{"GET /sessions/{id}/turns"}, why{chats: "the end of a turn leads to its beginning", line: "`tail --json` has the turns"}},
 	{"See what a tool was called with and returned", nil, []string{"* a click on its line"}, nil, []string{"GET /sessions/{id}/tools/{n}"}, why{chats: "the lines say it in short", line: "`tail` prints it in short"}},
+	{"See what a session has changed in its repository", []string{"diff"}, []string{"What the session has changed…"}, []string{"diff"}, []string{"GET /sessions/{id}/diff"}, nil},
+	{"Say how much of the work is shown", []string{"show"}, []string{"How much of the work to see…"}, []string{"* `bind --tools`, `tail --tools`"}, []string{"* `tools` in `POST /sessions/{id}/bindings`"}, nil},
 	{"See the screen", []string{"screen"}, []string{"Show its screen"}, []string{"screen"}, []string{"GET /sessions/{id}/screen", "GET /sessions/{id}/terminal"}, nil},
 	{"Search", []string{"search"}, []string{"Search the lines of all sessions…", "Search the lines of the session…"}, []string{"search"}, []string{"GET /search"}, nil},
 	{"Wait for a session", nil, nil, []string{"wait"}, []string{"POST /sessions/{id}/wait"}, why{chats: "ends of turns and questions ring", browser: "ends of turns and questions ring"}},
