@@ -167,11 +167,11 @@ func TestAKnownPersonInAnUnknownChatIsAStranger(t *testing.T) {
 		at(cleo, "/bind agent") // an admin adopts chats
 		w.wantPosts("mirrored here")
 		at(ann, "/help")
-		w.wantPosts("/help")
+		w.wantPosts("/sessions")
 		elsewhere.Chat = "-10"
 		w.bind(w.session("here"), elsewhere, true)
 		at(ann, "/help") // a chat that mirrors something is known
-		w.wantPosts("/help")
+		w.wantPosts("/sessions")
 	})
 }
 
@@ -245,7 +245,7 @@ func TestPairingInAGroupMakesItKnown(t *testing.T) {
 		ev := w.event(ann, intake.Said{Text: "/help"})
 		ev.Place.Chat = "-77"
 		w.do(ev)
-		w.wantPosts("/help")
+		w.wantPosts("/sessions")
 		if !w.in.KnowsChat(ev.Place) {
 			w.Error("the chat isn't known")
 		}

@@ -41,7 +41,7 @@ func TestAnOldCommandIsAskedAbout(t *testing.T) {
 		w.do(ev)
 		posts := w.wantPosts("11 min old")
 		w.press(ann, w.button(posts, "Run"))
-		w.wantPosts("What you can do", "Run.")
+		w.wantPosts("What you write here", "Run.")
 	})
 }
 
