@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -25,12 +26,15 @@ type claudeDecoder struct {
 	// Local is the id of the record that says that a local command follows.
 	Local string    `json:"local,omitempty"`
 	Calls callNames `json:"calls,omitempty"`
+
+	Counted counted    `json:"counted,omitempty"`
+	Cost    claudeCost `json:"cost,omitzero"`
 }
 
 // claudeSilent are the types of record that tell nothing here.
 var claudeSilent = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	"agent-color": true, "agent-name": true, "agent-setting": true, "ai-title": true, "api-request": true,
-	"api-request-blob": true, "api-request-shape": true, "atis-latch": true, "cost-state": true,
+	"api-request-blob": true, "api-request-shape": true, "atis-latch": true,
 	"custom-title": true, "file-history-delta": true, "file-history-snapshot": true, "last-prompt": true, "mode": true,
 	"permission-mode": true, "pr-link": true, "progress": true, "queue-operation": true, "summary": true, "tag": true,
 	"tools-used": true, "worktree-state": true,
@@ -99,15 +103,24 @@ func (d *claudeDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 		return out, false
 	}
 	var l claudeLine
-	l.read(gjson.ParseBytes(line))
-	if l.sidechain {
-		return out, true
-	}
+	all := gjson.ParseBytes(line)
+	l.read(all)
+	d.Cost.noteTime(l.at)
 	first := len(out)
 	understood := true
+	switch {
+	case l.sidechain: // of old versions, whose sub-agents have no files of their own
+		if l.kind == "assistant" {
+			out = d.Counted.usedByClaude(&l, true, out)
+		}
+		return timed(out, first, l.at), true
+	case l.kind == "cost-state":
+		return d.Cost.used(all, out), true
+	}
 	switch l.kind {
 	case "assistant":
 		out = d.assistant(&l, out)
+		out = d.Counted.usedByClaude(&l, false, out)
 	case "user":
 		out = d.user(&l, out)
 	case "system":
@@ -117,13 +130,18 @@ func (d *claudeDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	default:
 		understood = claudeSilent[l.kind]
 	}
+	return timed(out, first, l.at), understood
+}
+
+// timed puts a line's time into the records that it gave, which begin with first.
+func timed(out []Record, first int, at gjson.Result) []Record {
 	if first < len(out) {
-		at := timeOf(l.at)
+		when := timeOf(at)
 		for i := first; i < len(out); i++ {
-			out[i].At = at
+			out[i].At = when
 		}
 	}
-	return out, understood
+	return out
 }
 
 // assistant decodes blocks of an answer.
@@ -132,6 +150,7 @@ func (d *claudeDecoder) assistant(l *claudeLine, out []Record) []Record {
 	if l.apiError {
 		out = append(out, Record{Kind: Failure, ID: id, Text: short(claudeText(l.message.Get("content")), 10)})
 		out[len(out)-1].Waits = passes(out[len(out)-1].Text)
+		out[len(out)-1].Limit = readLimit(claudeText(l.message.Get("content")), timeOf(l.at), time.Local)
 		return d.end(out, Record{Kind: TurnEnd})
 	}
 	if model == "<synthetic>" { // stands for an answer that isn't there

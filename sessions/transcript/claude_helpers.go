@@ -23,9 +23,11 @@ func openClaudeHelper(path string, at readPosition) (source, error) {
 
 // claudeHelperDecoder reads what a sub-agent of Claude Code says. What it's asked, and what it
 // does, is told by the conversation that called it, or is no word of its.
-type claudeHelperDecoder struct{}
+type claudeHelperDecoder struct {
+	Counted counted `json:"counted,omitempty"`
+}
 
-func (*claudeHelperDecoder) decode(line []byte, out []Record) ([]Record, bool) {
+func (d *claudeHelperDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	if firstString(line, "type") != "assistant" && claudeSilent[firstString(line, "type")] {
 		return out, true
 	}
@@ -37,6 +39,7 @@ func (*claudeHelperDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	if l.kind != "assistant" || l.apiError || l.meta || l.message.Get("model").Str == "<synthetic>" {
 		return out, true
 	}
+	first := len(out)
 	var said []string
 	l.message.Get("content").ForEach(func(_, block gjson.Result) bool {
 		if words := textOf(block.Get("text")); block.Get("type").Str == "text" && strings.TrimSpace(words) != "" {
@@ -45,7 +48,7 @@ func (*claudeHelperDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 		return true
 	})
 	if len(said) > 0 {
-		out = append(out, Record{Kind: Helper, ID: textOf(l.message.Get("id")), Text: strings.Join(said, "\n\n"), At: timeOf(l.at)})
+		out = append(out, Record{Kind: Helper, ID: textOf(l.message.Get("id")), Text: strings.Join(said, "\n\n")})
 	}
-	return out, true
+	return timed(d.Counted.usedByClaude(&l, true, out), first, l.at), true
 }

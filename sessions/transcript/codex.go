@@ -4,8 +4,11 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // codexDecoder reads Codex's transcripts (seen with 0.169.0):
@@ -23,16 +26,18 @@ type codexDecoder struct {
 	Items bool      `json:"items,omitempty"` // the file has item_completed
 	Open  bool      `json:"open,omitempty"`  // a turn began and didn't end
 	Calls callNames `json:"calls,omitempty"`
+
+	Counted codexCount `json:"counted,omitzero"`
 }
 
 var codexSilent = map[string]bool{ //nolint:gochecknoglobals // a constant table
-	"session_meta": true, "turn_context": true, "world_state": true, "token_usage_record": true, "retained_context": true,
+	"session_meta": true, "turn_context": true, "world_state": true, "retained_context": true,
 	"ghost_snapshot": true, "inter_agent_communication": true,
 }
 
 // codexSilentEvents are types of event_msg that tell nothing here.
 var codexSilentEvents = map[string]bool{ //nolint:gochecknoglobals // a constant table
-	"token_count": true, "thread_settings_applied": true, "agent_reasoning": true, "agent_reasoning_raw_content": true,
+	"thread_settings_applied": true, "agent_reasoning": true, "agent_reasoning_raw_content": true,
 	"agent_reasoning_section_break": true, "context_compacted": true, "entered_review_mode": true, "exec_command_begin": true,
 	"exec_command_end": true, "mcp_tool_call_begin": true, "mcp_tool_call_end": true, "patch_apply_begin": true,
 	"patch_apply_end": true, "thread_name_updated": true, "thread_rolled_back": true, "turn_diff": true,
@@ -64,25 +69,21 @@ func (d *codexDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	understood := true
 	switch kind {
 	case "event_msg":
-		out, understood = d.event(payload, out)
+		out, understood = d.event(payload, at, out)
 	case "response_item":
 		out, understood = d.item(payload, out)
 	case "compacted":
 		out = append(out, Record{Kind: Compacted})
+	case "token_usage_record":
+		out = d.Counted.record(payload, out)
 	default:
 		return out, codexSilent[kind]
 	}
-	if first < len(out) {
-		when := timeOf(at)
-		for i := first; i < len(out); i++ {
-			out[i].At = when
-		}
-	}
-	return out, understood
+	return timed(out, first, at), understood
 }
 
 // event decodes what the person sees.
-func (d *codexDecoder) event(e gjson.Result, out []Record) ([]Record, bool) {
+func (d *codexDecoder) event(e, at gjson.Result, out []Record) ([]Record, bool) {
 	kind := e.Get("type").Str
 	switch kind {
 	case "item_completed":
@@ -100,15 +101,17 @@ func (d *codexDecoder) event(e gjson.Result, out []Record) ([]Record, bool) {
 		d.Open = true
 	case "task_complete", "turn_complete":
 		if failure := e.Get("error"); failure.Exists() && failure.Type != gjson.Null {
-			out = append(out, codexFailure(failure))
+			out = append(out, codexFailure(failure, at))
 		}
 		out = d.end(e, out, false)
 	case "turn_aborted":
 		out = d.end(e, out, true)
 	case "error", "stream_error":
-		r := codexFailure(e)
+		r := codexFailure(e, at)
 		r.Waits = r.Waits || kind == "stream_error"
 		out = append(out, r)
+	case "token_count":
+		out = d.Counted.event(e, at, out)
 	default:
 		return out, codexSilentEvents[kind]
 	}
@@ -123,12 +126,17 @@ func (d *codexDecoder) end(e gjson.Result, out []Record, interrupted bool) []Rec
 	return append(out, Record{Kind: TurnEnd, ID: textOf(e.Get("turn_id")), Interrupted: interrupted})
 }
 
-func codexFailure(e gjson.Result) Record {
+func codexFailure(e, at gjson.Result) Record {
 	said := e.Get("message").Str
 	if said == "" {
 		said = e.String()
 	}
-	return Record{Kind: Failure, Text: short(said, 10), Waits: passes(said + " " + e.Get("codex_error_info").String())}
+	info := e.Get("codex_error_info").String()
+	r := Record{Kind: Failure, Text: short(said, 10), Waits: passes(said + " " + info), Limit: readLimit(said, timeOf(at), time.Local)}
+	if r.Limit == nil && info == "usage_limit_exceeded" {
+		r.Limit = &sessions.UsageLimit{At: timeOf(at)}
+	}
+	return r
 }
 
 // codexSaid decodes a finished item: what was said.

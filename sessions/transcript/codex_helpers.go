@@ -188,5 +188,8 @@ func (d *codexHelperDecoder) decode(line []byte, out []Record) ([]Record, bool) 
 	if of := gjson.GetBytes(line, "payload.thread_id").Str; of != "" && of != d.own && gjson.ValidBytes(line) {
 		return out, true
 	}
+	if d.own != "" {
+		d.Counted.ByRecord = true // sums begin with those of the conversation that called it
+	}
 	return d.codexDecoder.decode(line, out)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -18,7 +19,7 @@ type familySource struct {
 	helpers []*helper // in the order in which they were found
 	known   map[string]readPosition
 	finder  finder
-	dry     bool // the last read gave nothing: all have to be looked at again
+	dry     bool // the last read gave nothing that was said or done: all have to be looked at again
 }
 
 // finder finds the sub-agents of a conversation.
@@ -91,8 +92,8 @@ func (s *familySource) read(ctx context.Context, limit int) ([]Record, error) {
 		}
 		out = append(out, next...)
 	}
-	s.dry = len(out) == 0
-	return out, nil //nolint:nilerr // an error comes again
+	s.dry = !slices.ContainsFunc(out, func(r Record) bool { return r.Kind != Used }) // what was used comes behind what was said
+	return out, nil                                                                  //nolint:nilerr // an error comes again
 }
 
 // nextRecord gives what's next; while there are no sub-agents up to limit records.
@@ -124,7 +125,9 @@ func (s *familySource) nextRecord(ctx context.Context, limit int) ([]Record, err
 		return out, nil
 	}
 	for i := range out {
-		out[i].Kind, out[i].By = Helper, of.by
+		if out[i].By = of.by; out[i].Kind != Used {
+			out[i].Kind = Helper
+		}
 	}
 	return out, first.lookAhead(ctx)
 }

@@ -25,10 +25,11 @@ import (
 // zero-width joiners and the last line end. Sub-agents' files are in a folder beside.
 type geminiDecoder struct {
 	Message string   `json:"message,omitempty"` // id of the last message whose text was given
-	Calls   []string `json:"calls,omitempty"`   // ids of the last calls that were given, oldest first
-	Open    bool     `json:"open,omitempty"`    // something was asked, and no end told
-	Second  string   `json:"second,omitempty"`  // id of the conversation's message behind its context
-	Again   string   `json:"again,omitempty"`   // time of the first of the records that say all so far once more
+	Counted counted  `json:"counted,omitempty"`
+	Calls   []string `json:"calls,omitempty"`  // ids of the last calls that were given, oldest first
+	Open    bool     `json:"open,omitempty"`   // something was asked, and no end told
+	Second  string   `json:"second,omitempty"` // id of the conversation's message behind its context
+	Again   string   `json:"again,omitempty"`  // time of the first of the records that say all so far once more
 }
 
 // geminiCalls is how many calls are remembered: more than one message makes.
@@ -39,7 +40,7 @@ func (d *geminiDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 		return out, false
 	}
 	var kind, id string
-	var at, content, shown, calls, thoughts, set gjson.Result
+	var at, content, shown, calls, thoughts, set, tokens gjson.Result
 	known := false
 	gjson.ParseBytes(line).ForEach(func(key, v gjson.Result) bool {
 		switch key.Str {
@@ -57,6 +58,8 @@ func (d *geminiDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 			calls = v
 		case "thoughts":
 			thoughts = v
+		case "tokens":
+			tokens = v
 		case "$set":
 			set = v
 		case "$rewindTo", "projectHash":
@@ -73,6 +76,8 @@ func (d *geminiDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 		out = d.user(id, content, shown, out)
 	case "gemini", "model", "assistant":
 		out = d.message(id, content, calls, thoughts, out)
+		t, context := geminiTokens(tokens)
+		out = d.Counted.message(Gemini, id, t, 0, context, out)
 	case "info", "warning":
 		if d.Open && strings.HasPrefix(geminiText(content), "Request cancelled") {
 			d.Open = false

@@ -207,7 +207,7 @@ func (s *openCodeSource) message(ctx context.Context, m *openCodeMessage, over b
 		out = append(out, Record{Kind: User, ID: m.id, Text: text, At: millis(m.data.Get("time.created"))})
 	}
 	if over && m.model() {
-		out = openCodeEnd(m, out)
+		out = openCodeEnd(m, openCodeUsed(m, out))
 	}
 	return out, nil
 }

@@ -66,7 +66,7 @@ func openCodeHelperBy(title string) string {
 	return m[2] + " (" + m[1] + ")"
 }
 
-// answersAlone is what a sub-agent says. What it's asked, and what it does, is told by the
+// answersAlone is what a sub-agent says, and what that took. What it's asked, and what it does, is told by the
 // conversation that called it, or is no word of its.
 type answersAlone struct{ source }
 
@@ -78,9 +78,13 @@ func (a *answersAlone) read(ctx context.Context, limit int) ([]Record, error) {
 		}
 		var out []Record
 		for _, r := range all {
-			if r.Kind == Answer {
+			switch r.Kind {
+			case Answer:
 				r.Kind = Helper
 				out = append(out, r)
+			case Used:
+				out = append(out, r)
+			default:
 			}
 		}
 		if len(out) > 0 {

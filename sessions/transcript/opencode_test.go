@@ -145,15 +145,30 @@ func TestOpenCodeIsReadWhileItGrows(t *testing.T) {
 		if diff := gocmp.Diff(spoken(want), spoken(got)); diff != "" {
 			rt.Fatalf("records (-whole +grown):\n%s", diff)
 		}
+		if diff := gocmp.Diff(usedIn(want), usedIn(got)); diff != "" {
+			rt.Fatalf("used (-whole +grown):\n%s", diff)
+		}
 		if len(got) != len(want) {
 			rt.Fatalf("%d records, want %d", len(got), len(want))
 		}
 	})
 }
 
-// spoken leaves out tools: their results come when they come.
+// spoken leaves out tools and what was used: their results, and what a message took when it's complete, come
+// when they come.
 func spoken(records []Record) []Record {
-	return slices.DeleteFunc(slices.Clone(records), func(r Record) bool { return r.Kind == Tool || r.Kind == ToolResult })
+	return slices.DeleteFunc(slices.Clone(records), func(r Record) bool { return r.Kind == Tool || r.Kind == ToolResult || r.Kind == Used })
+}
+
+// usedIn is what was used, by the keys.
+func usedIn(records []Record) map[string]AnswerUse {
+	out := map[string]AnswerUse{}
+	for _, r := range records {
+		if r.Kind == Used {
+			out[r.Usage.Key] = *r.Usage
+		}
+	}
+	return out
 }
 
 type step struct {
@@ -221,6 +236,7 @@ func unfinished(data string) string {
 		delete(d, "finish")
 		delete(d, "error")
 		delete(d["time"].(map[string]any), "completed")
+		d["tokens"], d["cost"] = map[string]any{"input": 0, "output": 0, "reasoning": 0, "cache": map[string]any{"read": 0, "write": 0}}, 0
 	}
 	if at, ok := d["time"].(map[string]any); ok && d["type"] == "text" {
 		d["text"] = d["text"].(string)[:1]

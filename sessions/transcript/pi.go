@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,8 @@ import (
 // --continue goes on with the same file.
 type piDecoder struct {
 	Open bool `json:"open,omitempty"` // something was asked, and no end told
+
+	Counted counted `json:"counted,omitempty"`
 }
 
 var piSilent = map[string]bool{ //nolint:gochecknoglobals // a constant table
@@ -64,7 +67,8 @@ func (d *piDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 // long.
 type piMessage struct {
 	role, stop, failure, call, tool, command, output string
-	content, details                                 gjson.Result
+	response                                         string // the model's maker's id of the answer
+	content, details, usage                          gjson.Result
 	failed                                           bool
 	exit                                             int64
 }
@@ -76,6 +80,10 @@ func (m *piMessage) read(message gjson.Result) {
 			m.role = v.Str
 		case "content":
 			m.content = v
+		case "usage":
+			m.usage = v
+		case "responseId":
+			m.response = v.Str
 		case "stopReason":
 			m.stop = v.Str
 		case "errorMessage":
@@ -109,7 +117,8 @@ func (d *piDecoder) message(id string, message gjson.Result, out []Record) ([]Re
 			out = append(out, Record{Kind: User, ID: id, Text: own(said)})
 		}
 	case "assistant":
-		out = d.answer(id, &m, out)
+		t, cost, context := piTokens(m.usage)
+		out = d.answer(id, &m, d.Counted.message(Pi, cmp.Or(m.response, id), t, cost, context, out))
 	case "toolResult":
 		out = append(out, m.result())
 	case "bashExecution": // a command that the person ran with "!"

@@ -17,6 +17,8 @@ import (
 // there. Errors stand in telemetry records. Texts lack the last line end.
 type qwenDecoder struct {
 	Open bool `json:"open,omitempty"` // something was asked, and no end told
+
+	Counted counted `json:"counted,omitempty"`
 }
 
 var qwenSilentEvents = map[string]bool{ //nolint:gochecknoglobals // a constant table
@@ -29,7 +31,7 @@ func (d *qwenDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 		return out, false
 	}
 	var kind, subtype, id string
-	var at, message, called, system gjson.Result
+	var at, message, called, system, tokens gjson.Result
 	gjson.ParseBytes(line).ForEach(func(key, v gjson.Result) bool {
 		switch key.Str {
 		case "type":
@@ -44,6 +46,8 @@ func (d *qwenDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 			message = v
 		case "toolCallResult":
 			called = v
+		case "usageMetadata":
+			tokens = v
 		case "systemPayload":
 			system = v
 		}
@@ -60,6 +64,8 @@ func (d *qwenDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 		}
 	case "assistant":
 		out = d.message(id, message.Get("parts"), out)
+		t, context := qwenTokens(tokens)
+		out = d.Counted.message(Qwen, id, t, 0, context, out)
 	case "tool_result":
 		out = d.result(id, message.Get("parts"), called, out)
 	case "system":

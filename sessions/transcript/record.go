@@ -1,6 +1,10 @@
 package transcript
 
-import "time"
+import (
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
 
 // Format names a way of keeping a transcript: the agent program that writes it.
 type Format string
@@ -41,6 +45,9 @@ const (
 	Helper    RecordKind = "helper"
 	Compacted RecordKind = "compacted" // the conversation was shortened; Text may be ""
 	Thought   RecordKind = "thought"   // what the model thought before it went on, as far as it's told
+	// Used is what an answer took, and how things stand behind it, as Usage says; of a sub-agent's, By
+	// isn't "".
+	Used RecordKind = "used"
 )
 
 // Record is one thing that a transcript tells, in the order in which it happened.
@@ -49,7 +56,7 @@ type Record struct {
 	ID   string // the agent's own id of what this is a part of; may be ""
 	Text string // valid UTF-8, lines end in "\n"
 	Tool string // name of the tool, of Tool, ToolResult and Question
-	By   string `json:",omitempty"` // who says it, of Helper: "Explore (Find the tests)"
+	By   string `json:",omitempty"` // who says it, of Helper and Used: "Explore (Find the tests)"
 	At   time.Time
 	// Args are all that a tool is called with, as JSON; of Tool and Question. Whole is all that it
 	// returned, its lines end in "\n"; of ToolResult. Of more than 64 KiB, the middle is left out.
@@ -67,4 +74,7 @@ type Record struct {
 	Interrupted bool
 	// Waits says that the failure passes by itself (a rate limit, a retry); of Failure.
 	Waits bool
+	// Limit says that the account has used all that it may; of Failure. Nil: it doesn't say that.
+	Limit *sessions.UsageLimit `json:",omitempty"`
+	Usage *AnswerUse           `json:",omitempty"` // of Used
 }

@@ -13,7 +13,7 @@ import (
 // checkRecord checks what holds for records of all formats.
 func checkRecord(t *testing.T, r Record) {
 	t.Helper()
-	kinds := []RecordKind{User, Answer, Tool, ToolResult, Question, TurnEnd, Failure, Compacted, Helper, Thought}
+	kinds := []RecordKind{User, Answer, Tool, ToolResult, Question, TurnEnd, Failure, Compacted, Helper, Thought, Used}
 	switch {
 	case !slices.Contains(kinds, r.Kind):
 		t.Errorf("unknown kind: %+v", r)
@@ -31,9 +31,18 @@ func checkRecord(t *testing.T, r Record) {
 		t.Errorf("another line end: %+v", r)
 	case (r.Kind == Tool || r.Kind == ToolResult) && (len(r.Text) > 6000 || strings.Count(r.Text, "\n") > shortLines+1):
 		t.Errorf("not short: %+v", r)
-	case r.Interrupted && r.Kind != TurnEnd, r.Waits && r.Kind != Failure:
+	case r.Interrupted && r.Kind != TurnEnd, (r.Waits || r.Limit != nil) && r.Kind != Failure, (r.Usage != nil) != (r.Kind == Used):
 		t.Errorf("doesn't go with its kind: %+v", r)
+	case r.Usage != nil && !plausible(r.Usage):
+		t.Errorf("that can't be what was used: %+v", r.Usage)
 	}
+}
+
+// plausible reports whether nothing in it is less than 0, and what's counted has a name.
+func plausible(u *AnswerUse) bool {
+	t, c := u.Tokens, u.Context
+	return min(t.Input, t.CacheRead, t.CacheWrite, t.Output) >= 0 && u.CostUSD >= 0 && (u.Key != "" || t.Total() == 0 && u.CostUSD == 0) &&
+		utf8.ValidString(u.Key) && (c == nil || min(c.Used, c.Window) >= 0)
 }
 
 func TestRecordsAreWellFormed(t *testing.T) {
