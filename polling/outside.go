@@ -57,6 +57,10 @@ type Batch struct {
 	// lines as in Turn. A LastLine of -1 is the line before the batch.
 	Ended []sessions.Turn
 	Turn  *sessions.Turn // replaces the stored turn; FirstLine and LastLine count within the batch from 1, 0 leaves them; nil leaves the turn
+	// Spent is what answers of models took, each of which is counted once; Usage replaces how things stand,
+	// its sums are the log's to fill in; nil, without Spent: leaves it.
+	Spent []sessions.Spending
+	Usage *sessions.Usage
 }
 
 // Appended is a stored batch.
@@ -66,6 +70,7 @@ type Appended struct {
 	Ended []sessions.Turn // the batch's
 	Turn  sessions.Turn   // the session's turn after the batch
 	Head  int64           // number of the newest line
+	Usage *sessions.Usage // the batch's, with its sums
 }
 
 // ScreenProfile is what's known about a program's way of using the screen. Methods are

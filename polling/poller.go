@@ -338,7 +338,7 @@ func (p *OutputPoller) commit(ctx context.Context, step *EngineStep, obs session
 	undecided := p.held.begun
 	lines, gaps, hold := p.takeOwnLines(step, obs, last, now)
 	decided := undecided && !hold
-	b := Batch{Session: p.target.Session, Lines: append(lines, obs.Lines...), Gaps: gaps}
+	b := Batch{Session: p.target.Session, Lines: append(lines, obs.Lines...), Gaps: gaps, Spent: obs.Spent, Usage: obs.Usage}
 	ofProgram := len(b.Lines)
 	if obs.Said != nil { // the pane's own come behind what the program said
 		b.Lines, ofProgram = append(slices.Clone(obs.Lines), lines...), len(obs.Lines)
@@ -360,13 +360,13 @@ func (p *OutputPoller) commit(ctx context.Context, step *EngineStep, obs session
 		own = !obs.Known
 	}
 	ev := sessions.OutputEvent{Session: p.target.Session, Complete: complete, Exit: step.Exit, Turn: p.turn}
-	if step.Changed || decided || b.Turn != nil || len(b.Ended)+len(step.cuts) > 0 || len(b.Lines)+len(b.Gaps) > 0 || !bytes.Equal(obs.Keep, p.kept) {
+	if step.Changed || decided || b.Turn != nil || b.Usage != nil || len(b.Ended)+len(step.cuts) > 0 || len(b.Lines)+len(b.Gaps) > 0 || !bytes.Equal(obs.Keep, p.kept) {
 		done, err := p.appendBatch(ctx, b, step, obs.Keep, hold)
 		if err != nil {
 			return fmt.Errorf("store output: %w", err)
 		}
 		p.publishEndedTurns(&done)
-		ev.Lines, ev.Gaps, ev.Turn = done.Lines, done.Gaps, done.Turn
+		ev.Lines, ev.Gaps, ev.Turn, ev.Usage = done.Lines, done.Gaps, done.Turn, done.Usage
 		ev.Complete = complete && len(done.Ended) == 0
 		if len(done.Lines) > 0 {
 			ev.First = done.Lines[0].N
@@ -449,7 +449,7 @@ func (p *OutputPoller) publish(ev sessions.OutputEvent, step *EngineStep, obs se
 		ev.State, ev.Reason, p.state = state, reason, state
 	}
 	p.addDialog(&ev, obs)
-	if len(ev.Lines) == 0 && len(ev.Gaps) == 0 && ev.Live == nil && !ev.Complete && ev.Exit == nil && ev.State == "" && !ev.Asked {
+	if len(ev.Lines) == 0 && len(ev.Gaps) == 0 && ev.Live == nil && !ev.Complete && ev.Exit == nil && ev.State == "" && !ev.Asked && ev.Usage == nil {
 		return
 	}
 	p.seq++

@@ -358,6 +358,10 @@ func (m *Manager) takeOutput(ev OutputEvent, now time.Time) (s Session, news out
 	if ev.Exit != nil {
 		e.Exit = ev.Exit
 	}
+	if ev.Usage != nil {
+		news.changed = news.changed || !ev.Usage.Equal(e.Usage)
+		e.Usage = ev.Usage
+	}
 	if news.asked = e.noteShown(ev); e.away {
 		m.awaitReturn(e)
 	}

@@ -121,7 +121,8 @@ type Session struct {
 	Exit         *Exit     `json:"exit,omitempty"`
 	Lines        int64     `json:"lines"` // number of the newest line; 0: none yet
 	Source       Source    `json:"source,omitzero"`
-	Addressee    Addressee `json:"-"` // whom people write to here
+	Usage        *Usage    `json:"usage,omitempty"` // nil: its agent has said nothing of that
+	Addressee    Addressee `json:"-"`               // whom people write to here
 }
 
 // NewRequest asks for a session in a pane of its own.
@@ -237,6 +238,7 @@ type OutputEvent struct {
 	// another than at the event before.
 	Prompt *Dialog
 	Asked  bool
+	Usage  *Usage // what was used, and how things stand; nil: unchanged
 }
 
 // Errors of this package; find them with errors.Is.

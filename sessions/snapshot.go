@@ -286,7 +286,11 @@ type Observation struct {
 	Front string
 	// Asks is why a program that isn't known waits for a line that a person has to type,
 	// as a sentence; "": it doesn't.
-	Asks  string
+	Asks string
+	// Spent is what answers took that were told of with this look, and Usage is how things stand behind
+	// them, without sums; nil: as before.
+	Spent []Spending
+	Usage *Usage
 	Again time.Time // when to look again though nothing changes; zero: no need
 	More  bool      // there's more to tell, at once and without another look
 	Keep  []byte    // JSON: what's needed to go on behind this look

@@ -143,6 +143,9 @@ func (f *Forgetter) Run(ctx context.Context) error {
 			f.Logger.Info("sessions that ended long ago are forgotten", "sessions", n)
 		}
 		f.dropAsides(now)
+		if err := f.Store.ForgetCounted(ctx, now); err != nil && ctx.Err() == nil {
+			f.Logger.Warn("which answers were counted long ago isn't forgotten; it's tried again", "err", err)
+		}
 		for waits := true; waits; {
 			select {
 			case <-ctx.Done():

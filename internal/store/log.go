@@ -61,7 +61,7 @@ func (s *Store) Append(ctx context.Context, b polling.Batch) (polling.Appended, 
 	var out polling.Appended
 	b, err := prepareBatch(b)
 	if err == nil {
-		err = s.write.queue.do(ctx, 1+len(b.Lines)+len(b.Gaps)+rowsOfDetails(b.Lines), func(ctx context.Context) (err error) {
+		err = s.write.queue.do(ctx, 1+len(b.Lines)+len(b.Gaps)+len(b.Spent)+rowsOfDetails(b.Lines), func(ctx context.Context) (err error) {
 			out, err = s.write.append(ctx, b, s.maxLines.Load())
 			return err
 		})
@@ -141,8 +141,12 @@ func (w *writeConn) append(ctx context.Context, b polling.Batch, maxLines int64)
 	if _, err := w.updateLog.ExecContext(ctx, log.head, log.oldest, log.lastOutputAt, log.turn.Number, engine, log.session); err != nil {
 		return out, err
 	}
+	used, err := w.addUsage(ctx, b.Session, b.Spent, b.Usage)
+	if err != nil {
+		return out, err
+	}
 	w.logs.set(b.Session, log)
-	return polling.Appended{Lines: b.Lines, Gaps: gaps, Ended: out.Ended, Turn: log.turn, Head: log.head}, nil
+	return polling.Appended{Lines: b.Lines, Gaps: gaps, Ended: out.Ended, Turn: log.turn, Head: log.head, Usage: used}, nil
 }
 
 // addLines numbers lines, in place, and writes them.

@@ -506,3 +506,31 @@ CREATE TABLE session_bases (
 	session TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
 	base    TEXT NOT NULL -- as JSON
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE usage (
+	session     TEXT    NOT NULL,
+	day         TEXT    NOT NULL, -- 2026-11-30
+	agent       TEXT    NOT NULL,
+	input       INTEGER NOT NULL,
+	cache_read  INTEGER NOT NULL,
+	cache_write INTEGER NOT NULL,
+	output      INTEGER NOT NULL,
+	cost_usd    REAL    NOT NULL,
+	answers     INTEGER NOT NULL,
+	PRIMARY KEY (session, day, agent)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE usage_counted (
+	key INTEGER PRIMARY KEY,
+	day TEXT NOT NULL -- of the answer
+) STRICT;
+
+CREATE TABLE usage_now (
+	session TEXT PRIMARY KEY,
+	usage   TEXT NOT NULL -- as JSON
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE continuations (
+	session      TEXT PRIMARY KEY,
+	continuation TEXT NOT NULL -- as JSON
+) STRICT, WITHOUT ROWID;

@@ -16,8 +16,9 @@ const (
 	s.server, s.server_pid, s.server_start, s.pane, s.tmux_session, s.owned,
 	s.created_at, s.ended_at, s.exit_status, s.exit_signal, s.addressee, s.program,
 	l.head, l.last_output_at, l.turn,
-	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0), t.status
+	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0), t.status, u.usage
 	FROM sessions s JOIN logs l ON l.session = s.seq LEFT JOIN turns t ON t.session = l.session AND t.number = l.turn
+	LEFT JOIN usage_now u ON u.session = s.id
 	ORDER BY s.created_at, s.seq`
 	sqlPutSession = `INSERT INTO sessions (id, name, agent, cwd, state, reason,
 	server, server_pid, server_start, pane, tmux_session, owned, created_at, ended_at, exit_status, exit_signal, addressee, program, fresh)
@@ -54,20 +55,25 @@ func scanSession(rows *sql.Rows) (x sessions.Session, err error) {
 	var created, ended, output, turnStarted, turnEnded int64
 	var status sql.NullInt64
 	var signal string
+	var used sql.NullString
 	p, t := &x.Pane, &x.Turn
 	err = rows.Scan(
 		&x.ID, &x.Name, &x.Agent, &x.Cwd, &x.State, &x.Reason,
 		&p.Server, &p.Identity.PID, &p.Identity.Start, &p.ID, &p.Session, &x.Owned,
 		&created, &ended, &status, &signal, &x.Addressee, &x.Program,
 		&x.Lines, &output, &t.Number,
-		&t.Open, &turnStarted, &turnEnded, &t.FirstLine, &t.LastLine, &t.Status,
+		&t.Open, &turnStarted, &turnEnded, &t.FirstLine, &t.LastLine, &t.Status, &used,
 	)
+	if err != nil {
+		return x, err
+	}
 	x.CreatedAt, x.EndedAt, x.LastOutputAt = fromNanos(created), fromNanos(ended), fromNanos(output)
 	t.StartedAt, t.EndedAt = fromNanos(turnStarted), fromNanos(turnEnded)
 	if status.Valid {
 		x.Exit = &sessions.Exit{Status: int(status.Int64), Signal: signal}
 	}
-	return x, err
+	x.Usage = usageNow(used)
+	return x, nil
 }
 
 // PutSession inserts or replaces a session: see sessions.Store.
@@ -186,6 +192,10 @@ var sqlDrop = []string{ //nolint:gochecknoglobals // a constant table
 	`DELETE FROM reminders WHERE session = ?`,
 	`DELETE FROM subscriptions WHERE session = ?1 OR subscriber = ?1`,
 	`DELETE FROM push_alerts WHERE session = ?`,
+	`DELETE FROM usage_now WHERE session = ?`,
+	`DELETE FROM continuations WHERE session = ?`,
+	sqlKeepDays,
+	`DELETE FROM usage WHERE session = ? AND session <> ''`,
 	`DELETE FROM push_shown WHERE session = ?`,
 	`UPDATE audit SET hash = '' WHERE session = ? AND hash <> ''`, // a short text can be guessed from it
 	`DELETE FROM sessions WHERE id = ?`,

@@ -50,6 +50,8 @@ type dbLink struct {
 	forgetUpdates, emptyUpdates, putNote      *sql.Stmt
 	putPrompt, forgetPrompts                  *sql.Stmt
 	putDetail, sumDetails, dropDetails        *sql.Stmt
+	countKey, addToUsage, sumUsage            *sql.Stmt
+	putUsageNow                               *sql.Stmt
 }
 
 // writerCache is how much of the database the writer keeps, in KiB: twice what the write-ahead log has as a
@@ -116,6 +118,10 @@ func (l *dbLink) open(ctx context.Context, log *slog.Logger) (err error) {
 		{&l.rollback, "ROLLBACK"},
 		{&l.logState, sqlLog},
 		{&l.updateLog, sqlUpdateLog},
+		{&l.countKey, sqlCountAnswer},
+		{&l.addToUsage, sqlAddUsage},
+		{&l.sumUsage, sqlSumUsage},
+		{&l.putUsageNow, sqlPutUsageNow},
 		{&l.putTurn, sqlPutTurn},
 		{&l.addLine, sqlAddLine},
 		{&l.addGap, sqlAddGap},

@@ -49,6 +49,7 @@ type Observer struct {
 	call     string // of the dialog on the screen, as it's recorded; "": none that's known
 	drawn    string // Print of the dialog on the screen as it was told last; "": none
 	untried  string // program and version of which it was said last that nobody has tried it
+	usage    usageState
 }
 
 // agentRun is one run of an agent program.
@@ -104,6 +105,7 @@ type kept struct {
 	// Announced is what a hook said, which isn't said again.
 	Announced *transcript.Ref `json:"announced,omitempty"`
 	Untried   string          `json:"untried,omitempty"`
+	Usage     usageState      `json:"usage,omitzero"`
 }
 
 func newObserver(w *Watchers, s sessions.Session, profile string, blob []byte) (*Observer, error) {
@@ -118,7 +120,7 @@ func newObserver(w *Watchers, s sessions.Session, profile string, blob []byte) (
 	if err := json.Unmarshal(blob, &k); err != nil {
 		return nil, fmt.Errorf("read what was kept of the program: %w", err)
 	}
-	o.typed, o.past, o.untried = k.Typed, k.Past, k.Untried
+	o.typed, o.past, o.untried, o.usage = k.Typed, k.Past, k.Untried, k.Usage
 	p := w.opt.Profiles.Get(k.Program)
 	if p == nil {
 		return o, nil // it was, in another configuration
@@ -213,8 +215,8 @@ func (o *Observer) observePoll(ctx context.Context, l sessions.Poll) (sessions.O
 }
 
 // observeProgram makes an observation of what a look brought of a program.
-func (o *Observer) observeProgram(l sessions.Poll, hooks []Hook, records []transcript.Record) (sessions.Observation, error) {
-	p := o.program
+func (o *Observer) observeProgram(l sessions.Poll, hooks []Hook, all []transcript.Record) (sessions.Observation, error) {
+	p, records := o.program, withoutUsage(all)
 	o.takeRaw(records)
 	submitted, own := false, withoutHelpers(records)
 	for _, t := range l.Typed {
@@ -232,8 +234,9 @@ func (o *Observer) observeProgram(l sessions.Poll, hooks []Hook, records []trans
 	s := sessions.Observation{
 		Known: true, State: v.State, Reason: v.Reason, Began: v.Began, Ended: v.Ended, Failed: v.Failed,
 		Lines: append(o.sayUntried(l.Now), o.linesOf(records, l.Now)...), Text: p.source(v, l.Now),
-		More: len(records) > 0, Again: v.Again,
+		More: len(all) > 0, Again: v.Again,
 	}
+	o.noteUsage(&s, all, l.Now)
 	if l.Screen != nil {
 		s.Status = p.profile.Status(l.Screen)
 		if p.reader == nil || v.State != sessions.StateIdle { // else the transcript has all of it
@@ -254,7 +257,7 @@ func (o *Observer) observeProgram(l sessions.Poll, hooks []Hook, records []trans
 	if s.Text == sessions.TextHeld && !p.owed.Since.IsZero() {
 		s.Again = sooner(s.Again, p.owed.Since.Add(holdFor+time.Millisecond))
 	}
-	if p.ending && len(records) == 0 {
+	if p.ending && len(all) == 0 {
 		o.endProgram(&s)
 	}
 	return o.keepState(s)
@@ -318,7 +321,7 @@ func (o *Observer) chooseSource(src sessions.Source) bool {
 
 // keepState adds what's to be kept.
 func (o *Observer) keepState(s sessions.Observation) (sessions.Observation, error) {
-	k := kept{Typed: o.typed, Past: o.past, Untried: o.untried}
+	k := kept{Typed: o.typed, Past: o.past, Untried: o.untried, Usage: o.usage}
 	if p := o.program; p != nil {
 		k.Program, k.PID, k.Started, k.Judge, k.Pane = p.profile.Name(), p.process.PID, p.process.Started, p.judge.Save(), p.pane
 		k.Until, k.Told, k.Writing = p.until, p.text.keep(), p.writing.keep()
@@ -327,7 +330,7 @@ func (o *Observer) keepState(s sessions.Observation) (sessions.Observation, erro
 			ref := p.reader.Ref()
 			k.Ref, k.Cursor = &ref, p.cursorTold()
 		}
-	} else if len(o.typed) == 0 && len(o.past) == 0 && o.untried == "" {
+	} else if len(o.typed) == 0 && len(o.past) == 0 && o.untried == "" && o.usage.Agent == "" {
 		return s, nil
 	}
 	blob, err := json.Marshal(k)

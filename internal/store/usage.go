@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// countedFor is for how many days it's known which answers were counted. A copy of a conversation that
+// an agent program makes later has its records from before it was started, which nobody counts.
+const countedFor = 400
+
+// dayOf is the day of a time, in the daemon's time zone.
+func dayOf(t time.Time) string { return t.In(time.Local).Format(time.DateOnly) }
+
+const (
+	sqlCountAnswer = `INSERT INTO usage_counted (key, day) VALUES (?, ?) ON CONFLICT DO NOTHING`
+	sqlForgetCount = `DELETE FROM usage_counted WHERE day < ?`
+	sqlAddUsage    = `INSERT INTO usage (session, day, agent, input, cache_read, cache_write, output, cost_usd, answers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+	ON CONFLICT DO UPDATE SET input = input + excluded.input, cache_read = cache_read + excluded.cache_read,
+	cache_write = cache_write + excluded.cache_write, output = output + excluded.output,
+	cost_usd = cost_usd + excluded.cost_usd, answers = answers + excluded.answers`
+	sqlSumUsage    = `SELECT ifnull(sum(input), 0), ifnull(sum(cache_read), 0), ifnull(sum(cache_write), 0), ifnull(sum(output), 0), ifnull(sum(cost_usd), 0) FROM usage WHERE session = ?`
+	sqlPutUsageNow = `INSERT INTO usage_now (session, usage) VALUES (?, ?) ON CONFLICT DO UPDATE SET usage = excluded.usage`
+	// What a session used on a day stays, without saying which it was.
+	sqlKeepDays = `INSERT INTO usage (session, day, agent, input, cache_read, cache_write, output, cost_usd, answers)
+	SELECT '', day, agent, input, cache_read, cache_write, output, cost_usd, answers FROM usage WHERE session = ? AND session <> ''
+	ON CONFLICT DO UPDATE SET input = input + excluded.input, cache_read = cache_read + excluded.cache_read,
+	cache_write = cache_write + excluded.cache_write, output = output + excluded.output,
+	cost_usd = cost_usd + excluded.cost_usd, answers = answers + excluded.answers`
+)
+
+// addUsage counts what answers took, each once, and keeps how things stand, within a transaction. It
+// returns how they stand with the sums.
+func (w *writeConn) addUsage(ctx context.Context, id sessions.ID, spent []sessions.Spending, now *sessions.Usage) (*sessions.Usage, error) {
+	if now == nil {
+		return nil, nil
+	}
+	for _, s := range spent {
+		if err := w.countAnswer(ctx, id, clean(now.Agent), s); err != nil {
+			return nil, err
+		}
+	}
+	out := *now
+	t := &out.Tokens
+	if err := w.sumUsage.QueryRowContext(ctx, string(id)).Scan(&t.Input, &t.CacheRead, &t.CacheWrite, &t.Output, &out.CostUSD); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.putUsageNow.ExecContext(ctx, string(id), clean(string(text)))
+	return &out, err
+}
+
+// countAnswer counts what one answer took, unless it was counted before, in whatever session.
+func (w *writeConn) countAnswer(ctx context.Context, id sessions.ID, agent string, s sessions.Spending) error {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(s.Key)) // documented never to fail
+	day := dayOf(s.At)
+	res, err := w.countKey.ExecContext(ctx, int64(h.Sum64()), day) //nolint:gosec // all bits count
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return err
+	}
+	_, err = w.addToUsage.ExecContext(ctx, string(id), day, agent, s.Tokens.Input, s.Tokens.CacheRead, s.Tokens.CacheWrite, s.Tokens.Output, s.CostUSD, 1)
+	return err
+}
+
+// Usage returns what was used since a day ("2026-11-30"; "": from the beginning), by session, day and agent.
+func (s *Store) Usage(ctx context.Context, since string) ([]sessions.UsageSum, error) {
+	return list(ctx, s, "read what was used", func(row *sql.Rows) (u sessions.UsageSum, err error) {
+		t := &u.Tokens
+		err = row.Scan(&u.Session, &u.Day, &u.Agent, &t.Input, &t.CacheRead, &t.CacheWrite, &t.Output, &u.CostUSD, &u.Answers)
+		return u, err
+	}, `SELECT session, day, agent, input, cache_read, cache_write, output, cost_usd, answers FROM usage WHERE day >= ? ORDER BY day, session, agent`, clean(since))
+}
+
+// ForgetCounted forgets which answers were counted long ago.
+func (s *Store) ForgetCounted(ctx context.Context, now time.Time) error {
+	return s.exec1(ctx, "forget which answers were counted", sqlForgetCount, dayOf(now.AddDate(0, 0, -countedFor)))
+}
+
+// usageNow reads what usage_now keeps; nil: nothing, or nothing that can be read in a database that was
+// damaged: the agent says it anew.
+func usageNow(text sql.NullString) *sessions.Usage {
+	var u sessions.Usage
+	if !text.Valid || json.Unmarshal([]byte(text.String), &u) != nil {
+		return nil
+	}
+	return &u
+}
+
+// Continuations returns the texts that wait for a limit to be over. What can't be read in a database that
+// was damaged is left out.
+func (s *Store) Continuations(ctx context.Context) ([]sessions.Continuation, error) {
+	all, err := list(ctx, s, "read which texts wait for limits", func(row *sql.Rows) (c sessions.Continuation, err error) {
+		var text string
+		if err = row.Scan(&text); err == nil && json.Unmarshal([]byte(text), &c) != nil {
+			c = sessions.Continuation{}
+		}
+		return c, err
+	}, `SELECT continuation FROM continuations ORDER BY session`)
+	return slices.DeleteFunc(all, func(c sessions.Continuation) bool { return c.Session == "" }), err
+}
+
+// PutContinuation keeps the text of a session that waits for its limit to be over, in place of another.
+func (s *Store) PutContinuation(ctx context.Context, c sessions.Continuation) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return errors.Join(errors.New("write which text waits for a limit"), err)
+	}
+	return s.exec1(ctx, "store which text waits for a limit", `INSERT INTO continuations (session, continuation) VALUES (?, ?) ON CONFLICT DO UPDATE SET continuation = excluded.continuation`, clean(c.Session), clean(string(text)))
+}
+
+// DropContinuation forgets it.
+func (s *Store) DropContinuation(ctx context.Context, id sessions.ID) error {
+	return s.exec1(ctx, "forget which text waits for a limit", `DELETE FROM continuations WHERE session = ?`, clean(id))
+}
