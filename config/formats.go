@@ -33,6 +33,8 @@ func formatOf(name string) format {
 		return format{must: "must be of 1 to 64 small letters, digits, _ and -, beginning with a letter or digit", pattern: `^[a-z0-9][a-z0-9_-]{0,63}$`}
 	case "tmux_prefix":
 		return format{must: "must be of 1 to 32 letters, digits, _ and -", pattern: `^[A-Za-z0-9_-]{1,32}$`}
+	case "continue_text":
+		return format{must: "must be of 1 to 500 characters on one line, without control characters", pattern: `^[^\x00-\x1f\x7f-\x{9f}]{1,500}$`}
 	case "env_name":
 		return format{must: "must be the name of an environment variable: letters, digits and _, not beginning with a digit", pattern: `^[A-Za-z_][A-Za-z0-9_]*$`}
 	case "socket_name":

@@ -9,6 +9,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/cards"
 	"github.com/panebridge/panebridge/adapters/wording"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // maxMute is the longest that somebody may ask for by a time span.
@@ -118,7 +119,7 @@ func quietText(p cards.Preference, now time.Time) string {
 	case p.MutedUntil.Equal(cards.Forever):
 		parts = append(parts, "nothing rings until /mute off")
 	case now.Before(p.MutedUntil):
-		parts = append(parts, "nothing rings until "+wording.Until(p.MutedUntil, now))
+		parts = append(parts, "nothing rings until "+sessions.ClockUntil(p.MutedUntil, now))
 	}
 	if p.From != p.To {
 		hours := fmt.Sprintf("nothing rings from %s to %s", timeOfDay(p.From), timeOfDay(p.To))

@@ -91,15 +91,6 @@ func ShortAge(d time.Duration) string {
 // Clock is a time of day as people here read it.
 func Clock(t time.Time) string { return t.Local().Format("15:04:05") }
 
-// Until is when something ends, as people read it.
-func Until(t, now time.Time) string {
-	t, now = t.Local(), now.Local()
-	if t.Sub(now) < 12*time.Hour {
-		return t.Format("15:04")
-	}
-	return t.Format("2 January 15:04")
-}
-
 // FullStop ends a text like a sentence.
 func FullStop(text string) string {
 	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") {

@@ -57,6 +57,8 @@ func (a *api) table() map[string]methods {
 		"/api/v1/sessions/{id}/state":          {"GET": {a.state, free, access.Viewer, ""}},
 		"/api/v1/sessions/{id}/screen":         {"GET": {a.screen, own, access.Viewer, "show a session's screen"}},
 		"/api/v1/sessions/{id}/terminal":       {"GET": {a.terminal, own, access.Viewer, "follow a session's screen"}},
+		"/api/v1/sessions/{id}/continuation":   {"POST": {a.schedule, asked, access.Operator, "have a session go on when its limit is over"}, "DELETE": {a.unschedule, asked, access.Operator, "have a session not go on by itself"}},
+		"/api/v1/usage":                        {"GET": {a.usage, asked, access.Viewer, "say what agents have used"}},
 		"/api/v1/sessions/{id}/bindings":       {"POST": {a.bind, asked, access.Operator, "mirror a session to a chat"}},
 		"/api/v1/sessions/{id}/recording":      {"GET": {a.record, asked, socketOnly, "record a session"}},
 		"/api/v1/programs":                     {"GET": {a.programs, asked, access.Admin, "list the sessions' programs"}},

@@ -54,6 +54,8 @@ type Options struct {
 	Reach         Reach                                 // from where that can be reached
 	Browsers      *browsers.Doorkeeper                  // who may come by the TCP door; needed only there
 	Push          *push.Pusher                          // notifies browsers; nil: nobody does
+	Usage         UsageLog                              // what was used; nil: nobody counts
+	Continuations Continuations                         // has sessions go on when limits are over; nil: none does
 	Log           *slog.Logger                          // nil: nothing is logged
 	Timeouts      StreamTimeouts                        // of event streams
 }

@@ -29,6 +29,10 @@ type Session struct {
 	Bindings     []Binding       `json:"bindings"` // never null
 	// Prompt is the id of the question that's open, or being answered; "": none.
 	Prompt string `json:"prompt,omitempty"`
+	// Usage is what its agents have used, and how the account stands; null: they've said nothing of that.
+	Usage *sessions.Usage `json:"usage,omitempty"`
+	// Continuation is what it goes on with by itself when its limit is over; null: it doesn't.
+	Continuation *Continuation `json:"continuation,omitempty"`
 	// In lists that are asked for with "ended" only, each without secrets and a few hundred characters long: what
 	// an agent says it's doing, and the last line that says something.
 	Doing    string `json:"doing,omitempty"`
@@ -55,7 +59,7 @@ func (a *api) newSession(s sessions.Session) Session {
 		Tmux:  Tmux{Server: s.Pane.Server, Session: s.Pane.Session, Pane: s.Pane.ID},
 		Owned: s.Owned, Turn: s.Turn, CreatedAt: s.CreatedAt, LastOutputAt: s.LastOutputAt,
 		EndedAt: s.EndedAt, Exit: s.Exit, Lines: s.Lines, Source: s.Source, Bindings: a.bindings(s.ID),
-		Prompt: asked.ID,
+		Prompt: asked.ID, Usage: s.Usage, Continuation: a.continuationOf(s.ID),
 	}
 }
 

@@ -184,6 +184,7 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	g.Go(func() error { return d.folder.Run(ctx) })
 	g.Go(func() error { return d.forgetter.Run(ctx) })
 	g.Go(func() error { return d.bases.Run(ctx) })
+	g.Go(func() error { return d.continuer.Run(ctx) })
 	if d.pusher != nil {
 		g.Go(func() error { return d.pusher.Run(ctx) })
 	}

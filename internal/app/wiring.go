@@ -21,6 +21,7 @@ import (
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/callers"
+	"github.com/panebridge/panebridge/internal/continuing"
 	"github.com/panebridge/panebridge/internal/forgetting"
 	"github.com/panebridge/panebridge/internal/mailroom"
 	"github.com/panebridge/panebridge/internal/masked"
@@ -80,6 +81,7 @@ type daemon struct {
 	disabled   chan adapters.Binding       // to be noted in their sessions' logs
 	inbound    *inbound.Inbound
 	mail       *mailroom.Mailroom
+	continuer  *continuing.Continuer
 
 	masker    *redact.Masker // for what leaves the host
 	logMasker *redact.Masker // for the log: only what's known to be secret
@@ -159,6 +161,13 @@ func (d *daemon) build(ctx context.Context) error {
 		return err
 	}
 	d.bases = newBases(d, d.manager.List())
+	d.continuer = continuing.New(continuing.Options{
+		Sessions: d.manager, Store: d.store, Text: func() string { return d.currentConfig().Sessions.ContinueText },
+		Changed: d.feed.PublishSession, Logger: log.With("component", "sessions"),
+	})
+	if err := d.continuer.Load(ctx); err != nil {
+		return err
+	}
 	if err := d.openMailroom(ctx); err != nil {
 		return err
 	}
@@ -199,7 +208,7 @@ func (d *daemon) build(ctx context.Context) error {
 		ReadFile: d.readFile, Diff: d.diffOf,
 		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d.forgetter}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Mail: pageMail{d.mail.Letters()}, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Search: d.indexer, Follow: d.coord.Follow, Terminals: viewing.NewGallery(viewing.Options{Screen: d.manager.Screen, WatchWrites: watchWrites}), Masker: d.masker, Metrics: d.metrics.Handler(),
 		Places: (&callers.Finder{Manager: d.manager, Clients: d.clients, Processes: d.processes, StateDir: d.opt.StateDir, Logger: log}).Place, Confirm: d.consent.Ask,
-		Audit: pageAudit{d.store}, Page: web.Handler(), Reach: d.reach, Browsers: d.browsers, Push: d.pusher, Log: log.With("component", "api"),
+		Usage: d.store.Usage, Continuations: d.continuer, Audit: pageAudit{d.store}, Page: web.Handler(), Reach: d.reach, Browsers: d.browsers, Push: d.pusher, Log: log.With("component", "api"),
 	})
 	return err
 }
@@ -207,6 +216,7 @@ func (d *daemon) build(ctx context.Context) error {
 // subscribe has all parts hear what happens to sessions, in this order.
 func (d *daemon) subscribe() {
 	d.metrics.Follow(&d.feed)
+	d.continuer.Follow(&d.feed)
 	d.broker.Follow(&d.feed)
 	d.hub.Follow(&d.feed)
 	d.inbound.Follow(&d.feed)

@@ -33,11 +33,19 @@ func sessionTable(list []api.Session, now time.Time) [][]string {
 	rows := [][]string{{"ID", "NAME", "AGENT", "STATE", "LINES", "LAST OUTPUT", "PANE", "WHY"}}
 	for _, s := range list {
 		rows = append(rows, []string{
-			string(s.ID), s.Name, orDash(cmp.Or(s.Agent, s.Source.Program)), string(s.State), strconv.FormatInt(s.Lines, 10),
+			string(s.ID), s.Name, orDash(cmp.Or(s.Agent, s.Source.Program)), stateText(s, now), strconv.FormatInt(s.Lines, 10),
 			ago(s.LastOutputAt, now), s.Tmux.Server + " " + s.Tmux.Session + " " + s.Tmux.Pane, brief(s.Reason),
 		})
 	}
 	return rows
+}
+
+// stateText is a session's state: of one that could go on but for its agent's limit, that.
+func stateText(s api.Session, now time.Time) string {
+	if limit := s.Usage.LimitWords(now); limit != "" && s.State == sessions.StateIdle {
+		return limit
+	}
+	return string(s.State)
 }
 
 // notMirrored says of each session which chats don't show it as they should, and why.
