@@ -134,6 +134,9 @@ func (bs *boards) boardText(place adapters.Target, mirrored map[sessions.ID]bool
 		if s.State == sessions.StateError && s.Reason != "" {
 			name += " · " + wording.Plain(wording.CutEnd(bs.clerk.Masked(s.Reason), 120))
 		}
+		if limit := s.Usage.LimitWords(time.Now()); limit != "" {
+			name += " · " + limit
+		}
 		return name
 	})
 	if text = strings.TrimSpace(text); text == "" {

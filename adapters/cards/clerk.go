@@ -43,7 +43,9 @@ type Options struct {
 	RemindAfter time.Duration
 	EscalateTo  adapters.Target
 	Pinned      bool // a list of a chat's sessions is kept pinned in it
-	Log         *slog.Logger
+	// Continuations knows which sessions go on by themselves; nil: none does.
+	Continuations Continuations
+	Log           *slog.Logger
 }
 
 // Sessions are what's known of sessions, and of what was written to them.
@@ -123,7 +125,7 @@ func NewClerk(opt Options) *Clerk {
 	k.receipts, k.prompts, k.missed, k.boards = newReceiptCards(k), newQuestionCards(k), newMissed(k), newBoards(k)
 	k.replies, k.moves, k.untaken = newReplies(k), newChatMoves(k), newUntaken()
 	k.sessionCards = newSessionCards(k)
-	k.reconciler = newReconciler(k, k.sessionCards, k.missed, k.boards, promptFiles{k.prompts})
+	k.reconciler = newReconciler(k, k.sessionCards, k.missed, k.boards, promptFiles{k.prompts}, limitCards{k})
 	return k
 }
 

@@ -20,6 +20,7 @@ const (
 	KindBoard   CardKind = "board"   // a chat's list of sessions
 	KindFile    CardKind = "file"    // all that a question is about, where its message can't show it
 	KindPin     CardKind = "pin"     // no message: it has the list be pinned
+	KindLimit   CardKind = "limit"   // says until when a session is limited
 	KindMissed  CardKind = "missed"  // tells what didn't ring in a quiet time
 )
 

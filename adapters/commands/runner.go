@@ -31,9 +31,11 @@ type Options struct {
 	// Mail is the agents' mail; nil: there's none.
 	Mail Mailbox
 	// Devices are those of the page; nil: it's off.
-	Devices  Devices
-	Diff     DiffOf // what sessions have changed; nil: it isn't told
-	StateDir string // the state folder, of which nothing is sent
+	Devices Devices
+	Diff    DiffOf // what sessions have changed; nil: it isn't told
+	// Continuations has sessions go on when their limits are over; nil: none does.
+	Continuations Continuations
+	StateDir      string // the state folder, of which nothing is sent
 	// Folders is the folder below which /new offers others; "": the home folder.
 	Folders string
 }
@@ -117,6 +119,9 @@ func NewRunner(clerk cards.Options, opt Options) *Runner {
 	// (core.telegram.org/bots/features#global-commands).
 	r.commands["start"] = r.commands["help"]
 	clerk.Sessions, clerk.Hub, clerk.Store = opt.Sessions, opt.Hub, opt.Store
+	if opt.Continuations != nil {
+		clerk.Continuations = opt.Continuations
+	}
 	clerk.Handles = func(do string) bool { _, ok := r.buttons[do]; return ok }
 	r.Clerk = cards.NewClerk(clerk)
 	return r

@@ -21,14 +21,14 @@ const askScheduler = 5 * time.Second
 // showStatus says how things stand for the place.
 func showStatus(a *Invocation) error {
 	now := time.Now()
-	parts := append([]string{a.statusOfBindings()}, a.statusOfLimits(now))
+	parts := append([]string{a.statusOfBindings(now)}, a.statusOfLimits(now))
 	if calls := a.statusOfCalls(now); calls != "" {
 		parts = append(parts, calls)
 	}
 	return a.replyText(strings.Join(append(parts, a.statusOfPerson()), "\n\n"))
 }
 
-func (a *Invocation) statusOfBindings() string {
+func (a *Invocation) statusOfBindings(now time.Time) string {
 	var lines []string
 	here := a.runner.Hub.BindingsAt(a.Event.Place)
 	for _, st := range a.runner.Hub.Status("") {
@@ -39,12 +39,26 @@ func (a *Invocation) statusOfBindings() string {
 		if err != nil {
 			continue
 		}
-		lines = append(lines, "- "+wording.Bold(s.Name)+", "+string(s.State)+": "+bindingText(st)+a.waitingTexts(s.ID))
+		lines = append(lines, "- "+wording.Bold(s.Name)+", "+cards.StateText(s, now)+": "+bindingText(st)+a.waitingTexts(s.ID)+a.usageOf(s, now))
 	}
 	if len(lines) == 0 {
 		return "No session is mirrored here."
 	}
 	return "Mirrored here:\n\n" + strings.Join(lines, "\n")
+}
+
+// usageOf says what a session's agents have used, and what it goes on with by itself; "": nothing is known.
+func (a *Invocation) usageOf(s sessions.Session, now time.Time) (text string) {
+	if used := cards.UsageText(s, now); used != "" {
+		text = ". " + wording.Plain(s.Usage.Agent) + ": " + used
+	}
+	if a.runner.Continuations == nil || s.Usage.LimitAt(now) == nil {
+		return text
+	}
+	if c, ok := a.runner.Continuations.ContinuationOf(s.ID); ok {
+		text += ". " + a.runner.ContinuationText(c)
+	}
+	return text
 }
 
 // waitingTexts says what wasn't typed into a session yet, and why not; "": there's nothing.
@@ -203,6 +217,9 @@ func (r *Runner) sessionEntry(place adapters.Target, s sessions.Session, now tim
 	}
 	if since := stateSince(s); !since.IsZero() {
 		parts = append(parts, wording.Age(max(now.Sub(since), 0)))
+	}
+	if limit := s.Usage.LimitWords(now); limit != "" {
+		parts = append(parts, limit)
 	}
 	if s.State == sessions.StateError && s.Reason != "" {
 		parts = append(parts, wording.Plain(wording.CutEnd(r.Masked(s.Reason), 120)))

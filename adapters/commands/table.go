@@ -104,6 +104,14 @@ func chatCommands() []chatCommand {
 		{CommandInfo: infoOfSession(
 			"mute", "[SESSION] [1h|22:00-07:00|off]", "Nothing rings here: for a while, or in quiet hours", intake.Param{Name: "when", Help: "For how long or when: 1h, 22:00-07:00, off"},
 		), role: access.Operator, private: access.Viewer, repeat: true, run: muteNow},
+		{CommandInfo: info(
+			"usage", "[SESSION]", "What the agents here have used, and until when they're limited",
+			intake.Param{Name: paramSession, Help: "Its name, if it's for one alone", Offers: true},
+		), role: access.Viewer, repeat: true, run: showUsage},
+		{CommandInfo: infoOfSession(
+			"continue", "[SESSION] [off]", "Have the session go on when its agent's limit is over",
+			intake.Param{Name: "off", Help: "Have it not go on by itself", Choices: []string{"off"}},
+		), role: access.Operator, session: true, repeat: true, run: runContinue},
 		{CommandInfo: info("status", "", "What's mirrored here, and how the platform's limits stand"), role: access.Viewer, repeat: true, run: showStatus},
 		{CommandInfo: info(
 			"bind", "SESSION [stream|final|screen] [input on|off]", "Have this place mirror a session",
@@ -162,6 +170,8 @@ func buttons() map[string]buttonHandler {
 	return map[string]buttonHandler{
 		"command":       {run: runChosen},
 		"all-commands":  {run: showAllCommands, repeat: true},
+		"go-on":         {run: goOn, repeat: true},
+		"go-on-not":     {run: goOnNot, repeat: true},
 		"take-back":     {run: takeBack, repeat: true},
 		"send-anyway":   {run: sendAnyway},
 		"revive":        {run: reviveAgent},

@@ -32,6 +32,7 @@ type Options struct {
 	Interrupt     func(s sessions.Session) []string
 	Mail          commands.Mailbox
 	Devices       commands.Devices
+	Continuations commands.Continuations
 	Folders       string
 	Diff          commands.DiffOf
 	// Paired hears of each pairing code that's made, before anybody else; nil: nobody does.
@@ -151,7 +152,7 @@ func New(opt Options) (*Inbound, error) {
 		RemindAfter: opt.RemindAfter, EscalateTo: opt.EscalateTo, Pinned: opt.Pinned, Log: opt.Logger,
 	}, commands.Options{
 		Sessions: opt.Sessions, Hub: opt.Hub, Store: opt.Store, Finder: opt.Finder, Conversations: opt.Conversations, Interrupt: opt.Interrupt, Mail: opt.Mail, Devices: opt.Devices,
-		Diff: opt.Diff, StateDir: opt.StateDir, Folders: opt.Folders,
+		Continuations: opt.Continuations, Diff: opt.Diff, StateDir: opt.StateDir, Folders: opt.Folders,
 	})
 	in.HandleButton("input", true, in.inputChosen)
 	in.HandleButton("type-spoken", true, in.typeSpoken)

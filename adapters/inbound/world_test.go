@@ -24,6 +24,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/internal/continuing"
 	"github.com/panebridge/panebridge/internal/masked"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/search"
@@ -58,6 +59,7 @@ type world struct {
 	process *process
 	in      *inbound.Inbound
 	manager *sessions.Manager
+	goesOn  *continuing.Continuer
 	store   *kept
 	log     *strings.Builder
 	asks    *adaptertest.Questions
@@ -133,9 +135,13 @@ func (w *world) start() {
 	if err != nil {
 		w.Fatal(err)
 	}
+	w.goesOn = continuing.New(continuing.Options{
+		Sessions: w.manager, Store: w.store, Text: func() string { return "continue" }, Changed: opts.Feed.PublishSession,
+	})
 	opt := inbound.Options{
-		Finder:    masked.LineIndex{Indexer: indexer, Log: adapters.MaskedLog(db, masker)},
-		Platforms: []intake.InboundAdapter{w.chat}, Sessions: asking{w.manager, w.asks}, Hub: w.hub, Store: w.store, StateDir: w.dir, Conversations: w.had,
+		Continuations: w.goesOn,
+		Finder:        masked.LineIndex{Indexer: indexer, Log: adapters.MaskedLog(db, masker)},
+		Platforms:     []intake.InboundAdapter{w.chat}, Sessions: asking{w.manager, w.asks}, Hub: w.hub, Store: w.store, StateDir: w.dir, Conversations: w.had,
 		Access: access.Config{
 			Roles: map[string]access.Roles{ann: roles(access.Operator), bob: roles(access.Viewer), cleo: roles(access.Admin), dora: roles(access.Operator, access.Approver)},
 			Chats: []adapters.Target{group},
@@ -155,16 +161,19 @@ func (w *world) start() {
 		w.Fatal(err)
 	}
 	opts.Feed.OnReceipt(in.HandleReceipt)
+	opts.Feed.OnSession(in.HandleSession)
+	w.goesOn.Follow(opts.Feed)
 	indexer.Follow(opts.Feed)
 	w.in = in
 	w.asks.Tell(in.HandlePrompt)
-	if err := errors.Join(w.manager.Load(context.Background()), in.Load(context.Background())); err != nil {
+	if err := errors.Join(w.manager.Load(context.Background()), in.Load(context.Background()), w.goesOn.Load(context.Background())); err != nil {
 		w.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var children sync.WaitGroup
 	children.Go(func() { _ = w.manager.Run(ctx) })
 	children.Go(func() { _ = in.Run(ctx) })
+	children.Go(func() { _ = w.goesOn.Run(ctx) })
 	children.Go(func() { _ = indexer.Run(ctx) })
 	w.stop = func() {
 		cancel()

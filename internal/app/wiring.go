@@ -424,7 +424,7 @@ func (d *daemon) buildInbound() error {
 	}
 	d.inbound, err = inbound.New(inbound.Options{
 		Voice:     speech,
-		Platforms: platforms, Sessions: d.maskedSessions(), Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Devices: d.devices(), Interrupt: d.interruptKeys, Paired: d.hideCode,
+		Platforms: platforms, Sessions: d.maskedSessions(), Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Devices: d.devices(), Interrupt: d.interruptKeys, Continuations: d.continuer, Paired: d.hideCode,
 		Store: masked.Store{Store: d.store, Log: adapters.MaskedLog(d.store, d.masker)}, Finder: d.finder(), Access: accessConfig(d.config),
 		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
 		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: maxFileOf(d.config.Inbound), StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Diff: d.shownDiff, Mask: d.masker.Line,

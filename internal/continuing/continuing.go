@@ -74,6 +74,8 @@ type Continuer struct {
 
 	mu      sync.Mutex // guards what's below; never held during I/O
 	waiting map[sessions.ID]sessions.Continuation
+	// spoken are those of waiting, by when they were asked for, behind which somebody wrote.
+	spoken map[sessions.ID]time.Time
 }
 
 // New makes one. It starts nothing.
@@ -81,7 +83,7 @@ func New(opt Options) *Continuer {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Continuer{opt: opt, wake: make(chan struct{}, 1), waiting: map[sessions.ID]sessions.Continuation{}}
+	return &Continuer{opt: opt, wake: make(chan struct{}, 1), waiting: map[sessions.ID]sessions.Continuation{}, spoken: map[sessions.ID]time.Time{}}
 }
 
 // Load reads what waits. A text that was sent right before the daemon was ended is known by its key.
@@ -111,8 +113,30 @@ func keyOf(one sessions.Continuation) string {
 // Follow subscribes to what may cancel what waits.
 func (c *Continuer) Follow(feed *sessions.Feed) {
 	feed.OnSession(func(s sessions.Session) { c.noteChange(s.ID) })
-	feed.OnReceipt(func(r sessions.Receipt) { c.noteChange(r.Session) })
+	feed.OnReceipt(c.noteReceipt)
 	feed.OnPrompt(func(p sessions.Prompt) { c.noteChange(p.Session) })
+}
+
+// noteReceipt takes in that a text came, or how far one got. One that's typed at once may leave no other trace.
+func (c *Continuer) noteReceipt(r sessions.Receipt) {
+	one, ok := c.ContinuationOf(r.Session)
+	if !ok {
+		return
+	}
+	if r.Key != keyOf(one) && !r.CreatedAt.Before(one.CreatedAt) {
+		c.mu.Lock()
+		c.spoken[r.Session] = one.CreatedAt
+		c.mu.Unlock()
+	}
+	c.lookNow()
+}
+
+// hasSpoken reports whether somebody wrote behind the time at which one was asked for.
+func (c *Continuer) hasSpoken(one sessions.Continuation) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, ok := c.spoken[one.Session]
+	return ok && at.Equal(one.CreatedAt)
 }
 
 func (c *Continuer) noteChange(id sessions.ID) {
@@ -201,6 +225,7 @@ func (c *Continuer) drop(ctx context.Context, one sessions.Continuation) error {
 	}
 	c.mu.Lock()
 	delete(c.waiting, one.Session)
+	delete(c.spoken, one.Session)
 	c.mu.Unlock()
 	if s, err := c.opt.Sessions.Get(string(one.Session)); err == nil {
 		c.opt.Changed(s)
@@ -288,7 +313,7 @@ func (c *Continuer) whyNot(s sessions.Session, one sessions.Continuation, now ti
 	due := !now.Before(one.Due)
 	_, asks := c.opt.Sessions.PromptOf(s.ID)
 	switch {
-	case s.Turn.Number != one.Turn || len(c.opt.Sessions.Waiting(s.ID)) > 0:
+	case s.Turn.Number != one.Turn || c.hasSpoken(one) || len(c.opt.Sessions.Waiting(s.ID)) > 0:
 		return "somebody has written to it meanwhile"
 	case s.Usage == nil || s.Usage.Limit == nil:
 		return "its agent has answered meanwhile"

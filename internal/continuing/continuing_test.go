@@ -318,6 +318,9 @@ func (p *player) do(one deed) {
 		h.mu.Lock()
 		r := &sessions.Receipt{ID: fmt.Sprintf("in_%012d", len(h.queue)), Session: id, Text: "hello", Submit: true, State: sessions.ReceiptStored, CreatedAt: time.Now()}
 		h.queue = append(h.queue, r)
+		if one.n%3 == 0 { // typed before anybody looks, and no turn begins
+			r.State = sessions.ReceiptSubmitted
+		}
 		told := *r
 		h.mu.Unlock()
 		h.feed.PublishReceipt(told)

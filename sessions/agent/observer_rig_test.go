@@ -94,6 +94,9 @@ type pane struct {
 	kept []byte
 	told []string // "kind text", and "BEGIN", "END" of turns around them
 	text sessions.LinesFrom
+	// What was told of what's used: all of it, and how things stood last; nil: nothing.
+	spent []sessions.Spending
+	used  *sessions.Usage
 }
 
 func (h *host) pane(pid int) *pane {
@@ -154,7 +157,10 @@ func (p *pane) see(l sessions.Poll) sessions.Observation {
 		if s.Ended {
 			p.told = append(p.told, "END")
 		}
-		p.kept, p.text = s.Keep, s.Text
+		p.kept, p.text, p.spent = s.Keep, s.Text, append(p.spent, s.Spent...)
+		if s.Usage != nil {
+			p.used = s.Usage
+		}
 		if !s.More {
 			return s
 		}
