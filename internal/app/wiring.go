@@ -196,6 +196,7 @@ func (d *daemon) build(ctx context.Context) error {
 		return d.hub.Scheduler(adapter).Status(ctx)
 	})
 	d.metrics.CollectRedis(d.standings)
+	d.metrics.CollectUsage(func(ctx context.Context) ([]sessions.UsageSum, error) { return d.store.Usage(ctx, "") }, d.manager.List)
 	d.metrics.CollectSearch(d.watchSearch().behind)
 	d.health = newHealthWatch(d.clients, d.store, d.salvaged, d.watchSearch(), d.coord.Cadence, d.otherParts, log.With("component", "store"))
 	d.forgetter = &forgetting.Forgetter{Manager: d.manager, Hub: d.hub, Store: d.store, Words: d.words, StateDir: d.opt.StateDir, KeepEnded: d.keepEnded, Logger: log}

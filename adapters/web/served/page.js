@@ -156,6 +156,8 @@ async function getFile(id, path) {
 var sendInput = (id, text, key5) => json("POST", sessionPath(id, "/input"), { text, submit: true, key: key5 }, AbortSignal.timeout(patience));
 var withdrawInput = (id, text, key5, onlyLate) => json("POST", sessionPath(id, "/input/withdraw"), { text, submit: true, key: key5, only_late: onlyLate }, AbortSignal.timeout(patience));
 var pressKeys = (id, keys, frame) => call("POST", sessionPath(id, "/keys"), { keys, frame }, AbortSignal.timeout(keysPatience));
+var goOn = (id) => json("POST", sessionPath(id, "/continuation"));
+var goOnNot = (id) => call("DELETE", sessionPath(id, "/continuation"));
 var getReceipt = (id) => json("GET", `receipts/${encodeURIComponent(id)}`);
 var cancelReceipt = (id) => json("DELETE", `receipts/${encodeURIComponent(id)}`);
 var openReceipts = (id) => json("GET", sessionPath(id, "/receipts"));
@@ -566,6 +568,15 @@ function took(ms) {
 }
 var needsYou = (s) => s.state !== "ended" && (s.state === "waiting" || Boolean(s.prompt));
 var doneAt = (s) => (s.state === "ended" ? s.ended_at : s.turn?.open ? "" : s.turn?.ended_at) || s.last_output_at || "";
+function limitOf(s, now = Date.now()) {
+  const limit = s.usage?.limit;
+  return limit && !(limit.until && Date.parse(limit.until) <= now) ? limit : null;
+}
+function limitWords(s, now = Date.now()) {
+  const limit = limitOf(s, now);
+  if (!limit) return "";
+  return limit.until ? `limited until ${clock(limit.until, new Date(now))}` : "limited";
+}
 function stateWords(s, now = Date.now()) {
   if (needsYou(s)) return join("waits for you", lasting(s.since, now), ", ");
   switch (s.state) {
@@ -578,6 +589,7 @@ function stateWords(s, now = Date.now()) {
     case "error":
       return s.turn?.failed ? join("failed", agoWords(s.turn.ended_at, now), " ") : join("has a problem", s.reason, ": ");
     default:
+      if (limitOf(s, now)) return limitWords(s, now);
       if (s.turn?.ended_at) return join(s.turn.failed ? "failed" : "finished", agoWords(s.turn.ended_at, now), " ");
       return join("idle", s.last_output_at && `last line ${agoWords(s.last_output_at, now)}`, ", ");
   }
@@ -1227,6 +1239,7 @@ var Commands = class {
       { words: "All turns…", keys: ["t"], when: () => Boolean(page2.current()), run: click("turn-list") },
       { words: "Newest line", keys: ["G"], when: () => Boolean(page2.current()), run: click("newest") },
       { words: "Interrupt the session (Ctrl-C)", role: "operator", when: living, run: click("stop") },
+      { words: "Go on when the limit is over, or don’t", role: "operator", when: () => living() && shown3("limit")() && shown3("go-on")(), run: click("go-on") },
       { words: "Mute the session on this device", when: () => living() && !isMuted(page2.current()), run: click("mute") },
       { words: "Mute the session no longer", when: () => living() && isMuted(page2.current()), run: click("mute") },
       { words: "Rename the session…", role: "operator", when: living, run: click("rename") },
@@ -4411,13 +4424,13 @@ function drawItem(item, session) {
   if (session.id === chosen) button2.setAttribute("aria-current", "true");
   else button2.removeAttribute("aria-current");
   button2.title = machineWords(session);
-  const set2 = (selector, text) => {
+  const set3 = (selector, text) => {
     const e = button2.querySelector(selector);
     if (e.textContent !== text) e.textContent = text;
   };
-  set2(".session-name", session.name);
-  set2(".session-agent", [session.agent, needsYou(session) ? lasting(session.since) : stateWords(session).split(",")[0]].filter(Boolean).join(" · "));
-  set2(".session-time", shortAgo(session.last_output_at));
+  set3(".session-name", session.name);
+  set3(".session-agent", [session.agent, needsYou(session) ? lasting(session.since) : stateWords(session).split(",")[0]].filter(Boolean).join(" · "));
+  set3(".session-time", shortAgo(session.last_output_at));
   button2.querySelector(".session-needs").hidden = !needsYou(session) || isMuted(session);
   button2.dataset.muted = String(isMuted(session));
 }
@@ -5150,6 +5163,65 @@ function drawStranded(isOpen, isThere) {
   }));
 }
 
+// usage.js
+function offerUsage(current2, changed) {
+  byId("go-on").addEventListener("click", async () => {
+    const session = current2();
+    if (!session) return;
+    byId("go-on").disabled = true;
+    try {
+      await (session.continuation ? goOnNot : goOn)(session.id);
+    } catch (error) {
+      toast(error.message);
+    }
+    byId("go-on").disabled = false;
+    changed();
+  });
+}
+function drawUsage(session) {
+  const limited = session && session.state !== "ended" ? limitOf(session) : null;
+  const next = session?.continuation;
+  byId("limit").hidden = !limited;
+  if (limited) {
+    set2("limit-words", next ? `The agent is ${limitWords(session)}. Then “${next.text}” is sent, unless somebody writes before (${authorWords(next.by)}).` : `The agent is ${limitWords(session)}.`);
+    byId("go-on").hidden = !limited.until;
+    set2("go-on", next ? "Don’t go on" : "Go on then");
+  }
+  const words = session?.usage ? usageWords(session.usage) : "";
+  byId("usage").hidden = words === "";
+  set2("usage", words);
+  byId("usage").title = words;
+}
+function set2(id, text) {
+  if (byId(id).textContent !== text) byId(id).textContent = text;
+}
+function usageWords(usage, now = Date.now()) {
+  const { tokens: tokens2, context } = usage;
+  const total = tokens2.input + tokens2.cache_read + tokens2.cache_write + tokens2.output;
+  return [
+    context && contextWords(context),
+    total > 0 && `${shortCount(total)} tokens`,
+    usage.cost_usd > 0 && dollars(usage.cost_usd),
+    ...(usage.windows ?? []).filter((w) => !w.resets_at || Date.parse(w.resets_at) > now).map(windowWords)
+  ].filter(Boolean).join(" · ");
+}
+function contextWords({ used, window: size }) {
+  if (!used) return "context emptied";
+  if (!size) return `context ${shortCount(used)}`;
+  return `context ${Math.min(100, Math.round(100 * used / size))} % full, ${shortCount(Math.max(0, size - used))} left`;
+}
+function windowWords({ minutes, used_percent: percent, resets_at: until }) {
+  const span = !minutes ? "window" : minutes % 1440 === 0 ? `${minutes / 1440} days` : minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} min`;
+  return `${Math.round(percent)} % of the account’s ${span}${until ? ` until ${clock(until)}` : ""}`;
+}
+var dollars = (usd) => usd < 5e-3 ? "less than $0.01" : `$${usd.toFixed(2)}`;
+function shortCount(n) {
+  if (n < 1e3) return String(n);
+  if (n < 9950) return `${(n / 1e3).toFixed(1)}k`;
+  if (n < 999500) return `${(n / 1e3).toFixed(0)}k`;
+  return n < 995e4 ? `${(n / 1e6).toFixed(1)}M` : `${(n / 1e6).toFixed(0)}M`;
+}
+
 // app.js
 var pollEvery2 = 2e3;
 var firstLines = 500;
@@ -5453,6 +5525,7 @@ function drawHead(session) {
   else byId("to-inbox").setAttribute("aria-current", "page");
   drawMute(session);
   drawUnshown(session);
+  drawUsage(session);
   byId("main").dataset.state = session?.state ?? "";
   byId("foot").hidden = !session;
   byId("restart").hidden = !session?.owned;
@@ -5565,6 +5638,7 @@ async function start() {
   renameDialog(current, poll);
   getFileDialog(current);
   changesDialog(current);
+  offerUsage(current, poll);
   offerMute(current, () => {
     draw5();
     notify.muted();

@@ -122,6 +122,9 @@ export const sendInput = (id, text, key) => json('POST', sessionPath(id, '/input
 export const withdrawInput = (id, text, key, onlyLate) => json('POST', sessionPath(id, '/input/withdraw'), { text, submit: true, key, only_late: onlyLate }, AbortSignal.timeout(patience));
 // pressKeys presses keys; frame is the number of the frame that was seen then, if one was.
 export const pressKeys = (id, keys, frame) => call('POST', sessionPath(id, '/keys'), { keys, frame }, AbortSignal.timeout(keysPatience));
+// goOn has a session go on by itself when its limit is over, goOnNot has it not.
+export const goOn = (id) => json('POST', sessionPath(id, '/continuation'));
+export const goOnNot = (id) => call('DELETE', sessionPath(id, '/continuation'));
 export const getReceipt = (id) => json('GET', `receipts/${encodeURIComponent(id)}`);
 export const cancelReceipt = (id) => json('DELETE', `receipts/${encodeURIComponent(id)}`);
 export const openReceipts = (id) => json('GET', sessionPath(id, '/receipts'));

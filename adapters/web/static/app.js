@@ -37,6 +37,7 @@ import { Stream } from './stream.js';
 import { forgetTools } from './tools.js';
 import { holdMistakenKeys } from './typing.js';
 import { forgetUploads } from './upload.js';
+import { drawUsage, offerUsage } from './usage.js';
 import { noteSeen } from './seen.js';
 import { offerWork, onWork } from './work.js';
 import { machineWords, needsYou, outcome, stateWords } from './words.js';
@@ -385,6 +386,7 @@ function drawHead(session) {
   else byId('to-inbox').setAttribute('aria-current', 'page');
   drawMute(session);
   drawUnshown(session);
+  drawUsage(session);
   byId('main').dataset.state = session?.state ?? '';
   byId('foot').hidden = !session;
   byId('restart').hidden = !session?.owned;
@@ -509,6 +511,7 @@ async function start() {
   renameDialog(current, poll);
   getFileDialog(current);
   changesDialog(current);
+  offerUsage(current, poll);
   offerMute(current, () => {
     draw();
     notify.muted();

@@ -31,6 +31,7 @@ export class Commands {
       { words: 'All turns…', keys: ['t'], when: () => Boolean(page.current()), run: click('turn-list') },
       { words: 'Newest line', keys: ['G'], when: () => Boolean(page.current()), run: click('newest') },
       { words: 'Interrupt the session (Ctrl-C)', role: 'operator', when: living, run: click('stop') },
+      { words: 'Go on when the limit is over, or don’t', role: 'operator', when: () => living() && shown('limit')() && shown('go-on')(), run: click('go-on') },
       { words: 'Mute the session on this device', when: () => living() && !isMuted(page.current()), run: click('mute') },
       { words: 'Mute the session no longer', when: () => living() && isMuted(page.current()), run: click('mute') },
       { words: 'Rename the session…', role: 'operator', when: living, run: click('rename') },

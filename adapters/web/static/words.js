@@ -1,5 +1,7 @@
 'use strict';
 
+import { clock } from './dom.js';
+
 // How people are told of times, and of what a session does: "waits for you", "5 minutes ago". What panebridge
 // knows it by, such as a hook, is for titles and details.
 
@@ -54,6 +56,19 @@ export const needsYou = (s) => s.state !== 'ended' && (s.state === 'waiting' || 
 // doneAt is when something of a session came to its end; '': nothing has.
 export const doneAt = (s) => (s.state === 'ended' ? s.ended_at : s.turn?.open ? '' : s.turn?.ended_at) || s.last_output_at || '';
 
+// limitOf is the limit of a session's agent that still holds; null: none is known to.
+export function limitOf(s, now = Date.now()) {
+  const limit = s.usage?.limit;
+  return limit && !(limit.until && Date.parse(limit.until) <= now) ? limit : null;
+}
+
+// limitWords says that an agent may do nothing more, and until when; '': nothing says so.
+export function limitWords(s, now = Date.now()) {
+  const limit = limitOf(s, now);
+  if (!limit) return '';
+  return limit.until ? `limited until ${clock(limit.until, new Date(now))}` : 'limited';
+}
+
 // stateWords says what a session does, and since when.
 export function stateWords(s, now = Date.now()) {
   if (needsYou(s)) return join('waits for you', lasting(s.since, now), ', ');
@@ -67,6 +82,7 @@ export function stateWords(s, now = Date.now()) {
     case 'error':
       return s.turn?.failed ? join('failed', agoWords(s.turn.ended_at, now), ' ') : join('has a problem', s.reason, ': ');
     default:
+      if (limitOf(s, now)) return limitWords(s, now);
       if (s.turn?.ended_at) return join(s.turn.failed ? 'failed' : 'finished', agoWords(s.turn.ended_at, now), ' ');
       return join('idle', s.last_output_at && `last line ${agoWords(s.last_output_at, now)}`, ', ');
   }

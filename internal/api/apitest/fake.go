@@ -258,6 +258,22 @@ func (d *Daemon) SetState(id sessions.ID, state sessions.State, reason string) {
 	d.Feed.PublishSession(c)
 }
 
+// SetUsage has a session's agent say what it uses, and tells about it.
+func (d *Daemon) SetUsage(id sessions.ID, u *sessions.Usage) {
+	d.mu.Lock()
+	s := d.find(string(id))
+	s.Usage = u
+	c := s.Session
+	d.mu.Unlock()
+	d.Feed.PublishSession(c)
+}
+
+// Note appends a notice.
+func (d *Daemon) Note(_ context.Context, id sessions.ID, text string) error {
+	d.Append(id, sessions.KindNotice, text)
+	return nil
+}
+
 // SetScreen sets what Screen returns.
 func (d *Daemon) SetScreen(id sessions.ID, screen sessions.Screen) {
 	d.mu.Lock()
