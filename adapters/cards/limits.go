@@ -125,7 +125,7 @@ func (k *Clerk) ContinuationText(c sessions.Continuation) string {
 
 // StateText is a session's state: of one that could go on but for its limit, that.
 func StateText(s sessions.Session, now time.Time) string {
-	if limit := s.Usage.LimitWords(now); limit != "" && s.State == sessions.StateIdle {
+	if limit := s.Usage.LimitWords(now); limit != "" && (s.State == sessions.StateIdle || s.State == sessions.StateError) {
 		return limit
 	}
 	return string(s.State)

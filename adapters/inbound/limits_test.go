@@ -13,7 +13,7 @@ import (
 func (w *world) limited(id sessions.ID, d time.Duration) (until string) {
 	w.Helper()
 	now := time.Now()
-	w.manager.Output(sessions.OutputEvent{Session: id, State: sessions.StateIdle, Usage: &sessions.Usage{
+	w.manager.Output(sessions.OutputEvent{Session: id, State: sessions.StateError, Reason: "its last turn failed: You've hit your limit", Usage: &sessions.Usage{
 		Agent: "claude", Tokens: sessions.Tokens{Input: 1200, Output: 300}, CostUSD: 0.25, Context: &sessions.ContextUse{Used: 50_000, Window: 200_000},
 		Limit: &sessions.UsageLimit{At: now, Until: now.Add(d)},
 	}})

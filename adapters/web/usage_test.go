@@ -50,6 +50,7 @@ func TestTheSessionGoesOnByAButton(t *testing.T) {
 		b.Until("what was used", `document.querySelector('#usage').textContent.startsWith('context 25 % full, 150k left · 42k tokens · $0.25 · 43 % of the account’s 5 h until ') && document.querySelector('#limit').hidden`)
 		limited := u
 		limited.Limit = &sessions.UsageLimit{At: time.Now(), Until: now.Add(30 * time.Minute)}
+		s.daemon.SetState(id, sessions.StateError, "its last turn failed: You've hit your limit")
 		s.daemon.SetUsage(id, &limited)
 		b.Until("the limit", `/^The agent is limited until \d/.test(document.querySelector('#limit-words').textContent) && /limited until/.test(document.querySelector('#about').textContent)`)
 		b.Shot(fmt.Sprint("limit-", size[0]))
@@ -61,6 +62,7 @@ func TestTheSessionGoesOnByAButton(t *testing.T) {
 		}
 		b.Do(chromedp.Click("#go-on"))
 		b.Until("it doesn't", `document.querySelector('#go-on').textContent === 'Go on then' && !/Then/.test(document.querySelector('#limit-words').textContent)`)
+		s.daemon.SetState(id, sessions.StateIdle, "")
 		s.daemon.SetUsage(id, &u)
 		b.Until("no limit", `document.querySelector('#limit').hidden`)
 	}

@@ -42,7 +42,7 @@ func sessionTable(list []api.Session, now time.Time) [][]string {
 
 // stateText is a session's state: of one that could go on but for its agent's limit, that.
 func stateText(s api.Session, now time.Time) string {
-	if limit := s.Usage.LimitWords(now); limit != "" && s.State == sessions.StateIdle {
+	if limit := s.Usage.LimitWords(now); limit != "" && (s.State == sessions.StateIdle || s.State == sessions.StateError) {
 		return limit
 	}
 	return string(s.State)

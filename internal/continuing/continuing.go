@@ -302,7 +302,7 @@ func (c *Continuer) lookAtOne(ctx context.Context, id sessions.ID, now time.Time
 	if now.Before(one.Due) {
 		return one.Due, nil
 	}
-	if s.State == sessions.StateStarting || s.State == sessions.StateError { // its screen can't be read
+	if s.State == sessions.StateStarting { // nobody has looked at its screen yet
 		return now.Add(watchEvery), nil
 	}
 	return now.Add(watchEvery), c.send(ctx, one)

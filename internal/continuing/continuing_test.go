@@ -171,7 +171,7 @@ func (h *house) typeNext() {
 func (h *house) limit(until time.Time) {
 	h.change(func() {
 		h.session.Usage = &sessions.Usage{Limit: &sessions.UsageLimit{At: time.Now(), Until: until}}
-		h.session.Turn.Open, h.session.State = false, sessions.StateIdle
+		h.session.Turn.Open, h.session.State = false, sessions.StateError // its turn has failed
 	})
 }
 

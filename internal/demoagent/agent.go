@@ -93,6 +93,8 @@ type agent struct {
 	interrupted time.Time // when it was last; zero: never
 	texts       int       // without a meaning here, so far
 	calls       int       // of tools, so far
+	letters     int       // that were said so far, by both
+	said        int       // of those, by the agent in this turn
 }
 
 // converse returns io.EOF at the end of the input, and when it's interrupted twice.
@@ -116,7 +118,8 @@ func (a *agent) converse(ctx context.Context) error {
 
 // turn answers a text, and tells the transcript of its end.
 func (a *agent) turn(ctx context.Context, text string) error {
-	a.began = time.Now()
+	a.began, a.said = time.Now(), 0
+	a.letters += len(text)
 	err := errors.Join(a.log.add(record{Kind: kindUser, Text: text}), a.print("❯ "+text+"\n\n"))
 	if err != nil {
 		return err
@@ -132,7 +135,19 @@ func (a *agent) turn(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.print(eraseLine), a.log.add(end))
+	if !end.Interrupted {
+		err = a.log.add(a.usedRecord())
+	}
+	return errors.Join(a.print(eraseLine), err, a.log.add(end))
+}
+
+// contextWindow is how many tokens fit into a conversation with the demo agent, as it says.
+const contextWindow = 32_000
+
+// usedRecord says what the turn would have taken of a model.
+func (a *agent) usedRecord() record {
+	asked := a.letters - a.said
+	return record{Kind: kindUsed, ID: strconv.FormatInt(a.began.UnixNano(), 36), Used: &used{asked/4 + 1, a.said / 4, min(a.letters/4+1, contextWindow), contextWindow}}
 }
 
 // interrupt says what another Ctrl-C would do, or returns io.EOF if this is the
@@ -230,6 +245,7 @@ func (a *agent) sayAt(ctx context.Context, text string, every time.Duration) err
 	if stopped != nil && !errors.Is(stopped, errInterrupted) {
 		return stopped
 	}
+	a.letters, a.said = a.letters+len(said), a.said+len(said)
 	return errors.Join(a.print(eraseLine+"\n"), a.log.add(record{Kind: kindAnswer, Text: strings.TrimSuffix(said, "\n")}), stopped)
 }
 

@@ -2,6 +2,7 @@ package demoagent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ const helpText = `I answer from a script and run nothing. Here's what I know:
 - **long**: 2,000 numbered lines
 - **ask**: I ask for permission, as agents do
 - **choose**: I ask which of several it shall be
+- **limit N**: as if the account had used all that it may, for N seconds
 - anything else: you get it back, with a table and some code
 `
 
@@ -38,12 +40,27 @@ func (a *agent) answer(ctx context.Context, text string) error {
 			return a.say(ctx, fmt.Sprintf("I count from 1 to at most %d: count 20\n", maxCount))
 		}
 		return a.count(ctx, n)
+	case command == "limit":
+		n, err := strconv.Atoi(strings.TrimSpace(argument))
+		if err != nil || n < 1 || n > maxLimit {
+			return a.say(ctx, fmt.Sprintf("I'm limited for 1 to at most %d seconds: limit 60\n", maxLimit))
+		}
+		return a.limit(n)
 	case command == "ask" && argument == "":
 		return a.permission(ctx)
 	case command == "choose" && argument == "":
 		return a.colour(ctx)
 	}
 	return a.free(ctx, text)
+}
+
+// maxLimit is for how long a limit holds at most, in seconds: a day.
+const maxLimit = 24 * 60 * 60
+
+// limit says that the account has used all that it may, as agents do.
+func (a *agent) limit(seconds int) error {
+	text := fmt.Sprintf("You've hit your limit. Try again in %s.", plural(seconds, "second"))
+	return errors.Join(a.print(eraseLine+"✗ "+text+"\n\n"), a.log.add(record{Kind: kindFailed, Text: text}))
 }
 
 // askEvery is after how many texts without a meaning here the agent asks something, so
@@ -72,11 +89,13 @@ func (a *agent) free(ctx context.Context, text string) error {
 	return nil
 }
 
-func words(n int) string {
+func words(n int) string { return plural(n, "word") }
+
+func plural(n int, what string) string {
 	if n == 1 {
-		return "1 word"
+		return "1 " + what
 	}
-	return fmt.Sprintf("%d words", n)
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // blockLines is how long blocks of `count` and `long` are: each comes when it's complete.

@@ -17,6 +17,8 @@ const (
 	kindTool   = "tool"
 	kindResult = "tool_result"
 	kindEnd    = "turn_end"
+	kindFailed = "failure"
+	kindUsed   = "used"
 )
 
 // record is a line of the transcript.
@@ -29,6 +31,15 @@ type record struct {
 	At          time.Time `json:"at"`
 	Cwd         string    `json:"cwd,omitempty"` // of the first record
 	Interrupted bool      `json:"interrupted,omitempty"`
+	Used        *used     `json:"used,omitempty"` // of what was used
+}
+
+// used is what an answer would have taken of a model: about a token for four letters.
+type used struct {
+	Input   int `json:"input"`
+	Output  int `json:"output"`
+	Context int `json:"context"` // all that was said so far
+	Window  int `json:"window"`  // what fits
 }
 
 // callArgs are what a tool is called with.

@@ -77,7 +77,7 @@ func TestKeepsATranscript(t *testing.T) {
 			t.Errorf("kept is %q", text)
 		}
 	}
-	if got, want := strings.Join(kinds, " "), "user answer tool tool_result answer turn_end user answer tool tool_result answer turn_end"; got != want {
+	if got, want := strings.Join(kinds, " "), "user answer tool tool_result answer used turn_end user answer tool tool_result answer used turn_end"; got != want {
 		t.Errorf("kept are %s, want %s", got, want)
 	}
 }

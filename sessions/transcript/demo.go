@@ -2,8 +2,11 @@ package transcript
 
 import (
 	"slices"
+	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // demoDecoder reads what panebridge's own demo agent writes (internal/demoagent/transcript.go): a
@@ -12,7 +15,7 @@ type demoDecoder struct{}
 
 const demoStart = "start"
 
-var demoKinds = []RecordKind{User, Answer, Tool, ToolResult, Question, TurnEnd} //nolint:gochecknoglobals // a constant table
+var demoKinds = []RecordKind{User, Answer, Tool, ToolResult, Question, TurnEnd, Failure, Used} //nolint:gochecknoglobals // a constant table
 
 func (*demoDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	if !valid(line) {
@@ -37,6 +40,12 @@ func (*demoDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 		said := r.Text
 		r.setResult(said, 0)
 		r.Text = said
+	case Failure:
+		r.Limit = readLimit(r.Text, r.At, time.Local)
+	case Used:
+		u := v.Get("used")
+		t := sessions.Tokens{Input: count(u.Get("input")), Output: count(u.Get("output"))}
+		r.Usage = &AnswerUse{Key: usageKey(Demo, r.ID, t), Tokens: t, Context: &sessions.ContextUse{Used: count(u.Get("context")), Window: count(u.Get("window"))}}
 	default:
 	}
 	return append(out, r), true

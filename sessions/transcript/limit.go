@@ -29,7 +29,7 @@ var (
 	limitClock   = regexp.MustCompile(`(?i)\b(?:resets?|resets? at|try again at|again at) +(?:at +|on +)?` +
 		`(?:(?:(mon|tue|wed|thu|fri|sat|sun)[a-z]*|([a-z]{3,9})\.? +(\d{1,2})(?:st|nd|rd|th)?(?:, *| +)?(\d{4})?),? *(?:at +)?)?` +
 		`(?:(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\b|(\d{1,2}):(\d{2})\b)\.?(?: +\(([A-Za-z0-9_+/-]{1,60})\))?`)
-	limitIn = regexp.MustCompile(`(?i)\b(?:try again|resets?) in +(less than a minute|(?:(\d+) ?d(?:ays?)?)?[ ,]*(?:(\d+) ?h(?:ours?)?)?[ ,]*(?:(\d+) ?m(?:in(?:ute)?s?)?)?)`)
+	limitIn = regexp.MustCompile(`(?i)\b(?:try again|resets?) in +(less than a minute|(?:(\d+) ?d(?:ays?)?)?[ ,]*(?:(\d+) ?h(?:ours?)?)?[ ,]*(?:(\d+) ?m(?:in(?:ute)?s?)?)?[ ,]*(?:(\d+) ?s(?:ec(?:ond)?s?)?)?)`)
 )
 
 const (
@@ -71,8 +71,8 @@ func limitUntil(said string, at time.Time, zone *time.Location) time.Time {
 		if strings.EqualFold(m[1], "less than a minute") {
 			return at.Add(time.Minute)
 		}
-		days, hours, minutes := number(m[2]), number(m[3]), number(m[4])
-		return at.Add(time.Duration(days)*24*time.Hour + time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute)
+		days, hours, minutes, seconds := number(m[2]), number(m[3]), number(m[4]), number(m[5])
+		return at.Add(time.Duration(days)*24*time.Hour + time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute + time.Duration(seconds)*time.Second)
 	}
 	return time.Time{}
 }

@@ -46,6 +46,7 @@ func TestLimitsAsProgramsSayThem(t *testing.T) {
 		"■ You've hit your usage limit. To get more access now, send a request to your admin or try again in 2 hours 5 minutes.": "2026-11-30T11:25:00Z",
 		"You've hit your usage limit. Try again in 3 days 2 hours 5 minutes.":                                                    "2026-12-03T11:25:00Z",
 		"You've hit your usage limit. Try again in less than a minute.":                                                          "2026-11-30T09:21:00Z",
+		"You've hit your usage limit. Try again in 1 minute 5 seconds.":                                                          "2026-11-30T09:21:05Z",
 		"You've hit your usage limit. Try again later.":                                                                          "unknown",
 		"You've hit your usage limit. Try again at 25:61.":                                                                       "unknown",
 		// These say something else.

@@ -587,6 +587,7 @@ function stateWords(s, now = Date.now()) {
     case "ended":
       return join("ended", agoWords(s.ended_at, now), " ");
     case "error":
+      if (limitOf(s, now)) return limitWords(s, now);
       return s.turn?.failed ? join("failed", agoWords(s.turn.ended_at, now), " ") : join("has a problem", s.reason, ": ");
     default:
       if (limitOf(s, now)) return limitWords(s, now);
