@@ -40,7 +40,7 @@ const (
 // returns how they stand with the sums.
 func (w *writeConn) addUsage(ctx context.Context, id sessions.ID, spent []sessions.Spending, now *sessions.Usage) (*sessions.Usage, error) {
 	if now == nil {
-		return nil, nil
+		return nil, nil //nolint:nilnil // nothing is told
 	}
 	for _, s := range spent {
 		if err := w.countAnswer(ctx, id, clean(now.Agent), s); err != nil {
@@ -65,7 +65,7 @@ func (w *writeConn) countAnswer(ctx context.Context, id sessions.ID, agent strin
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(s.Key)) // documented never to fail
 	day := dayOf(s.At)
-	res, err := w.countKey.ExecContext(ctx, int64(h.Sum64()), day) //nolint:gosec // all bits count
+	res, err := w.countKey.ExecContext(ctx, int64(h.Sum64()), day)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -14,9 +15,7 @@ func (f *file) used(id string, input, output int, more map[string]any) {
 		"id": id, "role": "assistant", "model": "m", "content": []any{map[string]any{"type": "text", "text": "said " + id}},
 		"usage": map[string]any{"input_tokens": input, "output_tokens": output},
 	}}
-	for k, v := range more {
-		line[k] = v
-	}
+	maps.Copy(line, more)
 	f.line(line)
 }
 

@@ -246,10 +246,9 @@ func openCodeUsed(m *openCodeMessage, out []Record) []Record {
 		Input: count(u.Get("input")), CacheRead: count(u.Get("cache.read")), CacheWrite: count(u.Get("cache.write")),
 		Output: count(u.Get("output")),
 	}
-	switch total := u.Get("total"); {
-	case total.Type == gjson.Number:
+	if total := u.Get("total"); total.Type == gjson.Number {
 		t.Output = max(t.Output, count(total)-t.Input-t.CacheRead-t.CacheWrite)
-	default:
+	} else {
 		t.Output += count(u.Get("reasoning"))
 	}
 	cost := dollars(m.data.Get("cost"))

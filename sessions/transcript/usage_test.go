@@ -151,6 +151,9 @@ func TestTokensOfOpenCodeAreThoseOfItsSums(t *testing.T) {
 				want[ref.Session], cost = want[ref.Session].Plus(u), cost+own
 			}
 		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
 		got, gotCost, _ := usedBy(t, rest(t, open(t, ref, nil)))
 		if got != want[ref.Session] || got.Total() == 0 || gotCost != cost {
 			t.Errorf("%s: %+v, %g $; its sums say %+v, %g $", rec.name, got, gotCost, want[ref.Session], cost)
