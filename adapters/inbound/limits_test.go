@@ -31,7 +31,7 @@ func (w *world) limitCards() (out []adapters.Post) {
 	return out
 }
 
-// A chat is told that a session is limited, and has it go on by a button: once, over a restart, and it's told by
+// A chat is told that a session is limited, and has it go on by a button, and it's told by
 // whom. /status and /usage say so, too.
 func TestASessionGoesOnByAButton(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -56,10 +56,6 @@ func TestASessionGoesOnByAButton(t *testing.T) {
 			}
 		}
 		w.wantSaid(w.ask(bob, "/sessions"), "limited until "+until)
-		w.wantTyped()
-		w.restart()
-		w.limited(id, 0) // the fake panes have no poller that tells anew
-		w.hub.take()
 		w.wantTyped()
 	})
 }

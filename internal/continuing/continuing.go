@@ -190,7 +190,7 @@ func (c *Continuer) Schedule(ctx context.Context, id sessions.ID, author, name s
 		return sessions.Continuation{}, sessions.Refuse("the agent in %s didn't say until when its limit holds", s.Name)
 	}
 	one := sessions.Continuation{
-		Session: s.ID, Due: l.Until, LimitAt: l.At, Turn: s.Turn.Number, Text: c.opt.Text(), Author: author, Name: name, CreatedAt: now,
+		Session: s.ID, Due: dueOf(*l), LimitAt: l.At, Turn: s.Turn.Number, Text: c.opt.Text(), Author: author, Name: name, CreatedAt: now,
 	}
 	if err := c.opt.Store.PutContinuation(ctx, one); err != nil {
 		return sessions.Continuation{}, fmt.Errorf("store that %s goes on by itself: %w", s.Name, err)
@@ -199,6 +199,15 @@ func (c *Continuer) Schedule(ctx context.Context, id sessions.ID, author, name s
 	c.opt.Changed(s)
 	c.lookNow()
 	return one, nil
+}
+
+// dueOf is when something may be sent behind a limit. Claude Code and Codex cut the seconds off when they say until
+// when it holds (2.1.329, 0.169.0): what's sent in that minute may hit the limit once more.
+func dueOf(l sessions.UsageLimit) time.Time {
+	if l.Until.Equal(l.Until.Truncate(time.Minute)) {
+		return l.Until.Add(time.Minute)
+	}
+	return l.Until
 }
 
 // Cancel has a session not go on by itself. sessions.ErrUnknown: it isn't to; sessions.ErrConflict: its text
@@ -294,7 +303,7 @@ func (c *Continuer) lookAtOne(ctx context.Context, id sessions.ID, now time.Time
 		return time.Time{}, c.giveUp(ctx, one, why)
 	}
 	if l := s.Usage.Limit; !l.At.Equal(one.LimitAt) && !l.Until.IsZero() { // the agent has said it once more
-		one.LimitAt, one.Due = l.At, l.Until
+		one.LimitAt, one.Due = l.At, dueOf(*l)
 		c.keep(one)
 		c.opt.Changed(s)
 		return one.Due, c.opt.Store.PutContinuation(ctx, one)

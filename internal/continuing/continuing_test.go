@@ -439,6 +439,9 @@ func TestWhatCanBeScheduled(t *testing.T) {
 		if err != nil || err2 != nil || one != again {
 			t.Errorf("%+v, %v; then %+v, %v", one, err, again, err2)
 		}
+		if !one.Due.Equal(time.Now().Add(2 * time.Minute)) {
+			t.Errorf("due %s: the minute that the limit ends in isn't over", one.Due)
+		}
 		if _, err := d.c.Cancel(t.Context(), id); err != nil {
 			t.Error(err)
 		}

@@ -72,17 +72,16 @@ func (u *usageState) addAnswer(r transcript.Record, now time.Time) []sessions.Sp
 	return []sessions.Spending{{Key: r.Usage.Key, At: at, Tokens: r.Usage.Tokens, CostUSD: r.Usage.CostUSD}}
 }
 
-// setLimit takes in that the account has used all that it may. Where that doesn't say until when, the
-// windows do that are used up.
+// setLimit takes in that the account has used all that it may. Where that doesn't say until when, or says it
+// without seconds, which Codex cuts off, the windows do that are used up.
 func (u *usageState) setLimit(l sessions.UsageLimit, now time.Time) {
 	if l.At.IsZero() || l.At.After(now) {
 		l.At = now
 	}
-	if l.Until.IsZero() {
-		for _, w := range u.Windows {
-			if w.UsedPercent >= 100 && w.ResetsAt.After(l.At) && w.ResetsAt.After(l.Until) {
-				l.Until = w.ResetsAt
-			}
+	said := l.Until
+	for _, w := range u.Windows {
+		if w.UsedPercent >= 100 && w.ResetsAt.After(l.At) && w.ResetsAt.After(l.Until) && (said.IsZero() || w.ResetsAt.Before(said.Add(time.Minute))) {
+			l.Until = w.ResetsAt
 		}
 	}
 	u.Limit = &l

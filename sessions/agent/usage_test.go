@@ -139,4 +139,13 @@ func TestALimitLastsAsItsWindow(t *testing.T) {
 	if want := now.Add(time.Hour); !u.Limit.Until.Equal(want) {
 		t.Errorf("until %s, want %s", u.Limit.Until, want)
 	}
+	u.Windows[0].ResetsAt = now.Add(time.Hour + 54*time.Second)
+	u.setLimit(sessions.UsageLimit{At: now, Until: now.Add(time.Hour)}, now)
+	if want := now.Add(time.Hour + 54*time.Second); !u.Limit.Until.Equal(want) {
+		t.Errorf("with its seconds until %s, want %s", u.Limit.Until, want)
+	}
+	u.setLimit(sessions.UsageLimit{At: now, Until: now.Add(30 * time.Minute)}, now)
+	if want := now.Add(30 * time.Minute); !u.Limit.Until.Equal(want) {
+		t.Errorf("of another limit until %s, want %s", u.Limit.Until, want)
+	}
 }

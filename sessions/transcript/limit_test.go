@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/internal/drawtest"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 func location(tb testing.TB, name string) *time.Location {
@@ -113,6 +114,38 @@ func nextByLooking(at time.Time, zone *time.Location, hour, minute int) time.Tim
 			return t
 		}
 		last = now
+	}
+}
+
+// What real programs wrote when they hit a limit whose end is known: Claude Code 2.1.329 and Codex 0.169.0 at the same
+// time, whose model said 1796012994 and the second before it.
+func TestLimitsOfRecordings(t *testing.T) {
+	inUTC(t)
+	resets := time.Unix(1796012994, 0).UTC()
+	found := 0
+	for _, rec := range lines(t) {
+		if !strings.HasSuffix(rec.name, "-limited") {
+			continue
+		}
+		var windows []sessions.AccountWindow
+		for _, r := range rest(t, open(t, rec.place(t), nil)) {
+			if r.Usage != nil && r.Usage.Windows != nil {
+				windows = r.Usage.Windows
+			}
+			if r.Limit == nil {
+				continue
+			}
+			found++
+			if until := r.Limit.Until; until.IsZero() || until.After(resets) || resets.Sub(until) > time.Minute+5*time.Second || !r.Limit.At.Equal(r.At) {
+				t.Errorf("%s: limited until %s, but it resets at %s", rec.name, until, resets)
+			}
+		}
+		if rec.format == Codex && (len(windows) != 2 || windows[0] != sessions.AccountWindow{Minutes: 300, UsedPercent: 100, ResetsAt: resets} || windows[1] != sessions.AccountWindow{Minutes: 10080, UsedPercent: 7, ResetsAt: resets.Add(24 * time.Hour)}) {
+			t.Errorf("%s: windows %+v", rec.name, windows)
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d limits", found)
 	}
 }
 

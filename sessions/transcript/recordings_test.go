@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -110,6 +111,7 @@ func rest(tb testing.TB, r *Reader) []Record {
 }
 
 func TestRecordingsAreReadAsBefore(t *testing.T) {
+	inUTC(t)
 	for _, rec := range recordings(t) {
 		t.Run(rec.name, func(t *testing.T) {
 			r := open(t, rec.place(t), nil)
@@ -139,6 +141,14 @@ func TestRecordingsAreReadAsBefore(t *testing.T) {
 			}
 		})
 	}
+}
+
+// inUTC has times without a zone be those of UTC, as on the machine of the recordings.
+func inUTC(t *testing.T) {
+	t.Helper()
+	was := time.Local
+	time.Local = time.UTC
+	t.Cleanup(func() { time.Local = was })
 }
 
 // rule is what the model says to a person's text.
