@@ -80,7 +80,7 @@ log: {level: debug, format: json}
 	tg.QoS.ReserveMPM = 2 // not given: it makes room
 	want := &config.Config{
 		Tmux:     config.Tmux{Servers: []config.TmuxServer{{SocketName: "work"}, {SocketPath: "/run/ann/tmux.sock"}}},
-		Sessions: config.Sessions{Adopt: []string{"agent-*", "a[0-9]?"}, TmuxPrefix: "my-", HistoryLimit: 1000, LogMaxLines: 1000, KeepEnded: "12h", ShellIntegration: true},
+		Sessions: config.Sessions{Adopt: []string{"agent-*", "a[0-9]?"}, TmuxPrefix: "my-", HistoryLimit: 1000, LogMaxLines: 1000, KeepEnded: "12h", ContinueText: "continue", ShellIntegration: true},
 		Polling: config.Polling{
 			OutputCadence: 0.1, FocusCadence: 0.1, CaptureTimeout: 2.5, MaxCaptureLines: 500, TurnMarker: `/done\.$$/`,
 		},
