@@ -34,7 +34,7 @@ func formatOf(name string) format {
 	case "tmux_prefix":
 		return format{must: "must be of 1 to 32 letters, digits, _ and -", pattern: `^[A-Za-z0-9_-]{1,32}$`}
 	case "continue_text":
-		return format{must: "must be of 1 to 500 characters on one line, without control characters", pattern: `^[^\x00-\x1f\x7f-\x{9f}]{1,500}$`}
+		return format{must: "must be of 1 to 500 characters on one line, without control characters", pattern: `^[^\x00-\x1f\x7f-\x9f]{1,500}$`}
 	case "env_name":
 		return format{must: "must be the name of an environment variable: letters, digits and _, not beginning with a digit", pattern: `^[A-Za-z_][A-Za-z0-9_]*$`}
 	case "socket_name":
