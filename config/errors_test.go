@@ -186,6 +186,10 @@ mirrors:
 		want: "1:26: adapters.web.listen: must end in a port from 0 to 65535; with 0 the system chooses one",
 	},
 	{
+		name: "continue text", in: "sessions: {continue_text: \"a\\nb\"}",
+		want: "1:27: sessions.continue_text: must be of 1 to 500 characters on one line, without control characters",
+	},
+	{
 		name: "turn marker", in: "polling: {turn_marker: '/s3cret(/'}",
 		want: "1:24: polling.turn_marker: must be a valid regular expression (RE2) between the slashes: missing closing )",
 	},
