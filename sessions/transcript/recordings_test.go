@@ -197,6 +197,10 @@ func TestAnswersAreTheModelsTextByteForByte(t *testing.T) {
 			switch rec.name {
 			case "claude-input-100x35": // its model had fewer rules
 				truth = slices.DeleteFunc(slices.Clone(truth), func(r rule) bool { return r.Match == "short answer please" })
+			case "claude-limited": // its account might do nothing more
+				truth = []rule{{Match: "say hello"}}
+			case "codex-limited":
+				truth = []rule{{Match: "say hello", Says: []string{"Hello."}}, {Match: "again"}}
 			case "qwen-resumed": // "then say hello", asked while the job ran, isn't stored
 				truth = append([]rule{{Match: "slow job", Says: []string{"Starting the slow job.", "Hello 👋 — this is a short answer."}}}, truth...)
 			}
