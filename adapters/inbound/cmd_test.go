@@ -197,7 +197,7 @@ func TestHostileArguments(t *testing.T) {
 func TestHelpSaysWhatAPersonMayDoHere(t *testing.T) {
 	inChat(t, func(w *world, id sessions.ID) {
 		count := func(help string) int { return strings.Count("\n"+help, "\n/") }
-		for person, want := range map[string]struct{ first, all int }{bob: {4, 9}, ann: {8, 25}, cleo: {8, 28}} {
+		for person, want := range map[string]struct{ first, all int }{bob: {4, 9}, ann: {8, 26}, cleo: {8, 29}} {
 			w.say(person, "/help")
 			posts := w.hub.take()
 			help := said(posts)
