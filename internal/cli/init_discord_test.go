@@ -236,7 +236,7 @@ func TestFromADiscordTokenToAnAnswer(t *testing.T) {
 			t.Errorf("the daemon ended with %v\n%s", err, said.String())
 		}
 	}()
-	for deadline := time.Now().Add(time.Minute); len(w.Commands(w.house.ID)) == 0 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); w.Gateways() == 0 && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond)
 	}
 	if _, err := w.ann.Say(w.channel, "/help"); err != nil {
