@@ -57,14 +57,10 @@ func editedKey(place adapters.Target, message string) string {
 
 // sendEdited handles an edited text as if it had been written anew.
 func (in *Inbound) sendEdited(a *commands.Invocation) error {
-	w, err := in.opt.Store.Deferred(a.Ctx, a.Offered.Args)
-	if errors.Is(err, sessions.ErrUnknown) {
-		return a.AnswerPress("It was sent already.")
-	}
-	if err != nil {
+	w, found, err := in.offeredText(a, "It was sent already.")
+	if !found {
 		return err
 	}
-	w.Place = a.Event.Place // its chat may have another id by now
 	if err := in.opt.Store.TellEditsAgain(a.Ctx, w.Place, w.Message); err != nil {
 		return err
 	}

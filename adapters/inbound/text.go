@@ -148,16 +148,23 @@ func (in *Inbound) askSession(ctx context.Context, ev intake.Event, s intake.Sai
 	})
 }
 
-// inputChosen types a text into the session that was chosen.
-func (in *Inbound) inputChosen(a *commands.Invocation) error {
-	w, err := in.opt.Store.Deferred(a.Ctx, a.Offered.Args)
+// offeredText is the text that waits for a button to be pressed, where its place is now. If it's there no more, whoever pressed
+// is told gone.
+func (in *Inbound) offeredText(a *commands.Invocation, gone string) (w cards.DeferredText, found bool, err error) {
+	w, err = in.opt.Store.Deferred(a.Ctx, a.Offered.Args)
 	if errors.Is(err, sessions.ErrUnknown) {
-		return a.AnswerPress("It was sent already.")
-	}
-	if err != nil {
-		return err
+		return w, false, a.AnswerPress(gone)
 	}
 	w.Place = a.Event.Place // its chat may have another id by now
+	return w, err == nil, err
+}
+
+// inputChosen types a text into the session that was chosen.
+func (in *Inbound) inputChosen(a *commands.Invocation) error {
+	w, found, err := in.offeredText(a, "It was sent already.")
+	if !found {
+		return err
+	}
 	if err := in.runWaiting(a, w, a.Session); err != nil {
 		return err
 	}
@@ -310,14 +317,10 @@ func (in *Inbound) askStale(ctx context.Context, ev intake.Event, s intake.Said)
 
 // runStale does what an old message asked for.
 func (in *Inbound) runStale(a *commands.Invocation) error {
-	w, err := in.opt.Store.Deferred(a.Ctx, a.Offered.Args)
-	if errors.Is(err, sessions.ErrUnknown) {
-		return a.AnswerPress("It was run or skipped already.")
-	}
-	if err != nil {
+	w, found, err := in.offeredText(a, "It was run or skipped already.")
+	if !found {
 		return err
 	}
-	w.Place = a.Event.Place // its chat may have another id by now
 	if w.Session != "" {
 		s, err := in.opt.Sessions.Get(string(w.Session))
 		if err != nil {

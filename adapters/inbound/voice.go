@@ -99,14 +99,10 @@ func (in *Inbound) removeRecording(path string) {
 
 // typeSpoken types what was spoken, as it was shown.
 func (in *Inbound) typeSpoken(a *commands.Invocation) error {
-	w, err := in.opt.Store.Deferred(a.Ctx, a.Offered.Args)
-	if errors.Is(err, sessions.ErrUnknown) {
-		return a.AnswerPress("It was typed or dropped already.")
-	}
-	if err != nil {
+	w, found, err := in.offeredText(a, "It was typed or dropped already.")
+	if !found {
 		return err
 	}
-	w.Place = a.Event.Place // its chat may have another id by now
 	d, err := in.typeInput(a.Ctx, w.Event(), w.Said.Text, a.Session)
 	if d.Outcome == "" {
 		return err
