@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +17,7 @@ import (
 type console struct {
 	mu       sync.Mutex
 	list     []string
-	failures []failure // requests that got no answer
+	failures []failure // requests that got no answer, or that a server refused which is about to end
 	absences []absence
 	ignored  []string
 }
@@ -44,7 +45,7 @@ func (c *console) listen(ev any) {
 		text := ev.Entry.Text + " " + ev.Entry.URL
 		switch {
 		case ev.Entry.Level != log.EntryLevelError:
-		case strings.Contains(ev.Entry.Text, "net::ERR_"):
+		case strings.Contains(ev.Entry.Text, "net::ERR_"), strings.Contains(ev.Entry.Text, "status of 503"):
 			c.failures = append(c.failures, failure{time.UnixMicro(int64(ev.Entry.Timestamp.Float64() * 1000)), text})
 		default:
 			c.list = append(c.list, "log: "+text)
@@ -52,7 +53,8 @@ func (c *console) listen(ev any) {
 	}
 }
 
-// Away notes that the server was away: requests may fail then, but not at any other time.
+// Away notes that the server was away: requests may fail then, or be refused by a server that's
+// about to end, but not at any other time.
 func (b *Browser) Away(from, to time.Time) {
 	b.said.mu.Lock()
 	defer b.said.mu.Unlock()
@@ -74,16 +76,12 @@ func (c *console) check(t *testing.T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, text := range c.list {
-		expected := false
-		for _, part := range c.ignored {
-			expected = expected || strings.Contains(text, part)
-		}
-		if !expected {
+		if !c.isIgnored(text) {
 			t.Error(text)
 		}
 	}
 	for _, f := range c.failures {
-		expected := false
+		expected := c.isIgnored(f.text)
 		for _, a := range c.absences {
 			expected = expected || f.at.After(a.from) && f.at.Before(a.to)
 		}
@@ -91,4 +89,8 @@ func (c *console) check(t *testing.T) {
 			t.Errorf("at %v: %s", f.at, f.text)
 		}
 	}
+}
+
+func (c *console) isIgnored(text string) bool {
+	return slices.ContainsFunc(c.ignored, func(part string) bool { return strings.Contains(text, part) })
 }
