@@ -94,7 +94,7 @@ func (r *indexReader) lastRows(ctx context.Context, table int64, match string, f
 	find := r.finds[table]
 	if find == nil {
 		name := tableName(table)
-		find, err = r.conn.PrepareContext(ctx, fmt.Sprintf("SELECT rowid FROM %s WHERE %s MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?", name, name))
+		find, err = r.conn.PrepareContext(ctx, fmt.Sprintf("SELECT rowid FROM %s WHERE %s MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ? + 0", name, name))
 		if err != nil {
 			return nil, err
 		}

@@ -293,7 +293,7 @@ const sqlProgress = `SELECT l.head, ifnull(t.number, 0), ifnull(t.last_line, 0),
 	WHERE s.id = ?`
 
 const sqlTurns = `SELECT t.number, t.first_line, t.last_line, t.started_at, t.ended_at, t.status, t.failed
-	FROM sessions s JOIN turns t ON t.session = s.seq WHERE s.id = ? AND t.number >= ? AND NOT t.open ORDER BY t.number LIMIT ?`
+	FROM sessions s JOIN turns t ON t.session = s.seq WHERE s.id = ? AND t.number >= ? AND NOT t.open ORDER BY t.number LIMIT ? + 0`
 
 // Progress returns how far a session is: see adapters.Log.
 func (s *Store) Progress(ctx context.Context, id sessions.ID) (p adapters.LogProgress, err error) {

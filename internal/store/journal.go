@@ -18,7 +18,7 @@ const (
 	sqlAddUpdate = `INSERT INTO updates (adapter, key, kept_at, raw, tries, outcome) VALUES (?, ?, ?, ?, 0, '')
 	ON CONFLICT DO NOTHING`
 	sqlKeepUpdate     = sqlAddUpdate + ` RETURNING seq`
-	sqlWaitingUpdates = `SELECT seq, key, kept_at, raw, tries FROM updates WHERE adapter = ? AND outcome = '' AND seq > ? ORDER BY seq LIMIT ?`
+	sqlWaitingUpdates = `SELECT seq, key, kept_at, raw, tries FROM updates WHERE adapter = ? AND outcome = '' AND seq > ? ORDER BY seq LIMIT ? + 0`
 	sqlTryUpdate      = `UPDATE updates SET tries = ?3 WHERE seq = ?2 AND adapter = ?1 AND outcome = ''`
 	sqlSettleUpdate   = `UPDATE updates SET outcome = ?3, raw = CASE ?3 WHEN 'set aside' THEN raw ELSE x'' END
 	WHERE seq = ?2 AND adapter = ?1 AND outcome = ''`

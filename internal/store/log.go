@@ -231,9 +231,11 @@ const (
 	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0), t.status
 	FROM sessions s JOIN logs l ON l.session = s.seq LEFT JOIN turns t ON t.session = l.session AND t.number = l.turn
 	WHERE s.id = ?`
+	// SQLite prepares a statement anew whenever a LIMIT is bound that's a parameter alone, since the plan depends on it. Here it
+	// took half of a short read's time.
 	lineColumns  = `n, kind, text, at, author, origin, begins, tool, receipt`
-	sqlLinesFrom = `SELECT ` + lineColumns + ` FROM lines WHERE session = ? AND n >= ? ORDER BY n LIMIT ?`
-	sqlLinesLast = `SELECT ` + lineColumns + ` FROM lines WHERE session = ? ORDER BY n DESC LIMIT ?`
+	sqlLinesFrom = `SELECT ` + lineColumns + ` FROM lines WHERE session = ? AND n >= ? ORDER BY n LIMIT ? + 0`
+	sqlLinesLast = `SELECT ` + lineColumns + ` FROM lines WHERE session = ? ORDER BY n DESC LIMIT ? + 0`
 	sqlGaps      = `SELECT id, after, at_least, reason FROM gaps WHERE session = ? AND after BETWEEN ? AND ? AND id > ? ORDER BY after, id`
 )
 
@@ -496,7 +498,7 @@ const sqlTurnsWithin = `SELECT number, open, first, place, started_at, ended_at,
 			FROM sessions s JOIN turns t ON t.session = s.seq WHERE s.id = ?1 WINDOW before AS (ORDER BY t.number))
 		WHERE (first <= ?2 OR NOT open AND place <= ?2) AND (open OR place >= ?3)
 			AND (NOT ?5 OR NOT open AND (failed <> '' OR status > 0 OR ended_at - started_at >= ?6))
-		ORDER BY number %[1]s LIMIT ?4) t
+		ORDER BY number %[1]s LIMIT ?4 + 0) t
 	ORDER BY number %[1]s`
 
 // TurnsWithin returns the turns of a session of which something stands between the lines from …

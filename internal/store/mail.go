@@ -248,7 +248,7 @@ const (
 	sqlBells       = `SELECT bell FROM listeners WHERE session = ?1 OR (common AND ?1 = '')`
 	sqlAnyNotice   = `SELECT EXISTS (SELECT 1 FROM notices WHERE recipient = ?1 AND lease = 0) OR (?2 AND EXISTS (SELECT 1 FROM notices WHERE recipient = '' AND lease = 0))`
 	sqlTakeNotices = `UPDATE notices SET lease = ?1 WHERE seq IN (
-	SELECT seq FROM notices WHERE lease = 0 AND (recipient = ?2 OR (?3 AND recipient = '')) ORDER BY seq LIMIT ?4)
+	SELECT seq FROM notices WHERE lease = 0 AND (recipient = ?2 OR (?3 AND recipient = '')) ORDER BY seq LIMIT ?4 + 0)
 	RETURNING seq, recipient, at, sender, type, text, redelivered`
 	sqlDropNotices  = `DELETE FROM notices WHERE lease = ? AND seq <= ?`
 	sqlAddListener  = `INSERT INTO listeners (session, common, pid, started, bell) VALUES (?, ?, ?, ?, ?) RETURNING id`

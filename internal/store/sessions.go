@@ -268,7 +268,7 @@ const (
 	reason = excluded.reason, answer = excluded.answer, origin = excluded.origin,
 	opened_at = excluded.opened_at, closed_at = excluded.closed_at, open = excluded.open`
 	sqlAnsweredPrompts = `SELECT ` + promptColumns + ` FROM prompts
-	WHERE session = ? AND state = 'answered' AND closed_at BETWEEN ? AND ? ORDER BY closed_at DESC, seq DESC LIMIT ?`
+	WHERE session = ? AND state = 'answered' AND closed_at BETWEEN ? AND ? ORDER BY closed_at DESC, seq DESC LIMIT ? + 0`
 	sqlForgetPrompts = `DELETE FROM prompts WHERE NOT open AND closed_at < ?`
 )
 
