@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -67,8 +68,9 @@ func (x *Index) find(ctx context.Context, log Log, q WordQuery, limit int, ids [
 	defer func() { err = errors.Join(err, x.end(ctx, r)) }()
 	var waiting finderHeap
 	rows := map[int64]*tableRows{}
+	tails := newTailSample(q, x.tailLines)
 	for _, b := range blocks {
-		f := &blockFinder{block: b, indexReader: r, log: log, query: q, few: x.fewRows, page: limit, below: math.MaxInt64, at: b.newest}
+		f := &blockFinder{block: b, indexReader: r, log: log, query: q, tails: tails, few: x.fewRows, page: limit, below: b.last + b.shift + 1, at: b.newest}
 		if b.isMerged {
 			if rows[b.table] == nil {
 				rows[b.table] = &tableRows{}
@@ -106,59 +108,93 @@ type tableRows struct {
 // fewRows is how many rows of a table are few.
 const fewRows = 1000
 
-// blockFinder finds lines in a block, from the newest on.
+// blockFinder finds lines in a block, from the newest on: first among the last lines, while that pays, then by the table.
 type blockFinder struct {
 	block
 	*indexReader
 	log   Log
 	query WordQuery
+	tails *tailSample
 	rows  *tableRows // of its table; nil: it's alone there
 	few   int
-	page  int     // lines that are asked for at once
-	below int64   // number of the oldest row that was asked for
-	found []int64 // numbers of lines
-	isEnd bool    // there are no more than found
+	page  int             // lines that are asked for at once
+	below int64           // number of the oldest row that was looked at
+	asked bool            // the table was
+	lines []sessions.Line // that were read and are found
+	found []int64         // numbers of lines that may be
+	isEnd bool            // there are no more than those
 
 	hit *sessions.Line // the newest that wasn't returned; nil: it's not known yet
 	at  time.Time      // no line that's left is newer
 }
 
 // next finds the next hit. It's nil then if there's none.
-func (f *blockFinder) next(ctx context.Context) error {
+func (f *blockFinder) next(ctx context.Context) (err error) {
 	f.hit = nil
-	for {
-		if len(f.found) == 0 {
-			if f.isEnd {
-				return nil
-			}
-			if err := f.ask(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		n := f.found[0]
-		f.found = f.found[1:]
-		out, err := f.log.Read(ctx, f.session, n, 1)
+	for f.hit == nil && err == nil {
 		switch {
-		case errors.Is(err, sessions.ErrUnknown): // it's forgotten
-			f.found, f.isEnd = nil, true
+		case len(f.lines) > 0:
+			f.hit, f.at = &f.lines[0], f.lines[0].At
+			f.lines = f.lines[1:]
+		case len(f.found) > 0:
+			err = f.check(ctx)
+		case f.isEnd:
 			return nil
-		case err != nil:
-			return err
-		}
-		if len(out.Lines) == 1 && out.Lines[0].N == n && f.query.Matches(out.Lines[0].Text) {
-			f.hit, f.at = &out.Lines[0], out.Lines[0].At
-			return nil
+		case !f.asked && f.tails.pays():
+			err = f.readTail(ctx)
+		default:
+			f.asked = true
+			err = f.ask(ctx)
 		}
 	}
+	if errors.Is(err, sessions.ErrUnknown) { // it's forgotten
+		f.found, f.isEnd = nil, true
+		return nil
+	}
+	return err
+}
+
+// check reads the first line of those that may be found.
+func (f *blockFinder) check(ctx context.Context) error {
+	n := f.found[0]
+	f.found = f.found[1:]
+	out, err := f.log.Read(ctx, f.session, n, 1)
+	if err != nil {
+		return err
+	}
+	if len(out.Lines) == 1 && out.Lines[0].N == n {
+		isHit := f.query.Matches(out.Lines[0].Text)
+		if isHit {
+			f.lines = out.Lines
+		}
+		f.tails.countCheck(isHit)
+	}
+	return nil
+}
+
+// readTail reads the last lines that weren't looked at.
+func (f *blockFinder) readTail(ctx context.Context) error {
+	last := f.below - f.shift - 1
+	from := max(f.first, last-int64(f.tails.page)+1)
+	out, err := f.log.Read(ctx, f.session, from, int(last-from+1))
+	if err != nil {
+		return err
+	}
+	for _, l := range slices.Backward(out.Lines) {
+		if l.N <= last && f.tails.look(l.Text) {
+			f.lines = append(f.lines, l)
+		}
+	}
+	f.below, f.isEnd = from+f.shift, from == f.first
+	return nil
 }
 
 // ask asks the index for the next numbers of lines.
 func (f *blockFinder) ask(ctx context.Context) (err error) {
-	from, to := f.first+f.shift, min(f.below-1, f.last+f.shift)
+	from, to := f.first+f.shift, f.below-1
 	if f.rows != nil && !f.rows.isAsked {
 		f.rows.isAsked = true
-		if f.rows.rows, err = f.lastRows(ctx, f.table, f.query.match, 0, math.MaxInt64, f.few); err != nil {
+		if f.rows.rows, err = f.lastRows(ctx, f.table, f.tails.match(), 0, math.MaxInt64, f.few); err != nil {
 			return err
 		}
 		f.rows.isAll = len(f.rows.rows) < f.few
@@ -172,7 +208,7 @@ func (f *blockFinder) ask(ctx context.Context) (err error) {
 		}
 		return nil
 	}
-	rows, err := f.lastRows(ctx, f.table, f.query.match, from, to, f.page)
+	rows, err := f.lastRows(ctx, f.table, f.tails.match(), from, to, f.page)
 	if err != nil {
 		return err
 	}

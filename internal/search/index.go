@@ -54,6 +54,7 @@ type Index struct {
 	maxLen    int64 // lines of one table
 	mostSmall int
 	fewRows   int
+	tailLines int
 
 	writing sync.Mutex   // held while something is written, and taken before the others
 	files   sync.RWMutex // held to write while the files are made anew, else to read
@@ -71,7 +72,7 @@ type Index struct {
 // with secrets, how long a search takes would tell who may not see them whether a line has what they guess. One that can't be read, or is of another version, is made
 // anew.
 func OpenIndex(ctx context.Context, path string, log Log) (*Index, error) {
-	x := &Index{path: path, log: log, maxLen: tableLines, mostSmall: mostSmall, fewRows: fewRows, damaged: make(chan struct{}, 1)}
+	x := &Index{path: path, log: log, maxLen: tableLines, mostSmall: mostSmall, fewRows: fewRows, tailLines: tailLines, damaged: make(chan struct{}, 1)}
 	err := x.open(ctx)
 	if err != nil {
 		if err = x.remove(); err == nil {

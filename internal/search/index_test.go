@@ -74,7 +74,7 @@ func TestFindFindsWhatAComparisonFinds(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer func() { _ = x.Close() }()
-		x.maxLen, x.mostSmall, x.fewRows = 7, 3, 5
+		x.maxLen, x.mostSmall, x.fewRows, x.tailLines = 7, 3, 5, rapid.IntRange(0, 2).Draw(rt, "lines of a tail")
 		now := time.Unix(1e9, 0)
 		next := map[sessions.ID]int64{}
 		rt.Repeat(map[string]func(*rapid.T){

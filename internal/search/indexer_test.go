@@ -116,7 +116,7 @@ func (w *world) index(t *testing.T, path string) indexing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.maxLen, x.mostSmall, x.fewRows = 7, 3, 5
+	x.maxLen, x.mostSmall, x.fewRows, x.tailLines = 7, 3, 5, 1
 	w.feed = sessions.Feed{}
 	ix := &Indexer{Index: x, List: w.list, Logger: slog.New(slog.DiscardHandler)}
 	ix.Follow(&w.feed)

@@ -178,6 +178,7 @@ type WordQuery struct {
 type soughtText struct {
 	folded  string
 	isWhole bool
+	match   string // what FTS5 knows of it; empty: nothing
 }
 
 // maxQuery is how many letters a query may have.
@@ -207,7 +208,7 @@ func ParseQuery(text string) (WordQuery, error) {
 			if len(found) == 0 && strings.TrimSpace(t) == "" {
 				continue
 			}
-			q.texts = append(q.texts, soughtText{fold(t), isWhole})
+			q.texts = append(q.texts, soughtText{fold(t), isWhole, strings.Join(found, " ")})
 			terms = append(terms, found...)
 		}
 	}
