@@ -25,14 +25,15 @@ var ErrRunning = errors.New("the session has a poller already")
 // Options configure a PollingCoordinator. The zero value of a field means its
 // default, if one is given.
 type Options struct {
-	Cadence         time.Duration    // between two looks at the panes; 1 s
-	FocusCadence    time.Duration    // between two captures of a session somebody talks to; 200 ms
-	CaptureTimeout  time.Duration    // after which a capture is given up; 5 s
-	MaxCaptureLines int              // rows of history a capture may have; 5,000, at least 100
-	Marker          *Marker          // what ends a turn; nil: nothing does
-	Prompts         []*regexp.Regexp // what shells' prompts look like, see NewPrompts; none: they aren't recognised
-	Panicked        func()           // is told that a poller panicked and is begun anew; nil: nobody is
-	Hung            func()           // is told once of each time that looks, or captures of a pane, aren't answered; nil: nobody is
+	Cadence         time.Duration       // between two looks at the panes; 1 s
+	FocusCadence    time.Duration       // between two captures of a session somebody talks to; 200 ms
+	CaptureTimeout  time.Duration       // after which a capture is given up; 5 s
+	MaxCaptureLines int                 // rows of history a capture may have; 5,000, at least 100
+	Marker          *Marker             // what ends a turn; nil: nothing does
+	Prompts         []*regexp.Regexp    // what shells' prompts look like, see NewPrompts; none: they aren't recognised
+	Panicked        func()              // is told that a poller panicked and is begun anew; nil: nobody is
+	Hung            func()              // is told once of each time that looks, or captures of a pane, aren't answered; nil: nobody is
+	Looked          func(time.Duration) // is told how long each capture of a pane took, with the comparison of its rows; nil: nobody is
 	// WatchWrites watches a terminal by its path, so that sessions which somebody talks to or looks at are read as soon as
 	// their programs write. nil: nothing tells of writes.
 	WatchWrites func(tty string) (WriteWatch, error)
@@ -55,6 +56,9 @@ func (o Options) withDefaults() Options {
 	o.MaxCaptureLines = max(o.MaxCaptureLines, minCaptureLines)
 	if o.Panicked == nil {
 		o.Panicked = func() {}
+	}
+	if o.Looked == nil {
+		o.Looked = func(time.Duration) {}
 	}
 	if o.Hung == nil {
 		o.Hung = func() {}

@@ -260,11 +260,13 @@ func (p *OutputPoller) readSnapshot(ctx context.Context, win sessions.RowWindow,
 	return p.engine.Apply(&snap, asked, p.opt.get().MaxCaptureLines, tail, time.Now())
 }
 
-// noteTook adds to how long the last look took.
+// noteTook adds to how long the last look took, and tells of it.
 func (p *OutputPoller) noteTook(since time.Time) {
+	took := time.Since(since)
 	p.mu.Lock()
-	p.took += time.Since(since)
+	p.took += took
 	p.mu.Unlock()
+	p.opt.get().Looked(took)
 }
 
 func (p *OutputPoller) logTail(ctx context.Context, n int) ([]string, error) {

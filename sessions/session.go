@@ -44,6 +44,11 @@ const (
 	StateEnded    State = "ended"    // its pane is gone or it was closed
 )
 
+// States are all states that a session may have.
+func States() []State {
+	return []State{StateStarting, StateIdle, StateWorking, StateWaiting, StateError, StateEnded}
+}
+
 // ServerIdentity tells one run of a tmux server from the next: pane ids are
 // reused after a restart.
 type ServerIdentity struct {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +19,9 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/metrics"
+	"github.com/panebridge/panebridge/internal/search"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
@@ -225,6 +230,27 @@ func (d *daemon) otherParts() []api.HealthPart {
 		}
 	}
 	return all
+}
+
+// partStates are the states of all parts, for the metrics.
+func (d *daemon) partStates() []metrics.PartState {
+	var all []metrics.PartState
+	for _, p := range d.health.document().Parts {
+		all = append(all, metrics.PartState{Name: p.Name, State: string(p.State)})
+	}
+	return all
+}
+
+// diskUse is how much the database and the index take, and how much room there is beside them.
+func (d *daemon) diskUse() (use metrics.DiskUse, err error) {
+	for _, name := range slices.Concat(store.FileNames(statedir.DatabaseFile), search.FileNames(search.File)) {
+		if info, err := os.Stat(filepath.Join(d.opt.StateDir, name)); err == nil { // else it isn't there at the moment
+			use.Database += info.Size()
+		}
+	}
+	left, err := store.Room(d.opt.StateDir)
+	use.Left = int64(min(left, math.MaxInt64))
+	return use, err
 }
 
 // folderPart says what's wrong with the state folder; nil: nothing is.

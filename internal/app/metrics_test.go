@@ -91,6 +91,8 @@ func TestMetricsOfAPlatform(t *testing.T) {
 		`panebridge_call_wait_seconds_count{adapter="telegram",class="stream"} `,
 		`panebridge_call_duration_seconds_count{adapter="telegram",class="stream"} `,
 		`panebridge_call_wait_seconds_bucket{adapter="telegram",class="stream",le="600"} `,
+		`panebridge_sessions{state="ended"} 0`, `panebridge_part_state{part="store",state="ok"} 1`, `panebridge_part_state{part="tmux:`,
+		`panebridge_database_bytes `, `panebridge_disk_left_bytes `, `panebridge_capture_seconds_count `,
 	} {
 		if !strings.Contains(text, "\n"+want) {
 			t.Errorf("no %s", want)

@@ -137,7 +137,7 @@ func (d *daemon) build(ctx context.Context) error {
 		Cadence: tuning.Cadence, FocusCadence: tuning.FocusCadence,
 		CaptureTimeout: tuning.CaptureTimeout, MaxCaptureLines: tuning.MaxCaptureLines,
 		Marker: tuning.Marker, Prompts: prompts, WatchWrites: watchWrites,
-		Panicked: func() { d.metrics.CountPanic("poller") }, Hung: d.metrics.CountHang, Logger: log.With("component", "polling"),
+		Panicked: func() { d.metrics.CountPanic("poller") }, Hung: d.metrics.CountHang, Looked: d.metrics.ObserveCapture, Logger: log.With("component", "polling"),
 	})
 	if err := d.buildWatchers(prompts); err != nil { //nolint:contextcheck // what it makes outlives this call
 		return err
@@ -199,6 +199,7 @@ func (d *daemon) build(ctx context.Context) error {
 	d.metrics.CollectUsage(func(ctx context.Context) ([]sessions.UsageSum, error) { return d.store.Usage(ctx, "") }, d.manager.List)
 	d.metrics.CollectSearch(d.watchSearch().behind)
 	d.health = newHealthWatch(d.clients, d.store, d.salvaged, d.watchSearch(), d.coord.Cadence, d.otherParts, log.With("component", "store"))
+	d.metrics.CollectState(metrics.StateSources{Sessions: d.manager.List, Parts: d.partStates, Disk: d.diskUse})
 	d.forgetter = &forgetting.Forgetter{Manager: d.manager, Hub: d.hub, Store: d.store, Words: d.words, StateDir: d.opt.StateDir, KeepEnded: d.keepEnded, Logger: log}
 	uploads := &inbound.Uploads{StateDir: d.opt.StateDir, MaxFile: maxFileOf(d.config.Inbound)}
 	d.server, err = api.NewServer(api.Options{

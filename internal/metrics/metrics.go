@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -20,6 +21,7 @@ type Metrics struct {
 	turns    prometheus.Counter
 	ended    prometheus.Counter
 	hangs    prometheus.Counter
+	captures prometheus.Histogram
 	panics   *prometheus.CounterVec
 	calls    *callMetrics
 	redis    *prometheus.HistogramVec
@@ -47,7 +49,11 @@ func New(version string) *Metrics {
 	m.panics = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "panebridge", Name: "panics_total", Help: "Faults of panebridge's own that were contained, by the worker that was begun anew.",
 	}, []string{"worker"})
-	m.registry.MustRegister(m.lines, m.gaps, m.missing, m.turns, m.ended, m.hangs, m.panics, info,
+	m.captures = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Namespace: "panebridge", Name: "capture_seconds", Help: "How long captures of panes took, with the comparison of their rows.",
+		Buckets: []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10},
+	})
+	m.registry.MustRegister(m.captures, m.lines, m.gaps, m.missing, m.turns, m.ended, m.hangs, m.panics, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.calls, m.redis = newCallMetrics(m.registry), newRedisMetrics(m.registry)
 	return m
@@ -68,6 +74,9 @@ func (m *Metrics) CollectSearch(behind func() int64) {
 
 // CountPanic counts a worker that panicked and was begun anew.
 func (m *Metrics) CountPanic(worker string) { m.panics.WithLabelValues(worker).Inc() }
+
+// ObserveCapture counts a capture of a pane that took so long.
+func (m *Metrics) ObserveCapture(took time.Duration) { m.captures.Observe(took.Seconds()) }
 
 // CountHang counts that tmux left a look or a pane's captures without an answer.
 func (m *Metrics) CountHang() { m.hangs.Inc() }
