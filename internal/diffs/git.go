@@ -1,7 +1,6 @@
 package diffs
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -167,48 +166,30 @@ func (c *clone) names(ctx context.Context, in []string, args ...string) ([]strin
 	return strings.FieldsFunc(said, func(r rune) bool { return r == 0 }), nil
 }
 
-// bounded keeps so many bytes of what's written.
-type bounded struct {
-	text bytes.Buffer
-	most int
-	over func() // called once there's more; nil: the rest is dropped
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	room := max(0, b.most-b.text.Len())
-	b.text.Write(p[:min(room, len(p))])
-	if len(p) > room && b.over != nil {
-		b.over()
-	}
-	return len(p), nil
-}
-
 // runGit runs git, and returns what it prints, so much of it at most; errTooLong: there was more.
 func runGit(ctx context.Context, dir string, env []string, in string, most int, args ...string) (string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	tooLong := false
-	out := bounded{most: most, over: func() { tooLong = true; cancel() }}
-	complains := bounded{most: maxErrors}
+	out, complains := regular.NewBeginning(most, cancel), regular.NewBeginning(maxErrors, nil)
 	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, env, strings.NewReader(in), &out, &complains, endWithin
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, env, strings.NewReader(in), out, complains, endWithin
 	err := cmd.Run()
 	switch {
-	case tooLong:
-		return out.text.String(), errTooLong
+	case out.HasMore():
+		return out.String(), errTooLong
 	case errors.Is(err, exec.ErrNotFound):
 		return "", errors.New("git isn’t installed where panebridge runs")
 	case context.Cause(ctx) != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return "", fmt.Errorf("git took more than %d s", lookFor/time.Second)
 	case err != nil:
-		why := strings.TrimSpace(complains.text.String())
+		why := strings.TrimSpace(complains.String())
 		if why == "" {
 			why = err.Error()
 		}
 		first, _, _ := strings.Cut(why, "\n")
-		return out.text.String(), fmt.Errorf("git %s: %s", verbOf(args), first)
+		return out.String(), fmt.Errorf("git %s: %s", verbOf(args), first)
 	}
-	return out.text.String(), nil
+	return out.String(), nil
 }
 
 // verbOf is what git was to do.

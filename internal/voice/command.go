@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 const (
@@ -35,7 +37,7 @@ func (t *Transcriber) run(ctx context.Context, path string) (string, error) {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}
 	}
-	out, complaint := &boundedBuffer{most: maxAnswer}, &boundedBuffer{most: maxAnswer}
+	out, complaint := regular.NewBeginning(maxAnswer, nil), regular.NewBeginning(maxAnswer, nil)
 	cmd.Stdout, cmd.Stderr = out, complaint
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -48,32 +50,19 @@ func (t *Transcriber) run(ctx context.Context, path string) (string, error) {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
 		return "", fmt.Errorf("%s can't be run: is it installed?", args[0])
 	case err != nil:
-		if reason := complaint.lastLine(); reason != "" {
+		if reason := lastLine(complaint.String()); reason != "" {
 			return "", fmt.Errorf("%s failed: %s", args[0], reason)
 		}
 		return "", fmt.Errorf("%s failed: %w", args[0], err)
-	case out.isFull():
+	case out.HasMore():
 		return "", fmt.Errorf("%s wrote more than %d bytes", args[0], maxAnswer)
 	}
-	return string(out.kept), nil
+	return out.String(), nil
 }
 
-// boundedBuffer keeps the first bytes that are written to it, and drops the rest.
-type boundedBuffer struct {
-	kept []byte
-	most int
-}
-
-func (b *boundedBuffer) Write(p []byte) (int, error) {
-	b.kept = append(b.kept, p[:min(len(p), b.most-len(b.kept))]...)
-	return len(p), nil
-}
-
-func (b *boundedBuffer) isFull() bool { return len(b.kept) >= b.most }
-
-// lastLine is the last line that has something, cut.
-func (b *boundedBuffer) lastLine() string {
-	lines := strings.Split(strings.TrimSpace(string(b.kept)), "\n")
+// lastLine is the last line of a text that has something, cut.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
 	last := lines[len(lines)-1]
 	return oneLine(last[:min(len(last), maxReason)])
 }
