@@ -192,10 +192,13 @@ func (k *Clerk) ChatBeside(place adapters.Target) adapters.Target {
 
 // ReplyText answers an event with a text in Markdown.
 func (k *Clerk) ReplyText(ev intake.Event, key string, class qos.Class, text string, buttons ...[]adapters.Button) {
-	err := k.PostReply(ev, adapters.Post{
-		To: ev.Place, Elsewhere: k.ChatBeside(ev.Place), Key: key + " " + ev.Key, Class: class, ReplyTo: ev.Message, Text: text, Buttons: buttons,
-	})
-	if err != nil {
+	k.ReplyPost(ev, key, class, adapters.Post{Text: text, Buttons: buttons})
+}
+
+// ReplyPost answers an event with what a post shows: where, and of what class, is filled in.
+func (k *Clerk) ReplyPost(ev intake.Event, key string, class qos.Class, p adapters.Post) {
+	p.To, p.Elsewhere, p.Key, p.Class, p.ReplyTo = ev.Place, k.ChatBeside(ev.Place), key+" "+ev.Key, class, ev.Message
+	if err := k.PostReply(ev, p); err != nil {
 		k.Log.Warn("somebody couldn't be answered", "key", ev.Key, "target", ev.Place.String(), "err", err)
 	}
 }

@@ -32,8 +32,16 @@ func (in *Inbound) isVoice(s intake.Said) bool {
 }
 
 // typeVoice has what's said in a voice note typed, behind the message's text, and shows it. What was spoken is text, and no
-// command: where it could be read as one its speaker is asked. Where there's no text the session is given the file.
+// command: where it could be read as one, or would answer a program, its speaker is asked. Where there's no text the session is
+// given the file.
 func (in *Inbound) typeVoice(ctx context.Context, ev intake.Event, s intake.Said, to sessions.Session) (commands.EventResult, error) {
+	w, err := in.opt.Store.Deferred(ctx, spokenKey(ev))
+	switch {
+	case err == nil: // the event comes again: another transcription may say something else than what was shown
+		return in.askSpoken(ctx, ev, w, in.whyAsk(w.Said.Text, to))
+	case !errors.Is(err, sessions.ErrUnknown):
+		return commands.EventResult{}, fmt.Errorf("look for what was spoken: %w", err)
+	}
 	paths, problem, err := in.saveFiles(ctx, ev, s.Files, to)
 	if err != nil {
 		return commands.EventResult{}, err
@@ -46,26 +54,41 @@ func (in *Inbound) typeVoice(ctx context.Context, ev intake.Event, s intake.Said
 		return commands.EventResult{}, fmt.Errorf("transcribe a voice note: %w", err)
 	}
 	if err != nil {
-		in.Log.Info("a voice note isn't transcribed", "session", to.ID, "target", ev.Place.String(), "err", err)
-		in.ReplyText(ev, "voice", qos.Interactive, "Not transcribed: "+wording.Plain(err.Error())+". The session is given the recording.")
+		in.Log.Info("a voice note isn't transcribed", "session", to.ID, "target", ev.Place.String(), "err", in.Masked(err.Error()))
+		in.ReplyText(ev, "voice", qos.Interactive, "Not transcribed: "+wording.Plain(in.Masked(err.Error()))+". The session is given the recording.")
 		return in.typeInput(ctx, ev, withPaths(s.Text, paths), to)
 	}
 	text := strings.TrimSpace(s.Text + " " + said)
-	shown := "🎤 " + wording.Plain(in.Masked(text))
-	if !in.opt.Voice.Confirm && !isCommandLike(text, to) {
-		in.ReplyText(ev, "voice", qos.Interactive, shown)
-		d, err := in.typeInput(ctx, ev, text, to)
-		if err == nil && d.Outcome != "" {
+	if why := in.whyAsk(text, to); in.opt.Voice.Confirm || why != "" {
+		w = cards.NewDeferredText(ev, intake.Said{Text: text})
+		w.Key, w.EditKey, w.Session = spokenKey(ev), ev.Key, to.ID // a text that waits for something else may have the event's own
+		if err := in.opt.Store.PutDeferred(ctx, w); err != nil {
+			return commands.EventResult{}, fmt.Errorf("keep what was spoken: %w", err)
+		}
+		d, err := in.askSpoken(ctx, ev, w, why)
+		if err == nil {
 			in.removeRecording(paths[0])
 		}
 		return d, err
 	}
-	w := cards.NewDeferredText(ev, intake.Said{Text: text})
-	w.Session = to.ID
-	if err := in.opt.Store.PutDeferred(ctx, w); err != nil {
-		return commands.EventResult{}, fmt.Errorf("keep what was spoken: %w", err)
+	d, err := in.typeInput(ctx, ev, text, to)
+	if d.Outcome == "" {
+		return d, err
 	}
-	o := cards.Offer{Do: "type-spoken", Session: to.ID, Args: w.Key, Role: access.Operator, Person: ev.Person.ID, Single: true, Group: "spoken " + ev.Key}
+	if r, failed := in.opt.Sessions.Receipt(ctx, d.Outcome); failed == nil {
+		text = r.Text // of an event that comes again it's what was typed the first time
+	}
+	in.ReplyPost(ev, "voice", qos.Interactive, in.spokenPost(ev.Place, text, ""))
+	in.removeRecording(paths[0])
+	return d, err
+}
+
+// spokenKey is the key under which what was spoken waits for its button.
+func spokenKey(ev intake.Event) string { return "spoken " + ev.Key }
+
+// askSpoken shows what was spoken, and asks whether to type it; why says what it would do, as a sentence, "": be read.
+func (in *Inbound) askSpoken(ctx context.Context, ev intake.Event, w cards.DeferredText, why string) (commands.EventResult, error) {
+	o := cards.Offer{Do: "type-spoken", Session: w.Session, Args: w.Key, Role: access.Operator, Person: ev.Person.ID, Single: true, Group: w.Key}
 	send, err := in.MakeOffer(ctx, ev.Place, "Type it", o)
 	if err != nil {
 		return commands.EventResult{}, err
@@ -75,19 +98,47 @@ func (in *Inbound) typeVoice(ctx context.Context, ev intake.Event, s intake.Said
 	if err != nil {
 		return commands.EventResult{}, err
 	}
-	in.ReplyText(ev, "voice", qos.Interactive, shown, []adapters.Button{send, drop})
-	in.removeRecording(paths[0])
-	return commands.EventResult{Session: to.ID, Outcome: "asked"}, nil
+	p := in.spokenPost(ev.Place, w.Said.Text, why)
+	p.Buttons = [][]adapters.Button{{send, drop}}
+	in.ReplyPost(ev, "voice", qos.Interactive, p)
+	return commands.EventResult{Session: w.Session, Outcome: "asked"}, nil
 }
 
-// isCommandLike reports whether a program would do more with a text than read it: a shell with any, an agent with one that
-// begins with a sign of its own.
-func isCommandLike(text string, to sessions.Session) bool {
-	agent := to.Source.Program
-	if agent == "" {
-		agent = to.Agent
+// spokenPost shows what was spoken, all of it: where a message can't, in a file. why stands below it.
+func (in *Inbound) spokenPost(at adapters.Target, text, why string) adapters.Post {
+	text, shape := in.Masked(text), in.opt.Hub.Shape(at)
+	if why != "" {
+		why = "\n\n" + wording.Plain(why)
 	}
-	return agent == "" || agent == "shell" || strings.ContainsAny(text[:1], "/!#@:&>$\\")
+	if whole := spokenMark + wording.Plain(text) + why; shape.Len(whole) <= shape.MaxLen || len(text) > shape.MaxFile {
+		return adapters.Post{Text: whole}
+	}
+	return adapters.Post{Text: spokenMark + "What was spoken is in the file." + why, File: &adapters.File{Name: "spoken.txt", Data: []byte(text + "\n")}}
+}
+
+// spokenMark begins what shows a text that was spoken.
+const spokenMark = "🎤 "
+
+// whyAsk says what a spoken text would do but be read, as a sentence; "": nothing is known.
+func (in *Inbound) whyAsk(text string, to sessions.Session) string {
+	switch {
+	case in.AsksForLine(to.ID):
+		return "The program in this session asks for a line, and this would answer it."
+	case isShell(to):
+		return "A shell would run this as a command."
+	case strings.ContainsAny(text[:1], "/!#@:&>$\\"):
+		return "It begins with a sign that agents read as a command."
+	}
+	return ""
+}
+
+// isShell reports whether a session has no agent, as far as is known.
+func isShell(s sessions.Session) bool {
+	agent := s.Source.Program
+	if agent == "" {
+		agent = s.Agent
+	}
+	return agent == "" || agent == "shell"
 }
 
 // removeRecording removes a voice note that has become text.
@@ -107,7 +158,7 @@ func (in *Inbound) typeSpoken(a *commands.Invocation) error {
 	if d.Outcome == "" {
 		return err
 	}
-	return errors.Join(err, in.opt.Store.DropDeferred(a.Ctx, w.Key), a.ReplaceText("🎤 "+wording.Plain(in.Masked(w.Said.Text))))
+	return errors.Join(err, in.opt.Store.DropDeferred(a.Ctx, w.Key), a.ReplaceText(in.spokenPost(a.Event.Place, w.Said.Text, "").Text))
 }
 
 // dropSpoken forgets what was spoken.

@@ -3,11 +3,13 @@ package inbound_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
@@ -17,6 +19,7 @@ import (
 type speech struct {
 	heard map[string]string
 	calls int
+	hears func() (string, error) // if set, what it hears in whatever it's given
 }
 
 func (s *speech) transcribe(_ context.Context, path string) (string, error) {
@@ -24,6 +27,9 @@ func (s *speech) transcribe(_ context.Context, path string) (string, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return "", err
+	}
+	if s.hears != nil {
+		return s.hears()
 	}
 	if text, ok := s.heard[string(content)]; ok {
 		return text, nil
@@ -137,6 +143,127 @@ func TestWhoMayNotTypeIsNotListenedTo(t *testing.T) {
 		w.wantTyped()
 		if s.calls > 0 {
 			w.Errorf("%d recordings of a viewer were transcribed", s.calls)
+		}
+	})
+}
+
+// A note that waited for something else, for its session to be named or for its sender to say that it's still wanted, waits for
+// its button behind that, too.
+func TestWhatIsSpokenWaitsTwice(t *testing.T) {
+	inSpeech(t, true, func(w *world, s *speech, _ sessions.ID) {
+		ev := w.event(ann, intake.Said{Files: []intake.Attachment{voiceNote("a")}})
+		ev.At = ev.At.Add(-time.Hour)
+		w.do(ev)
+		w.press(ann, w.button(w.hub.take(), "Run"))
+		w.press(ann, w.button(w.hub.take(), "Type it"))
+		w.pass(10 * time.Second)
+		w.wantTyped("run the tests")
+		w.hub.take()
+
+		other := w.session("other")
+		if err := w.manager.Choose(other, sessions.Source{Program: "claude", Transcript: "/u", Conversation: "2"}); err != nil {
+			w.Fatal(err)
+		}
+		w.bind(other, group, true)
+		w.send("", voiceNote("c"))
+		w.press(ann, w.button(w.hub.take(), "agent"))
+		w.press(ann, w.button(w.hub.take(), "Type it"))
+		w.pass(10 * time.Second)
+		w.wantTyped("run the tests", "rm all files")
+		if s.calls != 2 {
+			w.Errorf("%d recordings were transcribed", s.calls)
+		}
+	})
+}
+
+// A transcriber that's asked again, since the daemon was killed at whatever step, may hear something else. What's shown, and
+// agreed to, is what's typed, once.
+func TestWhatIsShownOfSpeechIsWhatIsTyped(t *testing.T) {
+	for _, confirm := range []bool{false, true} {
+		for at, survived := 1, false; !survived && !t.Failed(); at++ {
+			inSpeech(t, confirm, func(w *world, s *speech, id sessions.ID) {
+				s.hears = func() (string, error) { return fmt.Sprintf("delete folder %d", s.calls), nil }
+				ev := w.event(ann, intake.Said{Files: []intake.Attachment{voiceNote("a")}})
+				w.process.mu.Lock()
+				w.process.steps, w.process.killAt = 0, at
+				w.process.mu.Unlock()
+				_ = w.in.Handle(w.Context(), ev)
+				w.pass(time.Minute)
+				survived = !w.process.killed()
+				begun := w.process.intent.Load() // it was being typed: then its speaker is told that nobody knows
+				w.restart()
+				if err := w.manager.Choose(id, sessions.Source{Program: "claude", Transcript: "/t", Conversation: "1"}); err != nil {
+					w.Fatal(err)
+				}
+				w.do(ev)
+				w.pass(time.Minute)
+				var shown []adapters.Post
+				for _, p := range w.hub.take() {
+					if strings.HasPrefix(p.Text, "🎤") {
+						shown = append(shown, p)
+					}
+				}
+				if len(shown) == 0 {
+					w.Fatalf("killed at step %d: nothing is shown", at)
+				}
+				first := strings.TrimPrefix(shown[0].Text, "🎤 ")
+				if confirm {
+					for _, p := range shown {
+						w.press(ann, w.button([]adapters.Post{p}, "Type it"))
+						w.pass(time.Minute)
+					}
+				}
+				for _, p := range shown {
+					if p.Text != shown[0].Text {
+						w.Errorf("killed at step %d: it shows %q", at, said(shown))
+					}
+				}
+				if typed := strings.Join(w.panes.typed(), "|"); typed != first && (!begun || confirm || typed != "" && typed != first+" (not submitted)") {
+					w.Errorf("killed at step %d: typed %q, shown %q", at, typed, first)
+				}
+			})
+		}
+	}
+}
+
+// All of what somebody is asked about can be read.
+func TestWhatIsSpokenIsShownWhole(t *testing.T) {
+	inSpeech(t, true, func(w *world, s *speech, _ sessions.ID) {
+		w.hub.maxFile = 1 << 20
+		text := strings.Repeat("and then *this*, ", 400) + "and delete it"
+		s.hears = func() (string, error) { return text, nil }
+		w.send("", voiceNote("a"))
+		posts := w.hub.take()
+		if len(posts) != 1 || posts[0].File == nil || string(posts[0].File.Data) != text+"\n" || !strings.Contains(posts[0].Text, "in the file") {
+			w.Fatalf("posts %q", said(posts))
+		}
+		w.press(ann, w.button(posts, "Type it"))
+		w.pass(10 * time.Second)
+		w.wantTyped(text)
+	})
+}
+
+// Where a program asks for a line, whether it may go on say, what's spoken would be its answer: its speaker is asked.
+func TestWhatIsSpokenAnswersNoProgramByItself(t *testing.T) {
+	inSpeech(t, false, func(w *world, s *speech, id sessions.ID) {
+		s.hears = func() (string, error) { return "yes", nil }
+		p := w.question("pr_line", sessions.Dialog{Kind: sessions.PromptLine, Title: "Overwrite? [y/n]"})
+		w.hub.take()
+		w.send("", voiceNote("a"))
+		posts := w.hub.take()
+		w.wantSaid(said(posts), "asks for a line, and this would answer it")
+		w.button(posts, "Type it")
+		w.wantTyped()
+		w.close(p, "it was answered")
+		w.hub.take()
+		for _, answer := range []string{"1", "yes", "#1"} { // with a dialog open it waits, as any text does
+			s.hears = func() (string, error) { return answer, nil }
+			w.question("pr_"+answer, permission())
+			w.hub.take()
+			w.send("", voiceNote("a"))
+			if w.hub.take(); len(w.asks.Took()) > 0 {
+				w.Errorf("%q has answered a question", answer)
+			}
 		}
 	})
 }

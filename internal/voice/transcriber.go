@@ -45,6 +45,7 @@ var (
 	ErrBusy     = errors.New("others are being transcribed; send it again in a minute")
 	ErrTooLarge = errors.New("the recording is too large to be transcribed")
 	ErrEmpty    = errors.New("nothing was understood")
+	ErrTooLong  = fmt.Errorf("it says more than the %d bytes that are typed of a recording", maxText)
 )
 
 // Transcriber makes text of speech. It's safe for concurrent use.
@@ -111,8 +112,11 @@ func (t *Transcriber) Transcribe(ctx context.Context, path string) (string, erro
 		}
 		return "", err
 	}
-	if text = oneLine(text); text == "" {
+	switch text = oneLine(text); {
+	case text == "":
 		return "", ErrEmpty
+	case len(text) > maxText: // a part of what was said may mean something else
+		return "", ErrTooLong
 	}
 	return text, nil
 }
@@ -134,15 +138,7 @@ func oneLine(text string) string {
 		}
 		return r
 	}, text)
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > maxText {
-		cut := maxText
-		for !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut]
-	}
-	return text
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // readBounded reads at most maxAnswer bytes.

@@ -207,6 +207,7 @@ func TestWhatFailsIsSaid(t *testing.T) {
 		"one that hangs":           {voice.Options{Command: []string{script(t, "sleep 100 & sleep 100")}, Within: 300 * time.Millisecond}, path, "took longer than 300ms"},
 		"one that writes on":       {voice.Options{Command: []string{script(t, "yes")}, Within: 500 * time.Millisecond}, path, "took longer than 500ms"},
 		"one that wrote too much":  {voice.Options{Command: []string{script(t, "head -c 2000000 /dev/zero | tr '\\0' a")}}, path, "wrote more than"},
+		"more than is typed":       {voice.Options{Command: []string{script(t, "head -c 10001 /dev/zero | tr '\\0' a")}}, path, "more than the 10000 bytes"},
 		"one that wrote blanks":    {voice.Options{Command: []string{script(t, "echo; echo ' '")}}, path, "nothing was understood"},
 		"a recording that's gone":  {voice.Options{Command: []string{"cat"}}, filepath.Join(folder, "none"), "no such file"},
 		"a key in what it answers": {voice.Options{URL: serve(t, &standIn{tb: t, key: "x"}), KeyFile: keyFile(t, "sk-secret"), Model: "m"}, path, "refused the key"},
