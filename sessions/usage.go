@@ -14,9 +14,14 @@ type Tokens struct {
 	Output     int64 `json:"output"`      // written, reasoning included
 }
 
-// Plus is the sum of both.
+// MaxTokens is how many tokens of a kind are counted at most, of an answer and in sums: programs may say any number, and a
+// sum that doesn't fit 64 bits would be none.
+const MaxTokens = 1 << 50
+
+// Plus is the sum of both, of each kind MaxTokens at most.
 func (t Tokens) Plus(o Tokens) Tokens {
-	return Tokens{t.Input + o.Input, t.CacheRead + o.CacheRead, t.CacheWrite + o.CacheWrite, t.Output + o.Output}
+	sum := func(a, b int64) int64 { return min(a, MaxTokens) + min(b, MaxTokens-min(a, MaxTokens)) }
+	return Tokens{sum(t.Input, o.Input), sum(t.CacheRead, o.CacheRead), sum(t.CacheWrite, o.CacheWrite), sum(t.Output, o.Output)}
 }
 
 // Minus is what's more than in o, of each kind.

@@ -13,6 +13,9 @@ import (
 func (w *world) limited(id sessions.ID, d time.Duration) (until string) {
 	w.Helper()
 	now := time.Now()
+	if err := w.manager.Choose(id, sessions.Source{Program: "claude", Transcript: "/t/" + string(id), Conversation: "1"}); err != nil {
+		w.Fatal(err)
+	}
 	w.manager.Output(sessions.OutputEvent{Session: id, State: sessions.StateError, Reason: "its last turn failed: You've hit your limit", Usage: &sessions.Usage{
 		Agent: "claude", Tokens: sessions.Tokens{Input: 1200, Output: 300}, CostUSD: 0.25, Context: &sessions.ContextUse{Used: 50_000, Window: 200_000},
 		Limit: &sessions.UsageLimit{At: now, Until: now.Add(d)},

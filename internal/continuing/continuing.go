@@ -186,11 +186,13 @@ func (c *Continuer) Schedule(ctx context.Context, id sessions.ID, author, name s
 		return sessions.Continuation{}, fmt.Errorf("%s: %w", s.Name, sessions.ErrEnded)
 	case l == nil:
 		return sessions.Continuation{}, sessions.Refuse("no limit of %s is known that's still to pass", s.Name)
+	case s.Usage.Agent != "" && s.Source.Program != s.Usage.Agent:
+		return sessions.Continuation{}, sessions.Refuse("%s, whose limit it is, isn't in %s any more", s.Usage.Agent, s.Name)
 	case l.Until.IsZero():
 		return sessions.Continuation{}, sessions.Refuse("the agent in %s didn't say until when its limit holds", s.Name)
 	}
 	one := sessions.Continuation{
-		Session: s.ID, Due: dueOf(*l), LimitAt: l.At, Turn: s.Turn.Number, Text: c.opt.Text(), Author: author, Name: name, CreatedAt: now,
+		Session: s.ID, Due: dueOf(*l), LimitAt: l.At, Turn: s.Turn.Number, Agent: s.Usage.Agent, Conversation: s.Source.Conversation, Text: c.opt.Text(), Author: author, Name: name, CreatedAt: now,
 	}
 	if err := c.opt.Store.PutContinuation(ctx, one); err != nil {
 		return sessions.Continuation{}, fmt.Errorf("store that %s goes on by itself: %w", s.Name, err)
@@ -320,12 +322,17 @@ func (c *Continuer) lookAtOne(ctx context.Context, id sessions.ID, now time.Time
 // whyNot says why a session doesn't go on by itself; "": nothing speaks against it yet.
 func (c *Continuer) whyNot(s sessions.Session, one sessions.Continuation, now time.Time) string {
 	due := !now.Before(one.Due)
+	of := s.Source.Conversation
 	_, asks := c.opt.Sessions.PromptOf(s.ID)
 	switch {
 	case s.Turn.Number != one.Turn || c.hasSpoken(one) || len(c.opt.Sessions.Waiting(s.ID)) > 0:
 		return "somebody has written to it meanwhile"
 	case s.Usage == nil || s.Usage.Limit == nil:
 		return "its agent has answered meanwhile"
+	case one.Conversation != "" && of != "" && of != one.Conversation:
+		return "its agent has begun another conversation"
+	case due && one.Agent != "" && s.Source.Program != one.Agent && s.State != sessions.StateStarting: // a shell would run it
+		return one.Agent + " isn't there any more"
 	case due && (asks || s.State == sessions.StateWaiting):
 		return "a question is open, which is to be answered first"
 	case due && (s.Turn.Open || s.State == sessions.StateWorking):

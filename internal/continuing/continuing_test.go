@@ -47,11 +47,16 @@ func newHouse(tb testing.TB) *house {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = db.Close() })
-	h := &house{store: db, session: sessions.Session{ID: id, Name: "api", State: sessions.StateIdle, Turn: sessions.Turn{Number: 3}, CreatedAt: time.Now()}}
+	h := &house{store: db, session: sessions.Session{ID: id, Name: "api", State: sessions.StateIdle, Turn: sessions.Turn{Number: 3}, CreatedAt: time.Now(), Source: claudes("1")}}
 	if err := h.store.PutSession(context.Background(), h.session); err != nil {
 		tb.Fatal(err)
 	}
 	return h
+}
+
+// claudes is the source of text while claude has a conversation.
+func claudes(conversation string) sessions.Source {
+	return sessions.Source{Program: "claude", Transcript: "/t/" + conversation, Conversation: conversation}
 }
 
 func (h *house) Get(string) (sessions.Session, error) {
@@ -83,6 +88,9 @@ func (h *house) Input(ctx context.Context, _ sessions.ID, req sessions.InputRequ
 	}
 	h.step("before the input")
 	h.mu.Lock()
+	if h.session.Source != claudes("1") {
+		h.wrong = fmt.Sprintf("%q was sent to %+v", req.Text, h.session.Source)
+	}
 	r := &sessions.Receipt{
 		ID: fmt.Sprintf("in_%012d", len(h.queue)), Session: id, Text: req.Text, Submit: true, Author: req.Author, Key: req.Key,
 		State: sessions.ReceiptStored, CreatedAt: time.Now(), UpdatedAt: time.Now(),
@@ -153,8 +161,8 @@ func (h *house) typeNext() {
 		if r.Final() {
 			continue
 		}
-		if h.asks || h.half {
-			r.State, r.Reason = sessions.ReceiptHeld, "a dialog is open, or something half-typed stands there"
+		if h.asks || h.half || h.session.Source.Program == "" {
+			r.State, r.Reason = sessions.ReceiptHeld, "a dialog is open, something half-typed stands there, or its agent has ended"
 			return
 		}
 		if h.session.Turn.Open && r.Key != "" {
@@ -170,7 +178,7 @@ func (h *house) typeNext() {
 
 func (h *house) limit(until time.Time) {
 	h.change(func() {
-		h.session.Usage = &sessions.Usage{Limit: &sessions.UsageLimit{At: time.Now(), Until: until}}
+		h.session.Usage = &sessions.Usage{Agent: "claude", Limit: &sessions.UsageLimit{At: time.Now(), Until: until}}
 		h.session.Turn.Open, h.session.State = false, sessions.StateError // its turn has failed
 	})
 }
@@ -223,7 +231,7 @@ type deed struct {
 func TestASessionGoesOnOnce(t *testing.T) {
 	deeds := rapid.Custom(func(rt *rapid.T) deed {
 		return deed{
-			rapid.SampledFrom([]string{"wait", "wait", "wait long", "restart", "kill at", "dialog", "half", "speak", "terminal", "answered", "cancel", "type", "type"}).Draw(rt, "what"),
+			rapid.SampledFrom([]string{"wait", "wait", "wait long", "restart", "kill at", "dialog", "half", "speak", "terminal", "answered", "cancel", "type", "type", "agent ends", "agent begins"}).Draw(rt, "what"),
 			rapid.IntRange(0, 7200).Draw(rt, "n"),
 		}
 	})
@@ -330,6 +338,12 @@ func (p *player) do(one deed) {
 	case "answered":
 		p.spoke = p.spoke || !p.sent()
 		h.change(func() { h.session.Usage = &sessions.Usage{} })
+	case "agent ends": // a shell has its place
+		p.hindered = true
+		h.change(func() { h.session.Source = sessions.Source{} })
+	case "agent begins": // and goes on with its conversation, or with another
+		p.hindered = true
+		h.change(func() { h.session.Source = claudes(fmt.Sprint(1 + one.n%2)) })
 	case "cancel":
 		if _, err := p.d.c.Cancel(p.Context(), id); err == nil {
 			p.taken = true
@@ -434,6 +448,11 @@ func TestWhatCanBeScheduled(t *testing.T) {
 			t.Errorf("without a time: %v", err)
 		}
 		h.limit(time.Now().Add(time.Minute))
+		h.session.Source = sessions.Source{}
+		if _, err := d.c.Schedule(t.Context(), id, "cli", ""); !errors.Is(err, sessions.ErrConflict) {
+			t.Errorf("without its agent: %v", err)
+		}
+		h.session.Source = claudes("1")
 		one, err := d.c.Schedule(t.Context(), id, "cli", "")
 		again, err2 := d.c.Schedule(t.Context(), id, "web", "")
 		if err != nil || err2 != nil || one != again {

@@ -23,16 +23,17 @@ const (
 	sqlCountAnswer = `INSERT INTO usage_counted (key, day) VALUES (?, ?) ON CONFLICT DO NOTHING`
 	sqlForgetCount = `DELETE FROM usage_counted WHERE day < ?`
 	sqlAddUsage    = `INSERT INTO usage (session, day, agent, input, cache_read, cache_write, output, cost_usd, answers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-	ON CONFLICT DO UPDATE SET input = input + excluded.input, cache_read = cache_read + excluded.cache_read,
-	cache_write = cache_write + excluded.cache_write, output = output + excluded.output,
-	cost_usd = cost_usd + excluded.cost_usd, answers = answers + excluded.answers`
-	sqlSumUsage    = `SELECT ifnull(sum(input), 0), ifnull(sum(cache_read), 0), ifnull(sum(cache_write), 0), ifnull(sum(output), 0), ifnull(sum(cost_usd), 0) FROM usage WHERE session = ?`
+	` + sqlAddUp
+	sqlSumUsage = `SELECT ifnull(min(sum(input), 1 << 50), 0), ifnull(min(sum(cache_read), 1 << 50), 0), ifnull(min(sum(cache_write), 1 << 50), 0), ifnull(min(sum(output), 1 << 50), 0),
+	ifnull(sum(cost_usd), 0) FROM usage WHERE session = ?`
 	sqlPutUsageNow = `INSERT INTO usage_now (session, usage) VALUES (?, ?) ON CONFLICT DO UPDATE SET usage = excluded.usage`
 	// What a session used on a day stays, without saying which it was.
 	sqlKeepDays = `INSERT INTO usage (session, day, agent, input, cache_read, cache_write, output, cost_usd, answers)
 	SELECT '', day, agent, input, cache_read, cache_write, output, cost_usd, answers FROM usage WHERE session = ? AND session <> ''
-	ON CONFLICT DO UPDATE SET input = input + excluded.input, cache_read = cache_read + excluded.cache_read,
-	cache_write = cache_write + excluded.cache_write, output = output + excluded.output,
+	` + sqlAddUp
+	// Each stays within sessions.MaxTokens: a sum that doesn't fit 64 bits couldn't be read any more. Of 8,000 days it does.
+	sqlAddUp = `ON CONFLICT DO UPDATE SET input = min(input + excluded.input, 1 << 50), cache_read = min(cache_read + excluded.cache_read, 1 << 50),
+	cache_write = min(cache_write + excluded.cache_write, 1 << 50), output = min(output + excluded.output, 1 << 50),
 	cost_usd = cost_usd + excluded.cost_usd, answers = answers + excluded.answers`
 )
 

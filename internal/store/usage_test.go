@@ -70,7 +70,7 @@ func TestUsageIsCountedOnce(t *testing.T) {
 			for range rapid.IntRange(0, 4).Draw(rt, "answers") {
 				one := sessions.Spending{
 					Key: fmt.Sprint("answer ", rapid.IntRange(0, 25).Draw(rt, "key")), At: begin.Add(time.Duration(rapid.IntRange(0, 72*60).Draw(rt, "minutes")) * time.Minute),
-					Tokens:  sessions.Tokens{Input: rapid.Int64Range(0, 1000).Draw(rt, "input"), CacheRead: 5, Output: rapid.Int64Range(0, 100).Draw(rt, "output")},
+					Tokens:  sessions.Tokens{Input: rapid.OneOf(rapid.Int64Range(0, 1000), rapid.Just(int64(sessions.MaxTokens))).Draw(rt, "input"), CacheRead: 5, Output: rapid.Int64Range(0, 100).Draw(rt, "output")},
 					CostUSD: float64(rapid.IntRange(0, 8).Draw(rt, "quarters")) / 4,
 				}
 				b.Spent = append(b.Spent, one)
@@ -141,5 +141,41 @@ func TestUsageSinceADay(t *testing.T) {
 	var n int
 	if err := s.write.conn.QueryRowContext(t.Context(), "SELECT count(*) FROM usage_counted").Scan(&n); err != nil || n != 0 {
 		t.Errorf("%d answers are known to be counted, %v", n, err)
+	}
+}
+
+// However many tokens programs say they've used, what was used can be counted, read again, and kept beyond its session.
+func TestAbsurdUsageIsCounted(t *testing.T) {
+	path := dbPath(t)
+	s := mustOpen(t, path, Options{})
+	mustPut(t, s, "pb_1", "pb_2")
+	begin, key := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), 0
+	for _, id := range []sessions.ID{"pb_1", "pb_2"} {
+		b := polling.Batch{Session: id, Usage: &sessions.Usage{Agent: "claude"}}
+		for range 10_000 {
+			key++
+			b.Spent = append(b.Spent, sessions.Spending{Key: fmt.Sprint(key), At: begin.AddDate(0, 0, key%3), Tokens: sessions.Tokens{Input: sessions.MaxTokens, Output: 1}})
+		}
+		done, err := s.Append(t.Context(), b)
+		if want := (sessions.Tokens{Input: sessions.MaxTokens, Output: 10_000}); err != nil || done.Usage.Tokens != want {
+			t.Fatalf("%+v, %v", done.Usage, err)
+		}
+	}
+	for _, id := range []sessions.ID{"pb_1", "pb_2"} {
+		if err := s.DropSession(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := mustOpen(t, path, Options{}).Usage(t.Context(), "")
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for _, u := range sessions.SumUsage(all, sessions.ByAgent) {
+		if u.Tokens.Input != sessions.MaxTokens || u.Tokens.Output != 20_000 {
+			t.Errorf("%+v", u)
+		}
 	}
 }

@@ -140,6 +140,8 @@ func newObserver(w *Watchers, s sessions.Session, profile string, blob []byte) (
 			w.opt.Logger.Warn("a transcript can't be read on", "session", s.ID, "path", k.Ref.Path, "err", err)
 		}
 		o.chooseSource(o.program.sourceRead(*k.Ref))
+	} else {
+		o.chooseSource(sessions.Source{Program: p.Name()})
 	}
 	o.publishNews(0)
 	return o, nil

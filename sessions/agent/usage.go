@@ -78,6 +78,9 @@ func (u *usageState) setLimit(l sessions.UsageLimit, now time.Time) {
 	if l.At.IsZero() || l.At.After(now) {
 		l.At = now
 	}
+	if l.Until.Sub(now) > transcript.MaxLimit { // the record is from a time that hasn't come
+		l.Until = time.Time{}
+	}
 	said := l.Until
 	for _, w := range u.Windows {
 		if w.UsedPercent >= 100 && w.ResetsAt.After(l.At) && w.ResetsAt.After(l.Until) && (said.IsZero() || w.ResetsAt.Before(said.Add(time.Minute))) {

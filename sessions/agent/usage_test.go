@@ -148,4 +148,8 @@ func TestALimitLastsAsItsWindow(t *testing.T) {
 	if want := now.Add(30 * time.Minute); !u.Limit.Until.Equal(want) {
 		t.Errorf("of another limit until %s, want %s", u.Limit.Until, want)
 	}
+	u.setLimit(sessions.UsageLimit{At: now.AddDate(100, 0, 0), Until: now.AddDate(100, 0, 1)}, now)
+	if u.Limit.Until.After(now.AddDate(2, 0, 0)) || !u.Limit.At.Equal(now) {
+		t.Errorf("of a record from a time to come: %+v", u.Limit)
+	}
 }

@@ -44,6 +44,18 @@ func timeOf(v gjson.Result) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
+	return believable(at)
+}
+
+// maxEpoch is the latest time that's believed, seconds since 1970: the year 2286.
+const maxEpoch = 1e10
+
+// believable is a time, or zero if it's before 1970 or behind the year 2286: no record was written then, and what's
+// reckoned from it may be in a year that can't be stored.
+func believable(at time.Time) time.Time {
+	if s := at.Unix(); s <= 0 || s >= maxEpoch {
+		return time.Time{}
+	}
 	return at
 }
 
@@ -52,7 +64,7 @@ func millis(v gjson.Result) time.Time {
 	if v.Type != gjson.Number || v.Num <= 0 {
 		return time.Time{}
 	}
-	return time.UnixMilli(v.Int()).UTC()
+	return believable(time.UnixMilli(v.Int()).UTC())
 }
 
 // firstString returns the text of an object's first key if that's it, as with

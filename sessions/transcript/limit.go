@@ -29,14 +29,15 @@ var (
 	limitClock   = regexp.MustCompile(`(?i)\b(?:resets?|resets? at|try again at|again at) +(?:at +|on +)?` +
 		`(?:(?:(mon|tue|wed|thu|fri|sat|sun)[a-z]*|([a-z]{3,9})\.? +(\d{1,2})(?:st|nd|rd|th)?(?:, *| +)?(\d{4})?),? *(?:at +)?)?` +
 		`(?:(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\b|(\d{1,2}):(\d{2})\b)\.?(?: +\(([A-Za-z0-9_+/-]{1,60})\))?`)
-	limitIn = regexp.MustCompile(`(?i)\b(?:try again|resets?) in +(less than a minute|(?:(\d+) ?d(?:ays?)?)?[ ,]*(?:(\d+) ?h(?:ours?)?)?[ ,]*(?:(\d+) ?m(?:in(?:ute)?s?)?)?[ ,]*(?:(\d+) ?s(?:ec(?:ond)?s?)?)?)`)
+	limitIn   = regexp.MustCompile(`(?i)\b(?:try again|resets?) in +(less than a minute|(?:[0-9.]+ ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|ms|m|seconds?|secs?|s)[ ,]*(?:and +)?)+)`)
+	limitPart = regexp.MustCompile(`(?i)(\d{1,8})(?:\.(\d+))? ?(ms|[dhms])`)
 )
 
 const (
 	// maxLimitText is how much of a failure is looked at, bytes: they're a line or two.
 	maxLimitText = 500
-	// maxLimit is for how long a limit is believed at most.
-	maxLimit = 400 * 24 * time.Hour
+	// MaxLimit is for how long a limit is believed at most.
+	MaxLimit = 400 * 24 * time.Hour
 )
 
 // readLimit reads of what an agent program says of a failure whether an account has used all that it
@@ -52,7 +53,7 @@ func readLimit(said string, at time.Time, zone *time.Location) *sessions.UsageLi
 		return l
 	}
 	until := limitUntil(said, at, zone)
-	if until.After(at) && until.Before(at.Add(maxLimit)) {
+	if until.After(at) && until.Before(at.Add(MaxLimit)) {
 		l.Until = until.UTC()
 	}
 	return l
@@ -71,10 +72,26 @@ func limitUntil(said string, at time.Time, zone *time.Location) time.Time {
 		if strings.EqualFold(m[1], "less than a minute") {
 			return at.Add(time.Minute)
 		}
-		days, hours, minutes, seconds := number(m[2]), number(m[3]), number(m[4]), number(m[5])
-		return at.Add(time.Duration(days)*24*time.Hour + time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute + time.Duration(seconds)*time.Second)
+		return at.Add(spanOf(m[1]))
 	}
 	return time.Time{}
+}
+
+// spanOf is how long it is that a text says, as "2 hours 5 minutes" and "6m0.5s"; a part of a second is another one.
+func spanOf(text string) (d time.Duration) {
+	units := map[string]time.Duration{"d": 24 * time.Hour, "h": time.Hour, "m": time.Minute, "s": time.Second}
+	for _, m := range limitPart.FindAllStringSubmatch(text, -1) {
+		unit, n := units[strings.ToLower(m[3])], 0
+		if unit == 0 { // milliseconds
+			unit, n = time.Second, 1
+		} else if n, _ = strconv.Atoi(m[1]); unit == time.Second && strings.Trim(m[2], "0") != "" {
+			n++
+		}
+		if d += min(time.Duration(n), MaxLimit/unit+1) * unit; d > MaxLimit {
+			return d
+		}
+	}
+	return d
 }
 
 // number is a number of a few digits; 0: it's none, or has too many.
@@ -133,10 +150,16 @@ func monthOf(word string) time.Month {
 }
 
 // nextClock is the first time behind at when clocks of a zone show an hour and a minute, on a day that
-// fits; zero: there's none within maxLimit. Where clocks are put forward past it, it's when that's done.
+// fits; zero: there's none within MaxLimit. Where clocks are put forward past it, it's when that's done; in that minute,
+// it's the minute's end.
 func nextClock(at time.Time, zone *time.Location, hour, minute int, fits func(day time.Time) bool) time.Time {
-	year, month, day := at.In(zone).Date()
-	for n := range int(maxLimit / (24 * time.Hour)) {
+	now := at.In(zone)
+	year, month, day := now.Date()
+	// Programs cut seconds off: what's said in that very minute is over with it, and not a day later.
+	if now.Hour() == hour && now.Minute() == minute && fits(time.Date(year, month, day, 12, 0, 0, 0, time.UTC)) {
+		return at.Truncate(time.Minute).Add(time.Minute)
+	}
+	for n := range int(MaxLimit / (24 * time.Hour)) {
 		noon := time.Date(year, month, day+n, 12, 0, 0, 0, time.UTC)
 		if !fits(noon) {
 			continue

@@ -48,6 +48,12 @@ func TestLimitsAsProgramsSayThem(t *testing.T) {
 		"You've hit your usage limit. Try again in 3 days 2 hours 5 minutes.":                                                    "2026-12-03T11:25:00Z",
 		"You've hit your usage limit. Try again in less than a minute.":                                                          "2026-11-30T09:21:00Z",
 		"You've hit your usage limit. Try again in 1 minute 5 seconds.":                                                          "2026-11-30T09:21:05Z",
+		"You've hit your usage limit. Try again in 86400 seconds.":                                                               "2026-12-01T09:20:00Z",
+		"You've hit your usage limit. Try again in 9999999 days.":                                                                "unknown",
+		"Rate limit reached for gpt-5 in organization org-1 on tokens per min (TPM): Limit 30000. Please try again in 1.898s.":   "2026-11-30T09:20:02Z",
+		"Rate limit reached for gpt-5 in organization org-1 on requests per min (RPM): Limit 3. Please try again in 6m0s.":       "2026-11-30T09:26:00Z",
+		"Rate limit reached for gpt-5 in organization org-1 on requests per min (RPM): Limit 3. Please try again in 20ms.":       "2026-11-30T09:20:01Z",
+		"5-hour limit reached ∙ resets 10:20am":                                                                                  "2026-11-30T09:21:00Z",
 		"You've hit your usage limit. Try again later.":                                                                          "unknown",
 		"You've hit your usage limit. Try again at 25:61.":                                                                       "unknown",
 		// These say something else.
@@ -74,7 +80,8 @@ func TestLimitsAsProgramsSayThem(t *testing.T) {
 }
 
 // A time of day is the first one behind the present, whatever the clocks do: as somebody finds it who looks at
-// one minute after the other. Where clocks are put forward past it, it's when that's done.
+// one minute after the other. Where clocks are put forward past it, it's when that's done; and in that very minute it's the
+// minute's end, since programs cut the seconds off.
 func TestTimesOfDayOverDaylightSaving(t *testing.T) {
 	zones := []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "UTC", "America/Santiago"}
 	days := []time.Time{
@@ -104,6 +111,9 @@ func TestTimesOfDayOverDaylightSaving(t *testing.T) {
 func nextByLooking(at time.Time, zone *time.Location, hour, minute int) time.Time {
 	wanted := 60*hour + minute
 	last := at.In(zone)
+	if 60*last.Hour()+last.Minute() == wanted {
+		return at.Truncate(time.Minute).Add(time.Minute)
+	}
 	for t := at.Truncate(time.Minute).Add(time.Minute); ; t = t.Add(time.Minute) {
 		now := t.In(zone)
 		was, is := 60*last.Hour()+last.Minute(), 60*now.Hour()+now.Minute()
@@ -192,13 +202,28 @@ func TestOnlyAProgramsOwnRecordIsALimit(t *testing.T) {
 	}
 }
 
+// A limit whose end a program says without its seconds, at whatever time before it, is over within the minute behind that end:
+// who goes on then neither hits it again nor waits for a day.
+func TestALimitIsOverSoonBehindItsEnd(t *testing.T) {
+	zone := location(t, "Europe/Berlin")
+	drawtest.CheckTimes(t, drawtest.Times(5000, 500, 100), func(rt *rapid.T) {
+		end := time.Date(2026, 7, 1, 0, 0, rapid.IntRange(0, 24*3600).Draw(rt, "end"), 0, zone)
+		at := end.Add(-time.Duration(rapid.IntRange(1, 5*3600).Draw(rt, "before")) * time.Second)
+		said := "5-hour limit reached ∙ resets " + end.Format("3:04pm")
+		l := readLimit(said, at, zone)
+		if l == nil || l.Until.Before(end.Truncate(time.Minute)) || l.Until.After(end.Truncate(time.Minute).Add(time.Minute)) {
+			rt.Fatalf("%q at %s: %+v, and it ends at %s", said, at, l, end)
+		}
+	})
+}
+
 func FuzzLimit(f *testing.F) {
 	f.Add("You've hit your limit · resets May 5 at 9pm (America/New_York)")
 	f.Add("Claude AI usage limit reached|1796036400")
 	f.Add("You've hit your usage limit. Try again in 3 days 2 hours 5 minutes.")
 	at := time.Date(2026, 11, 30, 10, 20, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, said string) {
-		if l := readLimit(said, at, time.UTC); l != nil && !l.Until.IsZero() && (!l.Until.After(at) || l.Until.Sub(at) > maxLimit) {
+		if l := readLimit(said, at, time.UTC); l != nil && !l.Until.IsZero() && (!l.Until.After(at) || l.Until.Sub(at) > MaxLimit) {
 			t.Errorf("%q: until %s", said, l.Until)
 		}
 	})

@@ -72,8 +72,7 @@ func usageKey(of Format, id string, all sessions.Tokens) string {
 
 // count reads a number that's no less than 0.
 func count(v gjson.Result) int64 {
-	const most = 1 << 50 // sums of a million of them fit
-	return min(max(v.Int(), 0), most)
+	return min(max(v.Int(), 0), sessions.MaxTokens)
 }
 
 // dollars reads an amount that's no less than 0.
@@ -195,20 +194,20 @@ func (c *codexCount) event(e, at gjson.Result, out []Record) []Record {
 	return append(out, Record{Kind: Used, Usage: &u})
 }
 
+// maxWindow is how long a window is believed to be at most, seconds.
+const maxWindow = int64(MaxLimit / time.Second)
+
 // codexWindow is a window of an account at Codex' makers.
 func codexWindow(w, at gjson.Result) sessions.AccountWindow {
 	out := sessions.AccountWindow{Minutes: count(w.Get("window_minutes")), UsedPercent: min(max(w.Get("used_percent").Num, 0), 100)}
 	switch resets, in := w.Get("resets_at"), w.Get("resets_in_seconds"); {
 	case resets.Type == gjson.Number && resets.Num > 0 && resets.Num < maxEpoch:
 		out.ResetsAt = time.Unix(resets.Int(), 0).UTC()
-	case in.Type == gjson.Number && in.Num < maxEpoch && !timeOf(at).IsZero(): // before 0.46
-		out.ResetsAt = timeOf(at).Add(time.Duration(count(in)) * time.Second).Truncate(time.Second)
+	case in.Type == gjson.Number && in.Num <= float64(maxWindow) && !timeOf(at).IsZero(): // before 0.46
+		out.ResetsAt = believable(timeOf(at).Add(time.Duration(count(in)) * time.Second).Truncate(time.Second))
 	}
 	return out
 }
-
-// maxEpoch is the latest time that's believed, seconds since 1970: the year 2286.
-const maxEpoch = 1e10
 
 // geminiTokens are those of a message of Gemini CLI: what it read from the cache is a part of its input.
 func geminiTokens(u gjson.Result) (t sessions.Tokens, context int64) {

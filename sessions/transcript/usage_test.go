@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -219,4 +220,48 @@ func TestSumsAndWindowsOfCodex(t *testing.T) {
 	if want := []string{"300 min 42.5 % 2026-11-23T07:41:38", "10080 min 100 % 2026-11-30T10:01:40"}; !slices.Equal(windows, want) {
 		t.Errorf("windows %q, want %q", windows, want)
 	}
+}
+
+// Whatever times records have, each that's told can be stored as JSON, whose years have four digits, and none is of a year
+// in which nobody wrote.
+func TestTimesThatNobodyWroteAt(t *testing.T) {
+	years := []string{"0000-01-01T00:00:00+14:00", "0001-01-01T00:00:00Z", "1900-01-01T00:00:00Z", "2026-11-30T10:00:00Z", "9999-12-31T23:59:59Z", "9999-12-31T23:59:59-12:00"}
+	said := []string{"You've hit your usage limit. Try again in 30 days.", "Weekly limit reached ∙ resets Dec 9, 5pm", "Claude AI usage limit reached|9999999999", "You've hit your limit"}
+	resets := []string{`"resets_in_seconds":9000000000`, `"resets_in_seconds":-5`, `"resets_in_seconds":1e300`, `"resets_at":9999999999`, `"resets_at":1e300`, `"resets_at":-1`}
+	for _, at := range years {
+		var lines []string
+		for _, s := range said {
+			lines = append(lines, fmt.Sprintf(`{"timestamp":%q,"type":"event_msg","payload":{"type":"error","message":%q}}`, at, s))
+		}
+		for _, r := range resets {
+			lines = append(lines, fmt.Sprintf(`{"timestamp":%q,"type":"event_msg","payload":{"type":"token_count","rate_limits":{"primary":{"used_percent":1e300,"window_minutes":-1e300,%s}}}}`, at, r))
+		}
+		for _, line := range lines {
+			records, _ := decoders[Codex]().decode([]byte(line), nil)
+			if len(records) == 0 {
+				t.Errorf("nothing is told of %s", line)
+			}
+			for _, r := range records {
+				if _, err := json.Marshal(r); err != nil {
+					t.Errorf("%s: %v", line, err)
+				}
+				for _, one := range []time.Time{r.At, untilOf(r)} {
+					if !one.IsZero() && (one.Year() < 1970 || one.Year() > 2290) {
+						t.Errorf("%s: a time is %s", line, one)
+					}
+				}
+			}
+		}
+	}
+}
+
+// untilOf is when a record's limit is over, or its first window begins anew.
+func untilOf(r Record) time.Time {
+	switch {
+	case r.Limit != nil:
+		return r.Limit.Until
+	case r.Usage != nil && len(r.Usage.Windows) > 0:
+		return r.Usage.Windows[0].ResetsAt
+	}
+	return time.Time{}
 }

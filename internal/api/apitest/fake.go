@@ -262,7 +262,9 @@ func (d *Daemon) SetState(id sessions.ID, state sessions.State, reason string) {
 func (d *Daemon) SetUsage(id sessions.ID, u *sessions.Usage) {
 	d.mu.Lock()
 	s := d.find(string(id))
-	s.Usage = u
+	if s.Usage = u; u != nil {
+		s.Source.Program = u.Agent // which runs
+	}
 	c := s.Session
 	d.mu.Unlock()
 	d.Feed.PublishSession(c)
