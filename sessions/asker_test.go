@@ -408,6 +408,7 @@ func (s *memory) PutPrompt(_ context.Context, p sessions.Prompt) error {
 	if s.refuse != nil && s.refuse(p) {
 		return sessions.ErrUnavailable
 	}
+	p.Dialog.Edits, p.Dialog.Kept = nil, nil // neither is stored
 	s.prompts[p.ID] = p
 	return nil
 }

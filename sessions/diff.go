@@ -13,7 +13,7 @@ func (m *Manager) withDiff(id ID, d *Dialog, p *Prompt) *Dialog {
 		return d
 	}
 	out := *d
-	if p != nil && p.Dialog.Call == d.Call && (p.Dialog.Diff != "" || p.Dialog.Note != "") {
+	if p != nil && d.Call != "" && p.Dialog.Call == d.Call && (p.Dialog.Diff != "" || p.Dialog.Note != "") {
 		out.Diff, out.Note = p.Dialog.Diff, p.Dialog.Note
 		return &out
 	}
@@ -37,8 +37,11 @@ func (m *Manager) makeDiff(id ID, d *Dialog) (diff, note string) {
 // would come of it was seen by nobody. The question then shows what would. m.asks is held.
 func (m *Manager) checkDiff(ctx context.Context, p Prompt, a Answer) (Prompt, error) {
 	d := p.Dialog
-	if d.Diff == "" || len(d.Edits) == 0 || m.opt.Diff == nil || d.onlyRefuses(a) {
+	if d.Diff == "" || m.opt.Diff == nil || d.onlyRefuses(a) {
 		return p, nil
+	}
+	if len(d.Edits) == 0 { // the screen wasn't read since the start
+		return p, fmt.Errorf("%w: it isn't known yet what the files are like since the question was shown, so nothing was answered; answer again in a moment", ErrConflict)
 	}
 	diff, note := m.makeDiff(p.Session, &d)
 	if diff == d.Diff {

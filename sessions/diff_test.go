@@ -101,3 +101,36 @@ func TestAChangedFileIsShownBeforeItIsAllowed(t *testing.T) {
 		}
 	})
 }
+
+// So it is in the next run of the daemon, which has the question from its store: before it has read the screen, too.
+func TestAChangedFileIsShownAfterARestart(t *testing.T) {
+	for _, read := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			k := &fakeDisk{diff: "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-one\n+two\n"}
+			pane, db := &asker{lag: 10 * time.Millisecond}, &memory{prompts: map[string]sessions.Prompt{}}
+			disk := func(o *options) { o.Diff = k.make }
+			first := newDesk(t, pane, db, disk)
+			p := first.asks(editAsked())
+			first.stop()
+			next := newDesk(t, pane, db, disk)
+			defer next.stop()
+			next.mu.Lock()
+			next.shown = "?" // what its poller tells first is news
+			next.mu.Unlock()
+			if read {
+				next.pass(3 * time.Second)
+			}
+			k.set(strings.Replace(k.diff, "one", "uno", 1), "")
+			if got, err := next.answer(p.ID, "ann", 0); !errors.Is(err, sessions.ErrConflict) {
+				t.Errorf("its screen was read: %v; answered to what isn't so any more: %+v, %v", read, got, err)
+			}
+			next.pass(3 * time.Second)
+			if pane.keys > 0 || len(pane.took) > 0 {
+				t.Errorf("%d keys were pressed", pane.keys)
+			}
+			if open := next.open(); open.ID != p.ID || read && open.Dialog.Diff != k.diff {
+				t.Errorf("it's open as %+v", open)
+			}
+		})
+	}
+}

@@ -224,8 +224,8 @@ func (m *Manager) reconcilePromptHeld(ctx context.Context, id ID) {
 		if same.Dialog.Was = ""; d.Call == "" || d.Disputed {
 			same.Dialog.Was = p.Dialog.toldCall()
 		}
-		// In the last run it was being answered, or another part of it can be seen.
-		if p.State == PromptAnswering || !p.Dialog.TellsAs(d) {
+		// In the last run it was being answered, or another part of it can be seen. What it would change isn't stored with it.
+		if p.State == PromptAnswering || !p.Dialog.TellsAs(d) || len(p.Dialog.Edits) != len(d.Edits) {
 			err = m.putPrompt(ctx, same)
 		}
 	case p != nil:
