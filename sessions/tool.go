@@ -19,6 +19,8 @@ type ToolPart struct {
 	Failed bool   `json:"failed,omitempty"` // of a result: the tool didn't do what it should
 	// Detail says that the log has had the whole of it beside the lines. The oldest are dropped.
 	Detail bool `json:"detail,omitempty"`
+	// Does is Work, for who gets the line from the API; the log doesn't keep it.
+	Does string `json:"does,omitempty"`
 	// Whole is that, on its way into the log; nil in lines that are read from there.
 	Whole *ToolDetail `json:"-"`
 }

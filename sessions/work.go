@@ -41,10 +41,8 @@ func TallyOf(l Line) (t WorkTally) {
 	case l.Kind != KindTool:
 	case l.Tool == nil:
 		t.did[workOther]++
-	case l.Tool.Part == ToolQuestion:
-		t.did[workAsk]++
-	case l.Tool.Part == ToolCall:
-		t.did[workOf(l.Tool.Name)]++
+	case l.Tool.Part == ToolQuestion, l.Tool.Part == ToolCall:
+		t.did[l.Tool.workKind()]++
 	case l.Tool.Failed:
 		t.failed++
 	}
@@ -59,8 +57,7 @@ func (t *WorkTally) Add(o WorkTally) {
 	t.failed += o.failed
 }
 
-// toolWords say what kind of work tools do, by parts of their names: the first that fits counts. The page
-// has the same (tools.js).
+// toolWords say what kind of work tools do, by parts of their names: the first that fits counts.
 var toolWords = []struct { //nolint:gochecknoglobals // a constant table
 	kind  workKind
 	words []string
@@ -74,9 +71,29 @@ var toolWords = []struct { //nolint:gochecknoglobals // a constant table
 	{workRead, []string{"read", "view", "open", "list", "ls"}},
 }
 
+// Work names the kind of work that the tool does: "read", "run", "edit", "search", "web", "ask", "agent"; "": another one.
+func (t ToolPart) Work() string {
+	return map[workKind]string{
+		workRead: "read", workRun: "run", workEdit: "edit", workSearch: "search", workFetch: "web", workAsk: "ask", workHelp: "agent",
+	}[t.workKind()]
+}
+
+func (t ToolPart) workKind() workKind {
+	if t.Part == ToolQuestion {
+		return workAsk
+	}
+	return workOf(t.Name)
+}
+
+// ownShell is what a command is called that a person has an agent program run in a shell.
+const ownShell = "!"
+
 // workOf is what kind of work a tool does.
 func workOf(tool string) workKind {
 	name := strings.ToLower(tool)
+	if name == ownShell {
+		return workRun
+	}
 	for _, t := range toolWords {
 		for _, word := range t.words {
 			switch {

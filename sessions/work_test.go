@@ -10,7 +10,7 @@ import (
 func TestWorkByNamesOfTools(t *testing.T) {
 	for name, want := range map[string]string{
 		"Read": "read 1 file", "read_file": "read 1 file", "ReadManyFiles": "read 1 file", "list_directory": "read 1 file", "LS": "read 1 file", "ls": "read 1 file",
-		"Bash": "ran 1 command", "exec_command": "ran 1 command", "run_shell_command": "ran 1 command", "shell": "ran 1 command", "local_shell": "ran 1 command", "write_stdin": "ran 1 command", "KillShell": "ran 1 command",
+		"Bash": "ran 1 command", "exec_command": "ran 1 command", "run_shell_command": "ran 1 command", "shell": "ran 1 command", "local_shell": "ran 1 command", "write_stdin": "ran 1 command", "KillShell": "ran 1 command", "!": "ran 1 command",
 		"Edit": "edited 1 file", "Write": "edited 1 file", "apply_patch": "edited 1 file", "replace": "edited 1 file", "NotebookEdit": "edited 1 file", "write_file": "edited 1 file",
 		"Grep": "searched once", "Glob": "searched once", "search_file_content": "searched once", "WebSearch": "searched once",
 		"WebFetch": "fetched 1 page", "webfetch": "fetched 1 page", "Task": "began 1 helper", "Agent": "began 1 helper",

@@ -60,12 +60,17 @@ func showDiff(a *Invocation) error {
 	for _, note := range c.Notes {
 		head = append(head, wording.Plain(wording.OneLine(note)))
 	}
+	seen := sessions.Legible(c.Diff)
+	if plain := strings.ReplaceAll(c.Diff, "\r\n", "\n"); sessions.Legible(plain) != plain {
+		c.Diff = seen // in a file, too: platforms show the beginning of one
+		head = append(head, "It has characters that aren’t seen where they stand: they’re written as their numbers, so git can’t apply it\\.")
+	}
 	text := strings.Join(head, "\n\n")
 	shape := a.runner.Hub.Shape(a.Event.Place)
 	if c.Diff == "" {
 		return a.replyText(text)
 	}
-	if whole := text + "\n\n" + wording.Diff(strings.TrimSuffix(sessions.Legible(c.Diff), "\n")); shape.Len(whole) <= shape.MaxLen {
+	if whole := text + "\n\n" + wording.Diff(strings.TrimSuffix(seen, "\n")); shape.Len(whole) <= shape.MaxLen {
 		return a.replyText(whole)
 	}
 	if len(c.Diff) > shape.MaxFile {

@@ -43,7 +43,17 @@ func TestDiffShowsWhatASessionHasChanged(t *testing.T) {
 		if got := strings.Join(asked, " "); got != "agent|| agent||a b.go agent|main~2|internal/store agent|HEAD|" {
 			t.Errorf("asked for were %q", got)
 		}
-		changes.Diff, changes.Files = strings.Repeat(changes.Diff, 1000), 1000
+		one := changes.Diff
+		// Nothing of it is hidden, in a file that platforms show the beginning of either. Ends of lines are as they are there.
+		for odd, want := range map[string]string{"if x\u202e \x1b[2J{": `if x\u202e \x1b[2J{`, "two\r": "two\r"} {
+			changes.Diff = strings.Repeat(strings.ReplaceAll(one, "two", odd), 1000)
+			w.say(bob, "/diff")
+			posts := w.hub.take()
+			if len(posts) != 1 || posts[0].File == nil || string(posts[0].File.Data) != strings.ReplaceAll(changes.Diff, odd, want) || strings.Contains(posts[0].Text, "numbers") != (odd != want) {
+				t.Errorf("with %q: %q", odd, said(posts))
+			}
+		}
+		changes.Diff, changes.Files = strings.Repeat(one, 1000), 1000
 		w.say(bob, "/diff")
 		posts := w.hub.take()
 		if len(posts) != 1 || posts[0].File == nil || posts[0].File.Name != "agent.diff" || string(posts[0].File.Data) != changes.Diff || !strings.Contains(posts[0].Text, "1000 files") {

@@ -84,3 +84,35 @@ func TestWhatASessionHasChanged(t *testing.T) {
 	b.Do(chromedp.Click("#diff-close"))
 	b.Until("it's closed", `!document.querySelector('#diff-dialog').open`)
 }
+
+// Nothing of a diff is hidden: neither by what turns the direction of writing or is drawn as nothing, nor, in a question, by
+// how far to the right it stands.
+func TestNothingOfADiffIsHidden(t *testing.T) {
+	slow(t)
+	s := newSite(t)
+	const head = "--- a/x.go\n+++ b/x.go\n@@ -1 +1 @@\n-a\n+"
+	s.diff = func(context.Context, sessions.Session, string, string, bool) (api.Changes, error) {
+		return api.Changes{Root: "/srv/p", Files: 1, Diff: head + "if x\u202e \u2066{\u200b a\u200db 👩\u200d💻\x1b[2J\r\n", Notes: []string{}}, nil
+	}
+	id := s.daemon.Add("one", "claude")
+	b := browse(t, 1280, 900)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"), chromedp.Click("#more"), chromedp.Click("#diff"), chromedp.WaitVisible("#diff-dialog .diff"), chromedp.EmulateViewport(390, 844))
+	want := `if x\u202e \u2066{\u200b a\u200db 👩` + "\u200d" + `💻\u001b[2J\r`
+	b.Until("what's hidden", fmt.Sprintf(`document.querySelector('#diff-parts .added .diff-text').textContent === %q`, want))
+	b.Shot("changes-hidden")
+	b.Do(chromedp.Click("#diff-close"))
+	s.daemon.Ask(id, sessions.Dialog{
+		Kind: sessions.PromptPermission, Title: "Do you want to make this edit to x.go?", Whole: "file: x.go", Call: "c", Print: "p1",
+		Diff: head + "x = 1" + strings.Repeat(" ", 300) + "; rm -rf ~\n", Options: []sessions.DialogOption{{Label: "Yes"}, {Label: "No", Refuses: true}},
+	})
+	b.Do(chromedp.WaitVisible("#prompt .diff"))
+	b.Shot("prompt-long-line")
+	const inside = `(() => {
+		const box = document.querySelector('#prompt .diff');
+		const text = box.querySelector('.added .diff-text');
+		return box.scrollWidth <= box.clientWidth && text.getBoundingClientRect().right <= box.getBoundingClientRect().right + 1;
+	})()`
+	if !browsertest.Eval[bool](b, inside) {
+		t.Error("the end of a long line stands outside of what's seen")
+	}
+}

@@ -383,22 +383,21 @@ func (a *api) shownLines(ctx context.Context, id sessions.ID, lines []sessions.L
 	return shown, nil
 }
 
-// withToolNames are lines whose tools have no secret in their names: no place is told of one there.
+// withToolNames are lines whose tools have no secret in their names, as no place is told of one there, and say what they do.
 func (a *api) withToolNames(lines []sessions.Line) []sessions.Line {
 	copied := false
 	for i, l := range lines {
 		if l.Tool == nil {
 			continue
 		}
-		name := a.shownText(l.Tool.Name)
-		if name == l.Tool.Name {
+		t := *l.Tool
+		if t.Name, t.Does = a.shownText(t.Name), t.Work(); t == *l.Tool {
 			continue
 		}
 		if !copied {
 			lines, copied = slices.Clone(lines), true
 		}
-		t := *l.Tool
-		t.Name, lines[i].Tool = name, &t
+		lines[i].Tool = &t
 	}
 	return lines
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 func newDiff(p *invocation) *cobra.Command {
@@ -22,7 +23,10 @@ so is what had been changed before the session began and is as it was. "git appl
 the repository's folder.
 
 No setting of the repository is used, and no program that it names is run: no filter, hook or external
-diff. Files that go through a filter (git-lfs) are named, and not shown.`,
+diff. Files that go through a filter (git-lfs) are named, and not shown.
+
+On a terminal, characters that aren't seen where they stand, or that do something there, are written as
+their numbers. Into a file or a pipe the diff goes as it is.`,
 		Example:           "  panebridge diff api\n  panebridge diff api internal/store --since main\n  panebridge diff api > api.diff",
 		Args:              takes(1, 2),
 		ValidArgsFunction: p.completeSession,
@@ -57,5 +61,9 @@ func (p *invocation) printDiff(c api.Changes) error {
 		p.notef("Nothing has changed.")
 		return nil
 	}
-	return p.printf("%s", strings.TrimSuffix(c.Diff, "\n")+"\n")
+	text := c.Diff
+	if isTerminal(p.stdio.Out) {
+		text = sessions.Legible(text)
+	}
+	return p.printf("%s", strings.TrimSuffix(text, "\n")+"\n")
 }

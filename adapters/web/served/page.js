@@ -2042,11 +2042,21 @@ function diffBox(rows, label2) {
   }
   return box;
 }
+var unseen = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0]/gu;
+var joinable = /^(?:\p{Extended_Pictographic}|\p{Lo}|\p{M}|\u200c|\u200d)$/u;
+function legible(text) {
+  return text.replace(unseen, (c, at) => {
+    if (c === "	" || "‌‍".includes(c) && joinable.test([...text.slice(Math.max(0, at - 2), at)].at(-1) ?? "")) return c;
+    if (c === "\r") return "\\r";
+    const n = c.codePointAt(0).toString(16);
+    return n.length > 4 ? `\\U${n.padStart(8, "0")}` : `\\u${n.padStart(4, "0")}`;
+  });
+}
 function diffRow(row, numbered) {
-  if (row.head !== void 0) return element("div", "diff-head", row.head);
+  if (row.head !== void 0) return element("div", "diff-head", legible(row.head));
   const node = element("div", `diff-row ${looks2[row.op] ?? ""}`);
   if (numbered) node.append(element("span", "diff-n", row.old ?? ""), element("span", "diff-n", row.new ?? ""));
-  node.append(element("span", "diff-sign", row.op === "-" ? "−" : row.op), element("span", "diff-text", row.text || " "));
+  node.append(element("span", "diff-sign", row.op === "-" ? "−" : row.op), element("span", "diff-text", legible(row.text) || " "));
   return node;
 }
 function diffRows(text) {
@@ -2203,7 +2213,7 @@ function foldRun(session, run) {
     if (!first) continue;
     if (tool?.part === "result") failed2 += tool.failed ? 1 : 0;
     else {
-      const kind = tool?.part === "question" ? "ask" : tool ? kindOf2(tool.name ?? "") : "other";
+      const kind = tool?.does ?? "other";
       counts[kind] = (counts[kind] ?? 0) + 1;
     }
   }
@@ -2287,7 +2297,7 @@ function update(card, lines, result, over) {
   const name = tool.name === "!" ? "shell" : tool.name || "result";
   const said = shownText(lines[0]).replace(/^(⚙|✗) |^ {2}/, "");
   Object.assign(card.about, { lines, result });
-  card.dataset.kind = kindOf2(name);
+  card.dataset.kind = tool.does ?? "other";
   card.dataset.state = stateOf(its, over, card.about.known);
   const [, nameNode, arg, state2] = card.firstChild.children;
   setText(nameNode, name);
@@ -2322,20 +2332,6 @@ function stateText(state2, ends4) {
   if (state2 === "unknown") return "";
   if (state2 === "done") return "done";
   return /exit status -?\d+$/.exec(ends4?.[0].text ?? "")?.[0] ?? "failed";
-}
-var kinds2 = [
-  ["other", /todo|plan/],
-  // what writes those writes no file
-  ["run", /bash|shell|exec|command|terminal|stdin|^run/],
-  ["edit", /edit|write|patch|replace|create|notebook/],
-  ["search", /grep|search|find|glob/],
-  ["web", /web|fetch|browse|http|url/],
-  ["agent", /agent|task|spawn/],
-  ["read", /read|view|open|list|^ls$/]
-];
-function kindOf2(name) {
-  const small = name.toLowerCase();
-  return kinds2.find(([, pattern]) => pattern.test(small))?.[0] ?? "other";
 }
 async function fill(card) {
   const { about: about3 } = card;
@@ -4868,8 +4864,8 @@ var pauseBefore = 250;
 var atOnce3 = 50;
 var mostLines = 1e3;
 var hint = "Lines of all sessions, the newest first. A word is found from its beginning on; what’s between quotation marks, with its spaces.";
-var kinds3 = { answer: "answer", tool: "tool", thought: "thought", notice: "panebridge" };
-var kindWords = ({ kind, author }) => kind === "user" ? authorWords(author) || "you" : kinds3[kind] ?? "";
+var kinds2 = { answer: "answer", tool: "tool", thought: "thought", notice: "panebridge" };
+var kindWords = ({ kind, author }) => kind === "user" ? authorWords(author) || "you" : kinds2[kind] ?? "";
 var keyOf3 = ({ session, n }) => `${session} ${n}`;
 var SearchView = class {
   // page has current() and sessions().

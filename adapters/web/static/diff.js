@@ -28,11 +28,27 @@ export function diffBox(rows, label) {
   return box;
 }
 
+// unseen are characters that aren't seen where they stand: they turn the direction of writing, are drawn as nothing, or
+// nobody knows what they do. What joins emoji or letters is one of them behind anything else.
+const unseen = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0]/gu;
+const joinable = /^(?:\p{Extended_Pictographic}|\p{Lo}|\p{M}|\u200c|\u200d)$/u; // a character
+
+// legible is a text in which nothing is hidden: those are written as their numbers, as in questions, which come so from the
+// server.
+function legible(text) {
+  return text.replace(unseen, (c, at) => {
+    if (c === '\t' || '\u200c\u200d'.includes(c) && joinable.test([...text.slice(Math.max(0, at - 2), at)].at(-1) ?? '')) return c;
+    if (c === '\r') return '\\r';
+    const n = c.codePointAt(0).toString(16);
+    return n.length > 4 ? `\\U${n.padStart(8, '0')}` : `\\u${n.padStart(4, '0')}`;
+  });
+}
+
 function diffRow(row, numbered) {
-  if (row.head !== undefined) return element('div', 'diff-head', row.head);
+  if (row.head !== undefined) return element('div', 'diff-head', legible(row.head));
   const node = element('div', `diff-row ${looks[row.op] ?? ''}`);
   if (numbered) node.append(element('span', 'diff-n', row.old ?? ''), element('span', 'diff-n', row.new ?? ''));
-  node.append(element('span', 'diff-sign', row.op === '-' ? '−' : row.op), element('span', 'diff-text', row.text || ' '));
+  node.append(element('span', 'diff-sign', row.op === '-' ? '−' : row.op), element('span', 'diff-text', legible(row.text) || ' '));
   return node;
 }
 

@@ -125,7 +125,7 @@ function foldRun(session, run) {
     if (!first) continue;
     if (tool?.part === 'result') failed += tool.failed ? 1 : 0;
     else {
-      const kind = tool?.part === 'question' ? 'ask' : tool ? kindOf(tool.name ?? '') : 'other';
+      const kind = tool?.does ?? 'other';
       counts[kind] = (counts[kind] ?? 0) + 1;
     }
   }
@@ -216,7 +216,7 @@ export function update(card, lines, result, over) {
   const name = tool.name === '!' ? 'shell' : tool.name || 'result';
   const said = shownText(lines[0]).replace(/^(⚙|✗) |^ {2}/, '');
   Object.assign(card.about, { lines, result });
-  card.dataset.kind = kindOf(name);
+  card.dataset.kind = tool.does ?? 'other';
   card.dataset.state = stateOf(its, over, card.about.known);
   const [, nameNode, arg, state] = card.firstChild.children;
   setText(nameNode, name);
@@ -257,22 +257,6 @@ function stateText(state, ends) {
   if (state === 'unknown') return ''; // its result may stand further below
   if (state === 'done') return 'done';
   return /exit status -?\d+$/.exec(ends?.[0].text ?? '')?.[0] ?? 'failed';
-}
-
-// The kinds of tools, by parts of their names: sessions/work.go has the same.
-const kinds = [
-  ['other', /todo|plan/], // what writes those writes no file
-  ['run', /bash|shell|exec|command|terminal|stdin|^run/],
-  ['edit', /edit|write|patch|replace|create|notebook/],
-  ['search', /grep|search|find|glob/],
-  ['web', /web|fetch|browse|http|url/],
-  ['agent', /agent|task|spawn/],
-  ['read', /read|view|open|list|^ls$/],
-];
-
-function kindOf(name) {
-  const small = name.toLowerCase();
-  return kinds.find(([, pattern]) => pattern.test(small))?.[0] ?? 'other';
 }
 
 // fill shows what an open card has, and asks for it if that's needed.
