@@ -10,6 +10,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/internal/masked"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
@@ -117,6 +118,53 @@ func TestWhatWasCountedIsShown(t *testing.T) {
 		w.press(bob, u.Data())
 		w.wantAnswer("This place doesn't show that session any more")
 		w.wantPosts()
+	})
+}
+
+// What was counted is shown without secrets, wherever what the button is about begins and ends, be it amid a private key: as a
+// message, and as a file.
+func TestWhatWasCountedIsMasked(t *testing.T) {
+	inChat(t, func(w *world, id sessions.ID) {
+		m, err := redact.New(redact.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.opt = func(o *inbound.Options) {
+			o.Mask, o.Store = m.Line, masked.Store{Store: w.store.Store, Log: adapters.MaskedLog(w.store.Store, m)} // as in internal/app
+		}
+		w.restart()
+		w.hub.maxFile = 1 << 20
+		const token = "ghp_Zx8kQ9vB2mN7aaQ1Lw0cJr5TyHgVbNmKlPoI"
+		w.works(id, 3)
+		call := sessions.ToolPart{Part: sessions.ToolCall, Name: token, Call: "x"}
+		if _, err := w.store.Append(w.Context(), polling.Batch{Session: id, Lines: []sessions.Line{
+			{Kind: sessions.KindTool, Text: "⚙ " + token + ": curl -H 'Authorization: Bearer " + token + "'", At: time.Now(), Begins: true, Tool: &call},
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		w.works(id, 100)
+		shown, files := 0, 0
+		for _, to := range []int64{22, 200} {
+			for from := int64(4); from < 22; from++ {
+				w.press(bob, adapters.Unfolding{Binding: w.hub.bindings[0].ID, Kinds: "thp", From: from, To: to}.Data())
+				for _, p := range w.hub.take() {
+					text := p.Text
+					if p.File != nil {
+						files++
+						text += string(p.File.Data)
+					}
+					shown++
+					for _, secret := range []string{"MIIEpAIBAAKCAQEA7bq8vG2n5m", token[:12]} {
+						if strings.Contains(text, secret) {
+							t.Errorf("from %d to %d it shows %s: %q", from, to, secret, text)
+						}
+					}
+				}
+			}
+		}
+		if shown != 36 || files != 18 {
+			t.Errorf("%d answers, %d of them files", shown, files)
+		}
 	})
 }
 
