@@ -308,6 +308,7 @@ type Binding struct {
 	View    View
 	Work    WorkShown
 	Input   bool // what's written there is typed into the session
+	Quotes  bool // where it answers a message, that's typed above it: for agents
 	Origin  BindingOrigin
 	// Disabled is why the binding does nothing, as a sentence; "": it works.
 	Disabled string
@@ -334,6 +335,7 @@ type MirrorRule struct {
 	View    View // "": ViewStream
 	Work    WorkShown
 	Input   bool
+	Quotes  bool
 }
 
 // check returns all that's wrong with a rule itself, joined.
@@ -354,7 +356,7 @@ func (r MirrorRule) matches(s sessions.Session) bool {
 // binding is what the rule wants for a session.
 func (r MirrorRule) binding(s sessions.ID) Binding {
 	view, _ := ParseView(string(r.View)) // checked
-	return Binding{Session: s, Target: r.To, View: view, Work: r.Work, Input: r.Input, Origin: ByRule}
+	return Binding{Session: s, Target: r.To, View: view, Work: r.Work, Input: r.Input, Quotes: r.Quotes, Origin: ByRule}
 }
 
 // bindingsWanted returns what the rules want for a session, one per target, wherever it is now: of several

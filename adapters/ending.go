@@ -157,7 +157,7 @@ func (s *situation) concludesTail() bool {
 
 func (s *situation) concludedTail() Page {
 	t := s.doc.Tail
-	return s.withoutBegunIn(t.ID).concluded(t.page().plus(withoutBlankEnd(s.log.between(t.From, Position{Line: s.limit() + 1}))))
+	return s.withoutBegunIn(t.ID).concluded(s.pageOf(*t).plus(withoutBlankEnd(s.log.between(t.From, Position{Line: s.limit() + 1}))))
 }
 
 // planConclusion edits the tail to show the end of the turn. Nothing is added to it later.

@@ -12,15 +12,24 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Bind is BindShowing as much of the session's work as before, or as usual.
-func (h *Hub) Bind(ctx context.Context, id sessions.ID, t Target, view View, input bool) (Binding, error) {
-	return h.BindShowing(ctx, id, t, view, input, WorkShown{})
+// BindingWish is how a target is to mirror a session.
+type BindingWish struct {
+	View  View
+	Input bool
+	// Quotes is Binding.Quotes; nil: as it is, of a new binding no.
+	Quotes *bool
+	Work   WorkShown // what it doesn't say is as it is, or as usual
 }
 
-// BindShowing makes a target mirror a session, from its newest line on. If it does already,
-// view, input and what work says are changed. One that was disabled because the platform refused
+// Bind is BindAs with quotes and the session's work as they are, or as usual.
+func (h *Hub) Bind(ctx context.Context, id sessions.ID, t Target, view View, input bool) (Binding, error) {
+	return h.BindAs(ctx, id, t, BindingWish{View: view, Input: input})
+}
+
+// BindAs makes a target mirror a session, from its newest line on. If it does already,
+// what the wish says is changed. One that was disabled because the platform refused
 // it goes on where it was.
-func (h *Hub) BindShowing(ctx context.Context, id sessions.ID, t Target, view View, input bool, work WorkShown) (Binding, error) {
+func (h *Hub) BindAs(ctx context.Context, id sessions.ID, t Target, wish BindingWish) (Binding, error) {
 	h.life.Lock()
 	defer h.life.Unlock()
 	s, err := h.opt.Sessions.Get(string(id))
@@ -33,15 +42,21 @@ func (h *Hub) BindShowing(ctx context.Context, id sessions.ID, t Target, view Vi
 	if err := h.checkTarget(t); err != nil {
 		return Binding{}, fmt.Errorf("bind %s to %s: %w: %w", s.Name, t, sessions.ErrInvalid, err)
 	}
-	if view, err = ParseView(string(view)); err != nil {
+	if wish.View, err = ParseView(string(wish.View)); err != nil {
 		return Binding{}, fmt.Errorf("bind %s to %s: %w: %w", s.Name, t, sessions.ErrInvalid, err)
 	}
-	if err := work.check(); err != nil {
+	if err := wish.Work.check(); err != nil {
 		return Binding{}, fmt.Errorf("bind %s to %s: %w: %w", s.Name, t, sessions.ErrInvalid, err)
 	}
-	want := Binding{Session: s.ID, Target: t, View: view, Work: work, Input: input, Origin: ByHand}
-	if b := h.findBinding(s.ID, t); b != nil {
-		want.Work = b.Work.with(work)
+	want := Binding{Session: s.ID, Target: t, View: wish.View, Work: wish.Work, Input: wish.Input, Origin: ByHand}
+	b := h.findBinding(s.ID, t)
+	if wish.Quotes != nil {
+		want.Quotes = *wish.Quotes
+	} else if b != nil {
+		want.Quotes = b.Quotes
+	}
+	if b != nil {
+		want.Work = b.Work.with(wish.Work)
 		return h.changeBinding(ctx, b, want)
 	}
 	return h.createBinding(ctx, want, -1)
@@ -117,7 +132,7 @@ func (h *Hub) applyRules(ctx context.Context, s sessions.Session, start int64) e
 		switch {
 		case b == nil:
 			_, err = h.createBinding(ctx, w, start)
-		case b.Origin == ByRule && !b.Unbound && !b.Resting && (b.View != w.View || b.Work != w.Work || b.Input != w.Input || b.Disabled != ""):
+		case b.Origin == ByRule && !b.Unbound && !b.Resting && (b.View != w.View || b.Work != w.Work || b.Input != w.Input || b.Quotes != w.Quotes || b.Disabled != ""):
 			_, err = h.changeBinding(ctx, b, w) // what was refused is tried again: it may have been repaired
 		}
 		errs = append(errs, err)
@@ -144,11 +159,12 @@ func (h *Hub) createBinding(ctx context.Context, b Binding, start int64) (Bindin
 	return b, h.openBinding(ctx, h.addBinding(b), doc)
 }
 
-// changeBinding gives a binding another's view, work, input and origin, and has it work again.
+// changeBinding gives a binding another's view, work, input, quotes and origin, and has it work again.
 // life is held.
 func (h *Hub) changeBinding(ctx context.Context, b *hubBinding, want Binding) (Binding, error) {
 	next := b.Binding
-	next.View, next.Work, next.Input, next.Origin, next.Disabled, next.Unbound, next.Resting = want.View, want.Work, want.Input, want.Origin, "", false, false
+	next.View, next.Work, next.Input, next.Quotes, next.Origin = want.View, want.Work, want.Input, want.Quotes, want.Origin
+	next.Disabled, next.Unbound, next.Resting = "", false, false
 	if b.open {
 		if err := h.opt.Store.PutBinding(ctx, next, nil); err != nil {
 			return Binding{}, fmt.Errorf("change the binding to %s: %w", b.Target, err)

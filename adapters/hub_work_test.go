@@ -294,7 +294,7 @@ func (l *workLife) step(what string, rnd *rand.Rand) {
 		l.pass(3 * time.Minute) // a post isn't kept over a kill
 	case "show":
 		work := adapters.WorkShown{Tools: []adapters.Extent{adapters.ExtentAll, adapters.ExtentBrief, adapters.ExtentBrief, adapters.ExtentNone}[rnd.IntN(4)]}
-		_, err := l.hub.BindShowing(context.Background(), "pb_1", here, adapters.ViewStream, false, work)
+		_, err := l.hub.BindAs(context.Background(), "pb_1", here, adapters.BindingWish{Work: work})
 		l.must(err)
 		l.nothing = l.nothing || work.Tools == adapters.ExtentNone
 	case "kill":
@@ -417,7 +417,7 @@ func TestAChangeOfWhatIsShownIsOfWhatComes(t *testing.T) {
 			r.pass(20 * time.Second)
 		}
 		show := func(e adapters.Extent) {
-			_, err := r.hub.BindShowing(context.Background(), "pb_1", adapters.Target{Adapter: "a", Chat: "-1"}, adapters.ViewStream, false, adapters.WorkShown{Tools: e})
+			_, err := r.hub.BindAs(context.Background(), "pb_1", adapters.Target{Adapter: "a", Chat: "-1"}, adapters.BindingWish{Work: adapters.WorkShown{Tools: e}})
 			r.must(err)
 		}
 		calls(3)

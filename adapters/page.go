@@ -29,6 +29,7 @@ type Page struct {
 	// Withheld is a notice in place of lines that the platform has refused; "": there are none.
 	Withheld string
 	Pieces   []Piece
+	folding  folding // how much of what was printed in one go it shows
 	// Before are the lines that stand before the first piece in the answer it's of, as
 	// far back as 32 KiB and a line, or a gap: what its markup goes on from. Nothing of them is
 	// shown. None if it's of no answer.
@@ -187,18 +188,32 @@ func (p Page) each(notice func(string), line func(Piece), rows func(render.PartK
 	}
 	say(p.Withheld)
 	var work sessions.WorkTally
-	for _, piece := range p.Pieces {
-		if piece.Gap != nil || !piece.Hidden {
-			showTally(&work, rows)
+	for at := 0; at < len(p.Pieces); {
+		output := p.Pieces[at : at+p.outputAt(at)]
+		at += len(output)
+		folded, ok := p.fold(output)
+		if ok {
+			output = folded.head
 		}
-		if piece.Gap != nil {
-			notice(gapNotice(*piece.Gap))
+		for _, piece := range output {
+			if piece.Gap != nil || !piece.Hidden {
+				showTally(&work, rows)
+			}
+			if piece.Gap != nil {
+				notice(gapNotice(*piece.Gap))
+			}
+			switch {
+			case piece.Counted:
+				work.Add(sessions.TallyOf(piece.Line))
+			case !piece.Hidden:
+				line(piece)
+			}
 		}
-		switch {
-		case piece.Counted:
-			work.Add(sessions.TallyOf(piece.Line))
-		case !piece.Hidden:
-			line(piece)
+		if ok {
+			notice(folded.between)
+			for _, piece := range folded.tail {
+				line(piece)
+			}
 		}
 	}
 	showTally(&work, rows)
@@ -281,7 +296,7 @@ func UTF16Len(s string) int {
 // fits says whether a page can be one message, whatever marks are still added.
 func (s Shape) fits(p Page) bool {
 	p.Double = true
-	return s.Size(p) <= s.MaxLen
+	return !p.standsForTooMuch() && s.Size(p) <= s.MaxLen
 }
 
 // fillUp adds as many pieces to an empty page as fit, and at least a part of the first.
@@ -391,6 +406,10 @@ func fileOf(p Page, pieces []Piece, size int) Page {
 // beside adds as many of the last pieces of a file as can stand beside it.
 func (s Shape) beside(p Page, pieces []Piece) Page {
 	s.MaxLen = s.MaxCaption
+	if ends, ok := s.endsBeside(p, pieces); ok {
+		return ends
+	}
+	p.folding = folding{}
 	n := s.most(len(pieces), func(n int) bool { return s.fits(p.plus(pieces[len(pieces)-n:])) })
 	return p.plus(withoutBlankEnd(withoutBlankStart(pieces[len(pieces)-n:])))
 }
@@ -401,7 +420,7 @@ func (s Shape) messages(p Page, pieces []Piece, limit int) int {
 	for ; n < limit && (p.Cut || !allBlank(pieces)); n++ {
 		p = s.fillUp(p, pieces)
 		pieces = remainingPieces(pieces, p)
-		p = Page{}
+		p = Page{folding: p.folding}
 	}
 	return n
 }

@@ -133,7 +133,7 @@ func (s *situation) planExtend(pending []Piece) plannedCall {
 	if pieces := withoutBlankEnd(pending); len(pieces) > 0 {
 		to = pieces[len(pieces)-1].end()
 	}
-	p := t.page().plus(s.log.between(t.From, to))
+	p := s.pageOf(*t).plus(s.log.between(t.From, to))
 	if !s.interrupted() {
 		p = s.withRegion(p)
 	}
@@ -143,7 +143,7 @@ func (s *situation) planExtend(pending []Piece) plannedCall {
 // planStrip takes the live region of its time from a message that's not the tail.
 func (s *situation) planStrip() plannedCall {
 	m := *s.doc.Stale
-	return s.planEdit(m, m.page().plus(s.log.showing(m.Work).between(m.From, m.To)))
+	return s.planEdit(m, s.pageOf(m).plus(s.log.showing(m.Work).between(m.From, m.To)))
 }
 
 func (s *situation) planEdit(m Message, p Page) plannedCall {
@@ -214,7 +214,7 @@ func (s *situation) planFile() plannedCall {
 	complete := s.hasAll() && allBlank(remainingPieces(pending, content))
 	m := s.message(content, s.doc.Shown)
 	m.Astray, m.Double, m.Sealed = head.Astray, head.Double, true
-	beside := Page{Astray: head.Astray, Double: head.Double}
+	beside := Page{Astray: head.Astray, Double: head.Double, folding: head.folding}
 	if complete {
 		beside = s.concluded(beside)
 	}
@@ -305,7 +305,7 @@ func (s *situation) planAgain(in Intent) (_ plannedCall, ok bool) {
 func (s *situation) sameOp(in Intent) (_ Op, ok bool) {
 	m := in.Message
 	log := s.log.showing(m.Work)
-	p := m.page()
+	p := s.pageOf(m)
 	var end *Ending
 	last := allBlank(log.between(in.Shown, Position{Line: s.progress.Head + 1}))
 	if in.Ring {
@@ -315,11 +315,11 @@ func (s *situation) sameOp(in Intent) (_ Op, ok bool) {
 		return Op{Kind: in.Kind, Page: Page{Astray: m.Astray, Withheld: m.Withheld}}, true
 	}
 	if in.Kind == KindFile {
-		p.Astray, p.Double = "", false
+		p.Astray, p.Double, p.folding = "", false, folding{}
 		if p = p.plus(log.between(m.From, m.To)); len(p.Pieces) == 0 || len(PlainText(p)) > s.shape.MaxFile {
 			return Op{}, false
 		}
-		return s.attachFile(p, Page{Astray: m.Astray, Double: m.Double, Ending: end}, in.Ring || last), true
+		return s.attachFile(p, Page{Astray: m.Astray, Double: m.Double, Ending: end, folding: s.foldingOf(m.Work)}, in.Ring || last), true
 	}
 	if m.View == ViewScreen {
 		p = s.shape.withLive(s.withEnding(p, end), s.rows, len(s.rows))
@@ -393,7 +393,7 @@ func (s *situation) beginsWriting() bool {
 	if t == nil || s.interrupted() {
 		return true
 	}
-	p := s.withRegion(t.page().plus(s.log.between(t.From, t.To)))
+	p := s.withRegion(s.pageOf(*t).plus(s.log.between(t.From, t.To)))
 	return len(p.Pieces) > 0 && len(p.Writing) < min(leastWriting, len(s.writing))
 }
 
@@ -407,7 +407,7 @@ func (s *situation) hidesWriting() bool {
 // planEndTail takes the live region from the tail: it goes on in the next message.
 func (s *situation) planEndTail() plannedCall {
 	t := *s.doc.Tail
-	st := s.planEdit(t, t.page().plus(s.log.between(t.From, t.To)))
+	st := s.planEdit(t, s.pageOf(t).plus(s.log.between(t.From, t.To)))
 	st.more = true
 	return st
 }
@@ -459,9 +459,9 @@ func (s *situation) settling(pieces []Piece) []Piece {
 func (s *situation) planSettled() plannedCall {
 	t := s.doc.Tail
 	pieces := s.settling(s.log.between(t.From, Position{Line: s.limit() + 1}))
-	p := s.shape.fill(t.page(), pieces)
+	p := s.shape.fill(s.pageOf(*t), pieces)
 	if s.message(p, t.From).To.Before(t.To) { // it goes on with a block that's shown in part
-		p = s.shape.fillUp(t.page(), pieces)
+		p = s.shape.fillUp(s.pageOf(*t), pieces)
 	}
 	m := s.message(p, t.From)
 	m.ID, m.Hash, m.Sealed = t.ID, s.hash(p), m.To.Byte > 0

@@ -193,13 +193,15 @@ func (r *rig) wantTexts(adapter, chat string, want ...string) {
 	}
 }
 
+// rule mirrors each line: what a chat shows is compared with the log. That of long output only the ends are shown is usual
+// (fold_test.go).
 func rule(t *testing.T, pattern, to string) adapters.MirrorRule {
 	t.Helper()
 	target, err := adapters.ParseTarget(to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return adapters.MirrorRule{Session: pattern, To: target}
+	return adapters.MirrorRule{Session: pattern, To: target, Work: adapters.WorkShown{Output: adapters.LengthAll}}
 }
 
 // inBubble runs a test in fake time.

@@ -125,7 +125,7 @@ func (s *situation) loaded() int64 { return s.log.firstLine() + int64(len(s.log.
 
 // page is an empty page for what's pending.
 func (s *situation) page() Page {
-	p := Page{Astray: s.astrayText()}
+	p := Page{Astray: s.astrayText(), folding: s.foldingOf(s.binding.Work)}
 	shown := s.doc.Shown.Line
 	if end := s.start().Line; end > shown {
 		p.Cut, p.Dropped = true, max(0, end-max(shown, s.doc.Doubt.To.Line))

@@ -38,17 +38,22 @@ type WorkShown struct {
 	Tools    Extent `json:"tools,omitempty"`    // calls of tools, and what they returned; usually all
 	Thinking Extent `json:"thinking,omitempty"` // what an agent thinks before it answers; usually none
 	Prompts  Extent `json:"prompts,omitempty"`  // what was written to it elsewhere; usually all
+	// Output is how much of what's printed in one go; answers are shown whole.
+	Output Length `json:"output,omitempty"`
 }
 
-// Whole is the same with each extent said.
+// Whole is the same with each of them said.
 func (w WorkShown) Whole() WorkShown {
-	return WorkShown{Tools: cmp.Or(w.Tools, ExtentAll), Thinking: cmp.Or(w.Thinking, ExtentNone), Prompts: cmp.Or(w.Prompts, ExtentAll)}
+	return WorkShown{
+		Tools: cmp.Or(w.Tools, ExtentAll), Thinking: cmp.Or(w.Thinking, ExtentNone), Prompts: cmp.Or(w.Prompts, ExtentAll), Output: cmp.Or(w.Output, LengthUsual),
+	}
 }
 
 // with is the same but for what a change says.
 func (w WorkShown) with(change WorkShown) WorkShown {
 	return WorkShown{
 		Tools: cmp.Or(change.Tools, w.Tools), Thinking: cmp.Or(change.Thinking, w.Thinking), Prompts: cmp.Or(change.Prompts, w.Prompts),
+		Output: cmp.Or(change.Output, w.Output),
 	}
 }
 
@@ -59,7 +64,8 @@ func (w WorkShown) check() error {
 			return err
 		}
 	}
-	return nil
+	_, err := ParseLength(string(w.Output))
+	return err
 }
 
 // extentOf is how much of lines of a kind is shown.
@@ -98,6 +104,22 @@ type foldedKind struct {
 
 func foldedKinds() []foldedKind {
 	return []foldedKind{{sessions.KindTool, "t"}, {sessions.KindThought, "h"}, {sessions.KindUser, "p"}}
+}
+
+// shownKinds are all kinds of line; "o", what a pane prints, is in no Unfolding of what was counted.
+func shownKinds() []foldedKind {
+	return append(foldedKinds(), foldedKind{sessions.KindPane, "o"}, foldedKind{sessions.KindAnswer, "a"}, foldedKind{sessions.KindNotice, "n"})
+}
+
+// shown are the kinds of line that are shown one by one, by their letters.
+func (w WorkShown) shown() string {
+	var letters strings.Builder
+	for _, k := range shownKinds() {
+		if w.extentOf(k.kind) == ExtentAll {
+			letters.WriteString(k.letter)
+		}
+	}
+	return letters.String()
 }
 
 // fold decides what of a piece is shown, by what's shown of its kind.
@@ -214,16 +236,16 @@ func (s *situation) countsLast(m Message) bool {
 func (s *situation) tailTakes(to Position) bool {
 	t := s.doc.Tail
 	pieces := withoutBlankEnd(s.log.between(t.From, to))
-	return len(pieces) <= mostFolded && s.shape.fits(t.page().plus(pieces))
+	return len(pieces) <= mostFolded && s.shape.fits(s.pageOf(*t).plus(pieces))
 }
 
 // unfoldPrefix begins the data of buttons that show what was counted.
 const unfoldPrefix = "w:"
 
-// Unfolding is what the button below a message shows, in which work was counted.
+// Unfolding is what a button below a message shows, of which work was counted, or an output isn't all there.
 type Unfolding struct {
 	Binding BindingID
-	Kinds   string // of line that were counted, by their letters
+	Kinds   string // of line, by their letters
 	From    int64  // the first line, and the last one, which the message is about
 	To      int64
 }
@@ -247,9 +269,12 @@ func ReadUnfolding(data string) (u Unfolding, ok bool) {
 	return u, u.Data() == data
 }
 
-// Has says whether a line is one of those that were counted.
+// IsOutput says that it's all that the message stands for, else what was counted in it.
+func (u Unfolding) IsOutput() bool { return strings.Contains(u.Kinds, "o") }
+
+// Has says whether a line is one of those that it shows.
 func (u Unfolding) Has(l sessions.Line) bool {
-	for _, k := range foldedKinds() {
+	for _, k := range shownKinds() {
 		if l.Kind == k.kind {
 			return strings.Contains(u.Kinds, k.letter)
 		}
@@ -257,21 +282,34 @@ func (u Unfolding) Has(l sessions.Line) bool {
 	return false
 }
 
-// unfoldLabel is what the button says.
+// unfoldLabel is what the button says that shows what was counted.
 const unfoldLabel = "Show the work"
 
-// unfoldButtons stand below a message in which work was counted.
+// unfoldButtons stand below a message in which work was counted, or of which an output isn't all there. Beside a file
+// there's none: it has all.
 func (s *situation) unfoldButtons(p Page, m Message) [][]Button {
-	kinds := m.Work.folded()
-	if kinds == "" || s.withheld() != "" || !p.counts() || !m.From.Before(m.To) {
+	if s.withheld() != "" || p.Attached > 0 || !m.From.Before(m.To) {
 		return nil
 	}
-	to := m.To.Line - 1
+	u := Unfolding{Binding: s.binding.ID, From: m.From.Line, To: m.To.Line - 1}
 	if m.To.Byte > 0 {
-		to++
+		u.To++
 	}
-	u := Unfolding{Binding: s.binding.ID, Kinds: kinds, From: m.From.Line, To: to}
-	return [][]Button{{{Label: unfoldLabel, Data: u.Data()}}}
+	var row []Button
+	if u.Kinds = m.Work.folded(); u.Kinds != "" && p.counts() {
+		row = append(row, Button{Label: unfoldLabel, Data: u.Data()})
+	}
+	if u.Kinds = m.Work.shown(); p.folds() {
+		label := "The whole line"
+		if n := p.shownLines(); n > 1 {
+			label = fmt.Sprintf("All %d lines", n)
+		}
+		row = append(row, Button{Label: label, Data: u.Data()})
+	}
+	if row == nil {
+		return nil
+	}
+	return [][]Button{row}
 }
 
 // counts says whether the page counts work.

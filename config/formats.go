@@ -43,6 +43,8 @@ func formatOf(name string) format {
 		return format{problem: absolutePathProblem}
 	case "glob":
 		return format{problem: globProblem}
+	case "output":
+		return format{must: "must be all, or a number of rows from 10 to 500", pattern: `^(all|[1-9][0-9]|[1-4][0-9]{2}|500)?$`}
 	case "target":
 		return format{place: Form.targetProblem}
 	case "target_or_none":

@@ -31,6 +31,9 @@ type bench struct {
 	final     int64 // the line up to which the scheduler was told of announcements
 }
 
+// eachLine has each line be shown, also of long output: what a chat shows is compared with the log line by line.
+func eachLine() adapters.WorkShown { return adapters.WorkShown{Output: adapters.LengthAll} }
+
 const theSession = sessions.ID("pb_000000000001")
 
 // newBench makes a bench for a chat of a world's.
@@ -41,7 +44,7 @@ func newBench(w World, chat string, b Backend, view adapters.View) (*bench, erro
 	}
 	x.start()
 	x.binding = adapters.Binding{
-		ID: "bd_1", Session: theSession, View: view, Origin: adapters.ByRule, CreatedAt: time.Now(),
+		ID: "bd_1", Session: theSession, View: view, Origin: adapters.ByRule, CreatedAt: time.Now(), Work: eachLine(),
 		Target: adapters.Target{Adapter: x.adapter.Name(), Chat: chat},
 	}
 	doc := adapters.NewDocument(0, adapters.LogProgress{})

@@ -275,10 +275,14 @@ type Bridge struct {
 	ledger  *qostest.MemLedger
 }
 
-// NewBridge returns one without sessions, whose processes have an adapter each.
+// NewBridge returns one without sessions, whose processes have an adapter each. Where a rule doesn't say how much of long output
+// is shown, it's each line.
 func NewBridge(tb testing.TB, adapter func() adapters.Adapter, rules ...adapters.MirrorRule) *Bridge {
 	tb.Helper()
 	m := NewMemory(0)
+	for i := range rules {
+		rules[i].Work.Output = cmp.Or(rules[i].Work.Output, adapters.LengthAll)
+	}
 	return &Bridge{House: NewHouse(m), Rules: rules, tb: tb, adapter: adapter, backend: m, ledger: qostest.NewMemLedger()}
 }
 

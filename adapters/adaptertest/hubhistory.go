@@ -202,7 +202,7 @@ func (l *hubLife) chatOf(session int) string {
 func nameOf(session int) string { return fmt.Sprintf("agent-%d", session) }
 
 func (l *hubLife) rule(adapter string, session int) adapters.MirrorRule {
-	r := adapters.MirrorRule{Session: nameOf(session), To: adapters.Target{Adapter: adapter, Chat: l.chatOf(session)}}
+	r := adapters.MirrorRule{Session: nameOf(session), To: adapters.Target{Adapter: adapter, Chat: l.chatOf(session)}, Work: eachLine()}
 	if session == 2 {
 		r.View = adapters.ViewFinal
 	}

@@ -57,21 +57,25 @@ func (a *Invocation) askAnySession() error {
 
 // binding is how somebody wants a binding to be; nil: as it is, or as usual.
 type binding struct {
-	view  adapters.View // "": as it is
-	input *bool
+	view          adapters.View // "": as it is
+	input, quotes *bool
 }
 
 // readBind reads what's written behind the session; named says whether there was one.
 func readBind(words []string, named bool) (b binding, err error) {
 	for i := 0; i < len(words); i++ {
 		word := strings.ToLower(words[i])
-		switch {
-		case word == "input" && i+1 < len(words) && slices.Contains([]string{"on", "off"}, strings.ToLower(words[i+1])):
-			i++
+		switch word {
+		case "input", "quotes":
+			if i++; i == len(words) || !slices.Contains([]string{"on", "off"}, strings.ToLower(words[i])) {
+				return b, fmt.Errorf("write %s on or %[1]s off", word)
+			}
 			on := strings.EqualFold(words[i], "on")
-			b.input = &on
-		case word == "input":
-			return b, errors.New("write input on or input off")
+			if word == "input" {
+				b.input = &on
+			} else {
+				b.quotes = &on
+			}
 		default:
 			v, err := adapters.ParseView(word)
 			if err != nil && i == 0 && !named {
@@ -104,7 +108,7 @@ func (a *Invocation) bindSession(how binding) error {
 	if how.input != nil {
 		input = *how.input
 	}
-	b, err := a.runner.Hub.Bind(a.Ctx, a.Session.ID, to, view, input)
+	b, err := a.runner.Hub.BindAs(a.Ctx, a.Session.ID, to, adapters.BindingWish{View: view, Input: input, Quotes: how.quotes})
 	if err != nil {
 		return err
 	}
@@ -123,7 +127,11 @@ func (a *Invocation) bindSession(how binding) error {
 		text = wording.Bold(a.Session.Name) + " gets a " + shape.Threads + " of its own: " + viewText(b.View)
 	}
 	if b.Input {
-		text += " What's written there is typed."
+		text += " What's written there is typed"
+		if b.Quotes {
+			text += ", to an agent with what it answers"
+		}
+		text += "."
 	} else {
 		text += " What's written there isn't typed."
 	}

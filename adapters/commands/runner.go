@@ -84,8 +84,8 @@ type Hub interface {
 	// it uses the place; 0: every end rings. It returns at once.
 	RingAfter() time.Duration
 	Bind(ctx context.Context, id sessions.ID, t adapters.Target, view adapters.View, input bool) (adapters.Binding, error)
-	// BindShowing is Bind, and says how much of the session's work is shown; what it doesn't say stays.
-	BindShowing(ctx context.Context, id sessions.ID, t adapters.Target, view adapters.View, input bool, work adapters.WorkShown) (adapters.Binding, error)
+	// BindAs is Bind with a wish; what that doesn't say stays.
+	BindAs(ctx context.Context, id sessions.ID, t adapters.Target, wish adapters.BindingWish) (adapters.Binding, error)
 	Unbind(ctx context.Context, id adapters.BindingID) error
 	// SetResting has a binding show and type nothing, or with false go on where it was.
 	SetResting(ctx context.Context, id adapters.BindingID, rest bool) error

@@ -22,8 +22,16 @@ func extents() []string {
 	return []string{string(adapters.ExtentAll), string(adapters.ExtentBrief), string(adapters.ExtentNone)}
 }
 
+// output is what people call what's printed in one go, and lengths are how much of it is offered: all, or rows of a phone.
+const output = "output"
+
+func lengths() []string {
+	return []string{string(adapters.LengthAll), string(adapters.LengthUsual), "100"}
+}
+
 var errShow = errors.New("write /show tools brief; there are tools, thinking (what an agent thinks before it answers) and prompts (what's written to it elsewhere), " +
-	"and of each all, brief (one line that counts them) or none")
+	"and of each all, brief (one line that counts them) or none; and output, what's printed in one go, of which all is shown or the head and the tail: " +
+	"/show output 30 is 30 rows of a phone, from 10 to 500")
 
 // showWork says how much of a session's work the place shows, and changes it.
 func showWork(a *Invocation) error {
@@ -39,19 +47,25 @@ func showWork(a *Invocation) error {
 		return errors.New("this place rests because somebody closed it; write /reopen first")
 	}
 	if change != (adapters.WorkShown{}) {
-		if b, err = a.runner.Hub.BindShowing(a.Ctx, b.Session, b.Target, b.View, b.Input, change); err != nil {
+		if b, err = a.runner.Hub.BindAs(a.Ctx, b.Session, b.Target, adapters.BindingWish{View: b.View, Input: b.Input, Work: change}); err != nil {
 			return err
 		}
 	}
 	return a.ReplaceText("Of "+wording.Bold(a.Session.Name)+" this place shows "+workText(b.Work)+".", a.workButtons(b.Work)...)
 }
 
-// readWork reads pairs of a kind and an extent.
+// readWork reads pairs of a kind and an extent, or of output and a length.
 func readWork(words []string) (w adapters.WorkShown, err error) {
 	if len(words)%2 != 0 {
 		return w, errShow
 	}
 	for i := 0; i < len(words); i += 2 {
+		if words[i] == output {
+			if w.Output, err = adapters.ParseLength(words[i+1]); err != nil {
+				return w, errShow
+			}
+			continue
+		}
 		e, err := adapters.ParseExtent(words[i+1])
 		into := extentIn(&w, words[i])
 		if err != nil || into == nil {
@@ -83,7 +97,15 @@ func workText(w adapters.WorkShown) string {
 	for _, kind := range workKinds() {
 		parts = append(parts, fmt.Sprintf("%s: %s", kind, *extentIn(&w, kind)))
 	}
-	return strings.Join(parts, ", ") + "; what isn't shown is in /history. What a program prints of which panebridge reads no record is always shown"
+	return strings.Join(parts, ", ") + ", " + outputText(w.Output) + "; what isn't shown is in /history. What a program prints of which panebridge reads no record isn't counted"
+}
+
+// outputText says how much of what's printed in one go is shown.
+func outputText(l adapters.Length) string {
+	if l == adapters.LengthAll {
+		return "output: all"
+	}
+	return fmt.Sprintf("output: head and tail in %s rows of a phone", l)
 }
 
 // workButtons change it: one for each extent that's not so now, a row for each kind.
@@ -98,11 +120,17 @@ func (a *Invocation) workButtons(w adapters.WorkShown) (rows [][]adapters.Button
 		}
 		rows = append(rows, row)
 	}
-	return rows
+	var row []adapters.Button
+	for _, l := range lengths() {
+		if l != string(w.Output) {
+			row = append(row, a.makeOffer(output+": "+l, cards.Offer{Do: "show", Session: a.Session.ID, Role: access.Operator, Args: output + " " + l}))
+		}
+	}
+	return append(rows, row)
 }
 
-// unfoldWork shows what a message only counts: the button below it carries all there's to know, so it works for as long
-// as the log has the lines. It shows no more than /history does.
+// unfoldWork shows what a message only counts, or the whole output of which it shows the ends: the button below it carries
+// all there's to know, so it works for as long as the log has the lines. It shows no more than /history does.
 func (r *Runner) unfoldWork(a *Invocation, u adapters.Unfolding) (EventResult, error) {
 	d := EventResult{What: "unfold", Outcome: "done"}
 	b, ok := r.unfoldedBinding(&a.Event, u.Binding)
@@ -137,11 +165,15 @@ func (r *Runner) unfoldWork(a *Invocation, u adapters.Unfolding) (EventResult, e
 		texts[i] = l.Text
 	}
 	first, last := lines[0].N, lines[len(lines)-1].N
-	heading := fmt.Sprintf("%s, the work in lines %d to %d", wording.Bold(s.Name), first, last)
+	what, name := "the work in lines", "work"
+	if u.IsOutput() {
+		what, name = "lines", "lines"
+	}
+	heading := fmt.Sprintf("%s, %s %d to %d", wording.Bold(s.Name), what, first, last)
 	if more {
 		heading += fmt.Sprintf("; of more, the first %d lines", len(lines))
 	}
-	if err := a.showLines(heading, texts, fmt.Sprintf("work-%d-%d.txt", first, last)); err != nil {
+	if err := a.showLines(heading, texts, fmt.Sprintf("%s-%d-%d.txt", name, first, last)); err != nil {
 		d.Outcome = "failed"
 		return d, a.AnswerPress(wording.Sentence(err.Error()))
 	}
@@ -170,7 +202,7 @@ func (r *Runner) unfoldedBinding(ev *intake.Event, id adapters.BindingID) (adapt
 // button is forged.
 const mostUnfolded = 5000
 
-// readUnfolded reads the lines that were counted, masked, and what the last call that was counted returned. more says that there
+// readUnfolded reads the lines of it, masked, and of those that were counted what the last call returned. more says that there
 // are more than mostUnfolded.
 func (r *Runner) readUnfolded(a *Invocation, u adapters.Unfolding) (lines []sessions.Line, more bool, err error) {
 	const atOnce = 1000
@@ -181,7 +213,7 @@ func (r *Runner) readUnfolded(a *Invocation, u adapters.Unfolding) (lines []sess
 		}
 		for _, l := range out.Lines {
 			switch {
-			case l.N > u.To && (!u.Has(l) || l.Begins && (l.Tool == nil || l.Tool.Part != sessions.ToolReturned)):
+			case l.N > u.To && (u.IsOutput() || !u.Has(l) || l.Begins && (l.Tool == nil || l.Tool.Part != sessions.ToolReturned)):
 				return lines, false, nil
 			case l.N-u.From >= mostUnfolded:
 				return lines, true, nil

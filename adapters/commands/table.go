@@ -97,9 +97,9 @@ func chatCommands() []chatCommand {
 			"view", "stream|final|screen", "Show lines as they come, whole turns, or the screen", intake.Param{Name: "view", Help: "What this place shows", Required: true, Choices: views},
 		), role: access.Operator, session: true, repeat: true, run: changeView},
 		{CommandInfo: infoOfSession(
-			"show", "[tools|thinking|prompts] [all|brief|none]", "How much of an agent's work this place shows: all, one line that counts it, or nothing",
-			intake.Param{Name: "what", Help: "Calls of tools, what it thinks, or what's written to it elsewhere; none: how it is", Choices: workKinds()},
-			intake.Param{Name: "extent", Help: "All of it, one line that counts, or none", Choices: extents()},
+			"show", "[tools|thinking|prompts|output] [all|brief|none|30]", "How much of the work this place shows: all, a line that counts it, nothing; of long output the ends",
+			intake.Param{Name: "what", Help: "Calls of tools, what it thinks, what's written to it elsewhere, long output; none: how it is", Choices: append(workKinds(), output)},
+			intake.Param{Name: "extent", Help: "All of it, one line that counts, or none; of output all, or rows of a phone", Choices: append(extents(), lengths()[1:]...)},
 		), role: access.Operator, session: true, repeat: true, run: showWork},
 		{CommandInfo: infoOfSession(
 			"mute", "[SESSION] [1h|22:00-07:00|off]", "Nothing rings here: for a while, or in quiet hours", intake.Param{Name: "when", Help: "For how long or when: 1h, 22:00-07:00, off"},
@@ -114,10 +114,11 @@ func chatCommands() []chatCommand {
 		), role: access.Operator, session: true, repeat: true, run: runContinue},
 		{CommandInfo: info("status", "", "What's mirrored here, and how the platform's limits stand"), role: access.Viewer, repeat: true, run: showStatus},
 		{CommandInfo: info(
-			"bind", "SESSION [stream|final|screen] [input on|off]", "Have this place mirror a session",
+			"bind", "SESSION [stream|final|screen] [input on|off] [quotes on|off]", "Have this place mirror a session",
 			intake.Param{Name: paramSession, Help: "Its name", Required: true, Offers: true},
 			intake.Param{Name: "view", Help: "What this place shows", Choices: views},
 			intake.Param{Name: "input", Help: "Whether what's written here is typed", Choices: []string{"input on", "input off"}},
+			intake.Param{Name: "quotes", Help: "Whether an agent is sent what a reply answers, too", Choices: []string{"quotes on", "quotes off"}},
 		), role: access.Operator, repeat: true, run: runBind},
 		{CommandInfo: infoOfSession("unbind", "[SESSION]", "Have this place mirror a session no longer"), role: access.Operator, session: true, bare: true, run: runUnbind},
 		{CommandInfo: infoOfSession("close", "[SESSION]", "End the session; asks first"), role: access.Operator, session: true, bare: true, repeat: true, run: askClose}, // it only asks

@@ -62,6 +62,45 @@ func (w *world) works(id sessions.ID, calls int) {
 	}
 }
 
+// All of an output of which a place shows the ends comes by a button: as a file, if it's long, without its secrets, and without
+// what the place doesn't show.
+func TestAWholeOutputIsShown(t *testing.T) {
+	inChat(t, func(w *world, id sessions.ID) {
+		m, err := redact.New(redact.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.opt = func(o *inbound.Options) { o.Mask = m.Line }
+		w.restart()
+		w.works(id, 1) // lines 4 to 10
+		var rows []string
+		for n := range 425 {
+			rows = append(rows, fmt.Sprintf("row %d of an output that's long", n+1))
+		}
+		rows[200] = "token=ghp_0123456789abcdefghijABCDEFGHIJ012345"
+		w.prints(id, rows...)
+		u := adapters.Unfolding{Binding: w.hub.bindings[0].ID, Kinds: "oan", From: 4, To: 435}
+		w.press(bob, u.Data())
+		posts := w.hub.take()
+		if len(posts) != 1 || posts[0].File == nil || posts[0].File.Name != "lines-10-435.txt" || !strings.Contains(posts[0].Text, "lines 10 to 435") {
+			t.Fatalf("posts %+v", posts)
+		}
+		text := string(posts[0].File.Data)
+		for _, want := range []string{"It's done.\nrow 1 of", "\nrow 425 of"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the file has no %q", want)
+			}
+		}
+		if strings.Contains(text, "make 0") {
+			t.Error("the file has calls of tools, which aren't shown there")
+		}
+		w.press(bob, adapters.Unfolding{Binding: w.hub.bindings[0].ID, Kinds: "oan", From: 11, To: 12}.Data())
+		if text := said(w.hub.take()); !strings.Contains(text, "row 1 of") || !strings.Contains(text, "row 2 of") || strings.Contains(text, "row 3 of") {
+			t.Errorf("of lines 11 to 12 is shown %q", text)
+		}
+	})
+}
+
 // Who may read a place sees by a button what a message of it only counts: masked, after a restart, too, and nothing of
 // anything else.
 func TestWhatWasCountedIsShown(t *testing.T) {

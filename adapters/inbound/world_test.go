@@ -781,16 +781,18 @@ func (h *hub) Status(id sessions.ID) []adapters.BindingStatus {
 }
 
 func (h *hub) Bind(ctx context.Context, id sessions.ID, t adapters.Target, view adapters.View, input bool) (adapters.Binding, error) {
-	return h.BindShowing(ctx, id, t, view, input, adapters.WorkShown{})
+	return h.BindAs(ctx, id, t, adapters.BindingWish{View: view, Input: input})
 }
 
-func (h *hub) BindShowing(_ context.Context, id sessions.ID, t adapters.Target, view adapters.View, input bool, work adapters.WorkShown) (adapters.Binding, error) {
+func (h *hub) BindAs(_ context.Context, id sessions.ID, t adapters.Target, wish adapters.BindingWish) (adapters.Binding, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	b := adapters.Binding{ID: adapters.NewBindingID(), Session: id, Target: t, View: view, Work: work, Input: input}
+	work := wish.Work
+	b := adapters.Binding{ID: adapters.NewBindingID(), Session: id, Target: t, View: wish.View, Work: work, Input: wish.Input, Quotes: wish.Quotes != nil && *wish.Quotes}
 	for i, old := range h.bindings {
 		if old.Session == id && old.Target == t {
-			b.ID, b.Work = old.ID, old.Work
+			b.ID, b.Work, b.Quotes = old.ID, old.Work, wish.Quotes == nil && old.Quotes || b.Quotes
+			b.Work.Output = cmp.Or(work.Output, b.Work.Output)
 			for _, w := range [][2]*adapters.Extent{{&b.Work.Tools, &work.Tools}, {&b.Work.Thinking, &work.Thinking}, {&b.Work.Prompts, &work.Prompts}} {
 				*w[0] = cmp.Or(*w[1], *w[0])
 			}

@@ -78,7 +78,7 @@ func (tr crowdTrace) live(t *testing.T, streams bool) (out traceOutcome) {
 			}
 			topics[i] = telegramtest.Place{Chat: w.forum, Thread: thread}
 			b.Begin(sessionID(i), fmt.Sprintf("agent-%d", i))
-			if _, err := b.Hub.Bind(w.Context(), sessionID(i), target(w.forum, thread), adapters.ViewStream, false); err != nil {
+			if _, err := b.Hub.BindAs(w.Context(), sessionID(i), target(w.forum, thread), adapters.BindingWish{Work: adapters.WorkShown{Output: adapters.LengthAll}}); err != nil {
 				w.Fatal(err)
 			}
 		}

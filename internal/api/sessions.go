@@ -200,7 +200,9 @@ type Binding struct {
 	Tools     string `json:"tools"`              // how much of calls of tools it shows: all, brief or none
 	Thinking  string `json:"thinking"`           // the same of what an agent thinks
 	Prompts   string `json:"prompts"`            // the same of what's written elsewhere
+	Output    string `json:"output"`             // how much of what's printed in one go: all, or rows of a phone
 	Input     bool   `json:"input"`              // what's written there goes to the session
+	Quotes    bool   `json:"quote_replies"`      // it begins with what it answers
 	Origin    string `json:"origin"`             // rule or hand
 	Disabled  string `json:"disabled,omitempty"` // why it does nothing
 	Problem   string `json:"problem,omitempty"`  // what's wrong though it does something
@@ -232,6 +234,8 @@ type Bind struct {
 	Tools    string `json:"tools,omitempty"`
 	Thinking string `json:"thinking,omitempty"`
 	Prompts  string `json:"prompts,omitempty"`
+	Output   string `json:"output,omitempty"`        // all, or rows of a phone from 10 to 500; "" likewise
+	Quotes   *bool  `json:"quote_replies,omitempty"` // nil: as it is, of a new one no
 }
 
 // Outbound is what the API needs of the chat platforms. All methods may be called

@@ -37,9 +37,9 @@ func (o outbound) Bind(ctx context.Context, id sessions.ID, b api.Bind) (api.Bin
 	if err != nil {
 		return api.Binding{}, fmt.Errorf("%w binding: %w", sessions.ErrInvalid, err)
 	}
-	bound, err := o.d.hub.BindShowing(ctx, id, to, adapters.View(b.View), b.Input, adapters.WorkShown{
-		Tools: adapters.Extent(b.Tools), Thinking: adapters.Extent(b.Thinking), Prompts: adapters.Extent(b.Prompts),
-	})
+	bound, err := o.d.hub.BindAs(ctx, id, to, adapters.BindingWish{View: adapters.View(b.View), Input: b.Input, Quotes: b.Quotes, Work: adapters.WorkShown{
+		Tools: adapters.Extent(b.Tools), Thinking: adapters.Extent(b.Thinking), Prompts: adapters.Extent(b.Prompts), Output: adapters.Length(b.Output),
+	}})
 	if err != nil {
 		return api.Binding{}, err
 	}
@@ -58,7 +58,7 @@ func (o outbound) Unbind(ctx context.Context, id string) error {
 func bindingState(s adapters.BindingStatus) api.Binding {
 	work := s.Binding.Work.Whole()
 	return api.Binding{
-		Tools: string(work.Tools), Thinking: string(work.Thinking), Prompts: string(work.Prompts),
+		Tools: string(work.Tools), Thinking: string(work.Thinking), Prompts: string(work.Prompts), Output: string(work.Output), Quotes: s.Binding.Quotes,
 		ID: string(s.Binding.ID), To: s.Target.String(), View: string(s.Binding.View), Input: s.Binding.Input,
 		Origin: string(s.Binding.Origin), Disabled: s.Binding.Disabled, Problem: s.Problem(), Delivered: s.Delivered, Behind: s.Pressure.Behind,
 	}

@@ -291,12 +291,12 @@ func (k *killRig) finish() {
 	})
 }
 
-// rules are the mirrors as the configuration has them.
+// rules are the mirrors as the configuration has them: of each line, since what chats show is compared with the log.
 func rules(platform string, mirrors []mirror) string {
 	var b strings.Builder
 	b.WriteString("mirrors:\n")
 	for _, m := range mirrors {
-		fmt.Fprintf(&b, "  - {session: %q, to: \"%s:%s\", view: %s}\n", m.session, platform, m.chat, m.view)
+		fmt.Fprintf(&b, "  - {session: %q, to: \"%s:%s\", view: %s, output: all}\n", m.session, platform, m.chat, m.view)
 	}
 	return b.String()
 }

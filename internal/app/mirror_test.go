@@ -27,7 +27,7 @@ func TestMirrorToAChat(t *testing.T) {
 	}
 	d := newDaemon(t)
 	d.stop()
-	d.cfg.Mirrors = []config.Mirror{{Session: "agent-*", To: "telegram:-100", View: "stream"}}
+	d.cfg.Mirrors = []config.Mirror{{Session: "agent-*", To: "telegram:-100", View: "stream", Output: "all"}}
 	d.adapters = chats
 	d.start()
 	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "agent-1", Command: []string{"sh", "-c", `seq 1 300; echo '[Output Complete]'; read -r x; seq 301 600; echo '[Output Complete]'; exec cat`}})
@@ -42,7 +42,7 @@ func TestMirrorToAChat(t *testing.T) {
 		return text.String()
 	}
 	d.await("the first turn in the chat", func() bool { return strings.Contains(shown("-100"), "\n300\n") })
-	other, err := d.api.Bind(d.ctx(), "agent-1", api.Bind{To: "telegram:-200", View: "final"})
+	other, err := d.api.Bind(d.ctx(), "agent-1", api.Bind{To: "telegram:-200", View: "final", Output: "all"})
 	if err != nil {
 		t.Fatal(err)
 	}

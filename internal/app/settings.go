@@ -54,8 +54,8 @@ func mirrorRules(cfg *config.Config) ([]adapters.MirrorRule, error) {
 			errs = append(errs, fmt.Errorf("mirrors[%d].to: %w", i, err))
 		}
 		rules = append(rules, adapters.MirrorRule{Session: m.Session, To: to, View: adapters.View(m.View), Input: m.Input, Work: adapters.WorkShown{
-			Tools: adapters.Extent(m.Tools), Thinking: adapters.Extent(m.Thinking), Prompts: adapters.Extent(m.Prompts),
-		}})
+			Tools: adapters.Extent(m.Tools), Thinking: adapters.Extent(m.Thinking), Prompts: adapters.Extent(m.Prompts), Output: adapters.Length(m.Output),
+		}, Quotes: m.Quotes})
 	}
 	return rules, errors.Join(errs...)
 }

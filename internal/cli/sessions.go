@@ -504,7 +504,9 @@ const lastWords = 5
 func newBind(p *invocation) *cobra.Command {
 	var asJSON bool
 	var b api.Bind
-	cmd := &cobra.Command{
+	var quotes bool
+	var cmd *cobra.Command
+	cmd = &cobra.Command{
 		Use:   "bind SESSION ADAPTER:CHAT[/THREAD]",
 		Short: "Have a chat mirror a session",
 		Long: `Have a chat mirror a session, from its newest line on. Where it does already, the
@@ -520,7 +522,9 @@ mirrors: in the configuration.`,
 			if err != nil {
 				return err
 			}
-			b.To = args[1]
+			if b.To = args[1]; cmd.Flags().Changed("quote-replies") {
+				b.Quotes = &quotes
+			}
 			bound, err := c.Bind(ctx, string(s.ID), b)
 			if err != nil {
 				return err
@@ -536,16 +540,21 @@ mirrors: in the configuration.`,
 	cmd.Flags().StringVar(&b.Tools, "tools", "", "how much of an agent's calls of tools it shows: all, brief or none (of a new one all)")
 	cmd.Flags().StringVar(&b.Thinking, "thinking", "", "the same of what the agent thinks before it answers (of a new one none)")
 	cmd.Flags().StringVar(&b.Prompts, "prompts", "", "the same of what's written to it elsewhere (of a new one all)")
+	cmd.Flags().StringVar(&b.Output, "output", "", "how much of what's printed in one go: all, or the head and the tail in so many rows of a phone (of a new one 30)")
+	cmd.Flags().BoolVar(&quotes, "quote-replies", false, "what's sent to an agent begins with the message that it answers")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
 // unusualWork says how much of an agent's work a chat shows, if that's not what's usual.
 func unusualWork(b api.Binding) (text string) {
-	for _, w := range [][3]string{{"tools", b.Tools, "all"}, {"thinking", b.Thinking, "none"}, {"prompts", b.Prompts, "all"}} {
+	for _, w := range [][3]string{{"tools", b.Tools, "all"}, {"thinking", b.Thinking, "none"}, {"prompts", b.Prompts, "all"}, {"output", b.Output, "30"}} {
 		if w[1] != w[2] && w[1] != "" {
 			text += ", " + w[0] + ": " + w[1]
 		}
+	}
+	if b.Quotes {
+		text += ", replies quoted"
 	}
 	return text
 }

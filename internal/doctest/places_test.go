@@ -50,6 +50,8 @@ var tasks = []task{
 	{"See what a tool was called with and returned", nil, []string{"* a click on its line"}, nil, []string{"GET /sessions/{id}/tools/{n}"}, why{chats: "the lines say it in short", line: "`tail` prints it in short"}},
 	{"See what a session has changed in its repository", []string{"diff"}, []string{"What the session has changed…"}, []string{"diff"}, []string{"GET /sessions/{id}/diff"}, nil},
 	{"Say how much of the work is shown", []string{"show"}, []string{"How much of the work to see…"}, []string{"* `bind --tools`, `tail --tools`"}, []string{"* `tools` in `POST /sessions/{id}/bindings`"}, nil},
+	{"Say how much of long output is shown", []string{"* `/show output`"}, []string{"* in “Mirror the session to a chat…”"}, []string{"* `bind --output`"}, []string{"* `output` in `POST /sessions/{id}/bindings`"}, nil},
+	{"Have an agent see what a reply answers", []string{"* `/bind NAME quotes on`"}, []string{"* in “Mirror the session to a chat…”"}, []string{"* `bind --quote-replies`"}, []string{"* `quote_replies` in `POST /sessions/{id}/bindings`"}, nil},
 	{"See what agents use, and what's left", []string{"usage"}, []string{"* a line in a session's head"}, []string{"usage"}, []string{"GET /usage"}, nil},
 	{"Go on when a limit is over", []string{"continue"}, []string{"Go on when the limit is over, or don’t"}, []string{"continue"}, []string{"POST /sessions/{id}/continuation", "DELETE /sessions/{id}/continuation"}, nil},
 	{"See the screen", []string{"screen"}, []string{"Show its screen"}, []string{"screen"}, []string{"GET /sessions/{id}/screen", "GET /sessions/{id}/terminal"}, nil},

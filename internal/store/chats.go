@@ -16,19 +16,19 @@ import (
 
 const (
 	sqlBindings = `SELECT b.id, b.session, b.adapter, b.chat, b.thread, b.view, b.input, b.origin, b.disabled, b.unbound, b.resting, b.created_at,
-	b.tools, b.thinking, b.prompts,
+	b.tools, b.thinking, b.prompts, b.output, b.quotes,
 	d.shown_line, d.shown_byte, d.turn, d.announced, d.chat, d.thread,
 	d.doubt_line, d.doubt_byte, d.doubt_turn, d.doubt_screen, d.tail, d.stale, d.intent
 	FROM bindings b JOIN documents d ON d.binding = b.seq ORDER BY b.created_at, b.seq`
 	// One row for each session and target. Inserting another is a conflict that
 	// fails, unless it's the same binding.
 	sqlPutBinding = `INSERT INTO bindings (id, session, adapter, chat, thread, view, input, origin, disabled, unbound, resting, created_at,
-	tools, thinking, prompts)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	tools, thinking, prompts, output, quotes)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT (id) DO UPDATE SET session = excluded.session, adapter = excluded.adapter, chat = excluded.chat,
 	thread = excluded.thread, view = excluded.view, input = excluded.input, origin = excluded.origin,
 	disabled = excluded.disabled, unbound = excluded.unbound, resting = excluded.resting, created_at = excluded.created_at,
-	tools = excluded.tools, thinking = excluded.thinking, prompts = excluded.prompts`
+	tools = excluded.tools, thinking = excluded.thinking, prompts = excluded.prompts, output = excluded.output, quotes = excluded.quotes`
 	sqlDropBinding = `DELETE FROM bindings WHERE id = ?`
 )
 
@@ -60,7 +60,7 @@ func scanBinding(rows *sql.Rows) (k adapters.KeptBinding, err error) {
 	into := []any{
 		&b.ID, &b.Session, &b.Target.Adapter, &b.Target.Chat, &b.Target.Thread,
 		&b.View, &b.Input, &b.Origin, &b.Disabled, &b.Unbound, &b.Resting, &created,
-		&b.Work.Tools, &b.Work.Thinking, &b.Work.Prompts,
+		&b.Work.Tools, &b.Work.Thinking, &b.Work.Prompts, &b.Work.Output, &b.Quotes,
 	}
 	if err := rows.Scan(append(into, stored.columns()...)...); err != nil {
 		return k, err
@@ -87,7 +87,7 @@ func (s *Store) PutBinding(ctx context.Context, b adapters.Binding, d *adapters.
 			ctx,
 			clean(b.ID), clean(b.Session), clean(b.Target.Adapter), clean(b.Target.Chat), clean(b.Target.Thread),
 			clean(b.View), b.Input, clean(b.Origin), clean(b.Disabled), b.Unbound, b.Resting, nanos(b.CreatedAt),
-			clean(b.Work.Tools), clean(b.Work.Thinking), clean(b.Work.Prompts),
+			clean(b.Work.Tools), clean(b.Work.Thinking), clean(b.Work.Prompts), clean(b.Work.Output), b.Quotes,
 		)
 		if err != nil {
 			return asConflict(err)

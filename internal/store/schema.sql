@@ -96,7 +96,7 @@ CREATE TABLE bindings (
 	origin     TEXT    NOT NULL,
 	disabled   TEXT    NOT NULL, -- why; '': it works
 	unbound    INTEGER NOT NULL,
-	created_at INTEGER NOT NULL, resting INTEGER NOT NULL DEFAULT 0, tools TEXT NOT NULL DEFAULT '', thinking TEXT NOT NULL DEFAULT '', prompts TEXT NOT NULL DEFAULT '',
+	created_at INTEGER NOT NULL, resting INTEGER NOT NULL DEFAULT 0, tools TEXT NOT NULL DEFAULT '', thinking TEXT NOT NULL DEFAULT '', prompts TEXT NOT NULL DEFAULT '', output TEXT NOT NULL DEFAULT '', quotes INTEGER NOT NULL DEFAULT 0,
 	UNIQUE (session, adapter, chat, thread)
 ) STRICT;
 

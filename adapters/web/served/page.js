@@ -4600,12 +4600,16 @@ var Menu = class {
 
 // mirror.js
 var views = { stream: "lines as they come", final: "whole turns", screen: "its screen" };
-var works = ["tools", "thinking", "prompts"];
+var works = ["tools", "thinking", "prompts", "output"];
 var workWords = {
   tools: { brief: "calls of tools are counted in one line", none: "no calls of tools" },
   thinking: { all: "what the agent thinks", brief: "it’s counted how often the agent thinks" },
-  prompts: { brief: "what’s written elsewhere is counted", none: "nothing of what’s written elsewhere" }
+  prompts: { brief: "what’s written elsewhere is counted", none: "nothing of what’s written elsewhere" },
+  output: { all: "each line of long output", 30: "" }
 };
+function workText2(work, shown3) {
+  return workWords[work][shown3] ?? (work === "output" && shown3 && `of long output ${shown3} rows of a phone`);
+}
 var MirrorDialog = class {
   // current() is the session that's open; done() is told of a change.
   constructor(current2, done2) {
@@ -4621,7 +4625,7 @@ var MirrorDialog = class {
       event.preventDefault();
       this.change("mirror-begin", async () => {
         const to = byId("mirror-to").value.trim();
-        await bindSession(this.current().id, { to, view: byId("mirror-view").value, input: byId("mirror-input").checked, ...Object.fromEntries(works.map((work) => [work, byId(`mirror-${work}`).value])) });
+        await bindSession(this.current().id, { to, view: byId("mirror-view").value, input: byId("mirror-input").checked, quote_replies: byId("mirror-quotes").checked, ...Object.fromEntries(works.map((work) => [work, byId(`mirror-${work}`).value])) });
         byId("mirror-to").value = "";
         return `${to} shows it now.`;
       });
@@ -4654,10 +4658,10 @@ var MirrorDialog = class {
     byId("mirror-list").replaceChildren(...bindings.map((b) => this.entry(b)));
   }
   entry(binding) {
-    const { id, to, view, input, origin, disabled, problem } = binding;
+    const { id, to, view, input, quote_replies: quotes, origin, disabled, problem } = binding;
     const item = element("li", "access-entry");
     item.append(element("p", "access-head", to));
-    const about3 = [views[view] ?? view, ...works.map((work) => workWords[work][binding[work]]), input ? "what’s written there is typed" : "nothing that’s written there is typed", origin === "rule" && "by a rule of the configuration"];
+    const about3 = [views[view] ?? view, ...works.map((work) => workText2(work, binding[work])), input ? "what’s written there is typed" : "nothing that’s written there is typed", input && quotes && "with what it answers", origin === "rule" && "by a rule of the configuration"];
     item.append(element("p", "access-about", about3.filter(Boolean).join(" · ")));
     if (disabled || problem) item.append(element("p", "access-void", disabled || problem));
     const end = element("button", "button small", "End");

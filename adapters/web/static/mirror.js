@@ -9,12 +9,18 @@ import { attempt } from './dialogs.js';
 const views = { stream: 'lines as they come', final: 'whole turns', screen: 'its screen' };
 
 // How much of an agent's work a chat can show, by kind: what people are told, and what's usual, which isn't said.
-const works = ['tools', 'thinking', 'prompts'];
+const works = ['tools', 'thinking', 'prompts', 'output'];
 const workWords = {
   tools: { brief: 'calls of tools are counted in one line', none: 'no calls of tools' },
   thinking: { all: 'what the agent thinks', brief: 'it’s counted how often the agent thinks' },
   prompts: { brief: 'what’s written elsewhere is counted', none: 'nothing of what’s written elsewhere' },
+  output: { all: 'each line of long output', 30: '' },
 };
+
+// workText is what people are told of how much of a kind is shown: of long output it's a word or a number of rows.
+function workText(work, shown) {
+  return workWords[work][shown] ?? (work === 'output' && shown && `of long output ${shown} rows of a phone`);
+}
 
 export class MirrorDialog {
   // current() is the session that's open; done() is told of a change.
@@ -31,7 +37,7 @@ export class MirrorDialog {
       event.preventDefault();
       this.change('mirror-begin', async () => {
         const to = byId('mirror-to').value.trim();
-        await bindSession(this.current().id, { to, view: byId('mirror-view').value, input: byId('mirror-input').checked, ...Object.fromEntries(works.map((work) => [work, byId(`mirror-${work}`).value])) });
+        await bindSession(this.current().id, { to, view: byId('mirror-view').value, input: byId('mirror-input').checked, quote_replies: byId('mirror-quotes').checked, ...Object.fromEntries(works.map((work) => [work, byId(`mirror-${work}`).value])) });
         byId('mirror-to').value = '';
         return `${to} shows it now.`;
       });
@@ -68,10 +74,10 @@ export class MirrorDialog {
   }
 
   entry(binding) {
-    const { id, to, view, input, origin, disabled, problem } = binding;
+    const { id, to, view, input, quote_replies: quotes, origin, disabled, problem } = binding;
     const item = element('li', 'access-entry');
     item.append(element('p', 'access-head', to));
-    const about = [views[view] ?? view, ...works.map((work) => workWords[work][binding[work]]), input ? 'what’s written there is typed' : 'nothing that’s written there is typed', origin === 'rule' && 'by a rule of the configuration'];
+    const about = [views[view] ?? view, ...works.map((work) => workText(work, binding[work])), input ? 'what’s written there is typed' : 'nothing that’s written there is typed', input && quotes && 'with what it answers', origin === 'rule' && 'by a rule of the configuration'];
     item.append(element('p', 'access-about', about.filter(Boolean).join(' · ')));
     if (disabled || problem) item.append(element('p', 'access-void', disabled || problem));
     const end = element('button', 'button small', 'End');
