@@ -68,6 +68,12 @@ type (
 			Type    int    `json:"type"`
 			Message string `json:"message_id"`
 		} `json:"message_reference"`
+		// Answered is the message of Reference, if that's still there.
+		Answered *struct {
+			Author   *userJSON  `json:"author"`
+			Content  string     `json:"content"`
+			Mentions []userJSON `json:"mentions"`
+		} `json:"referenced_message"`
 		// Forwarded is what stands in a message that was passed on; its own text is empty.
 		Forwarded []struct {
 			Message struct {
@@ -207,13 +213,54 @@ func (r journalRecord) readMessage(e *intake.Event) error {
 	}
 	m.unfold()
 	said := intake.Said{Text: m.text(r.Bot), Files: m.files()}
-	if m.Type == messageReply && m.Reference.Type == referenceReply && isID(m.Reference.Message) {
-		said.ReplyTo = m.Reference.Message
-	}
+	said.ReplyTo, said.Quoted = m.answers(r.Bot)
 	if e.Person.ID != "" && (said.Text != "" || len(said.Files) > 0) {
 		e.Action = said
 	}
 	return nil
+}
+
+// answers is the message that's answered, and what it shows; "": none is.
+func (m messageJSON) answers(bot string) (id string, q intake.Quoted) {
+	if m.Type != messageReply || m.Reference.Type != referenceReply || !isID(m.Reference.Message) {
+		return "", q
+	}
+	if a := m.Answered; a != nil && a.Author != nil {
+		q.Text = messageJSON{Content: a.Content, Mentions: a.Mentions}.text("")
+		if q.Ours = a.Author.ID == bot; q.Ours {
+			q.Text = bareText(q.Text)
+		}
+	}
+	return m.Reference.Message, q
+}
+
+// bareText is a text of ours as it looks: outside of blocks of code characters are escaped.
+func bareText(text string) string {
+	var rows []string
+	code := false
+	for row := range strings.SplitSeq(text, "\n") {
+		switch {
+		case strings.HasPrefix(row, "```"):
+			code = !code
+		case code:
+			rows = append(rows, row)
+		default:
+			rows = append(rows, withoutEscapes(row))
+		}
+	}
+	return strings.Join(rows, "\n")
+}
+
+// withoutEscapes drops the backslashes before punctuation.
+func withoutEscapes(row string) string {
+	var b strings.Builder
+	for i := 0; i < len(row); i++ {
+		if row[i] == '\\' && i+1 < len(row) && row[i+1] < unicode.MaxASCII && (unicode.IsPunct(rune(row[i+1])) || unicode.IsSymbol(rune(row[i+1]))) {
+			i++
+		}
+		b.WriteByte(row[i])
+	}
+	return b.String()
 }
 
 // unfold takes what somebody passed on for what they say. A command that's passed on is
@@ -242,7 +289,8 @@ func (r journalRecord) readEdit(e *intake.Event) error {
 		e.At = at
 	}
 	if text := m.text(r.Bot); e.Person.ID != "" && text != "" {
-		e.Action = intake.Edited{Text: text}
+		to, quoted := m.answers(r.Bot)
+		e.Action = intake.Edited{Text: text, ReplyTo: to, Quoted: quoted}
 	}
 	return nil
 }

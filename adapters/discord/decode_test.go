@@ -37,6 +37,24 @@ func TestDecode(t *testing.T) {
 		{"a message", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","guild_id":"1","type":0,` + who + `,"content":"hi"}`, in("5"), intake.Said{Text: "hi"}},
 		{"in a thread", "MESSAGE_CREATE", "4", `{"id":"` + at + `","channel_id":"5","guild_id":"1","type":0,` + who + `,"content":"hi"}`, target("4", "5"), intake.Said{Text: "hi"}},
 		{"a reply", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":19,` + who + `,"content":"hi","message_reference":{"type":0,"message_id":"3"}}`, in("5"), intake.Said{Text: "hi", ReplyTo: "3"}},
+		{
+			"a reply to a person", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":19,` + who + `,"content":"hi","message_reference":{"type":0,"message_id":"3"},
+				"referenced_message":{"id":"3","author":{"id":"8"},"content":"use **Go**, <@8>\\_","mentions":[{"id":"8","username":"bob"}]}}`, in("5"),
+			intake.Said{Text: "hi", ReplyTo: "3", Quoted: intake.Quoted{Text: "use **Go**, @bob\\_"}},
+		},
+		{
+			"a reply to the bot", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":19,` + who + `,"content":"hi","message_reference":{"type":0,"message_id":"3"},
+				"referenced_message":{"id":"3","author":{"id":"99","bot":true},"content":"3 \\*tests\\*:\n` + "```" + `ansi\na\\_b\n` + "```" + `\nc\\\\d"}}`, in("5"),
+			intake.Said{Text: "hi", ReplyTo: "3", Quoted: intake.Quoted{Text: "3 *tests*:\na\\_b\nc\\d", Ours: true}},
+		},
+		{
+			"a reply to what's gone", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":19,` + who + `,"content":"hi","message_reference":{"type":0,"message_id":"3"},"referenced_message":null}`, in("5"),
+			intake.Said{Text: "hi", ReplyTo: "3"},
+		},
+		{
+			"an edited reply", "MESSAGE_UPDATE", "", `{"id":"` + at + `","channel_id":"5","type":19,` + who + `,"content":"ho","edited_timestamp":"2026-05-04T12:00:00+00:00","message_reference":{"type":0,"message_id":"3"},
+				"referenced_message":{"id":"3","author":{"id":"8"},"content":"use Go"}}`, in("5"), intake.Edited{Text: "ho", ReplyTo: "3", Quoted: intake.Quoted{Text: "use Go"}},
+		},
 		{"passed on", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,` + who + `,"content":"","message_reference":{"type":1,"message_id":"3"}}`, in("5"), nil},
 		{
 			"passed on with what's in it", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,` + who + `,"content":"","message_reference":{"type":1,"message_id":"3"},

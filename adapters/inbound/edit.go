@@ -22,7 +22,7 @@ func (in *Inbound) handleEdit(ctx context.Context, ev intake.Event, e intake.Edi
 	if err != nil {
 		return commands.EventResult{}, fmt.Errorf("look for what was edited: %w", err)
 	}
-	w := cards.NewDeferredText(ev, intake.Said{Text: e.Text})
+	w := cards.NewDeferredText(ev, intake.Said{Text: e.Text, ReplyTo: e.ReplyTo, Quoted: e.Quoted})
 	w.Key, w.EditKey = editedKey(ev.Place, ev.Message), ev.Key
 	if !first {
 		_, err := in.opt.Store.Deferred(ctx, w.Key)

@@ -189,7 +189,7 @@ func (in *Inbound) typeText(ctx context.Context, ev intake.Event, s intake.Said,
 	case in.isVoice(s):
 		return in.typeVoice(ctx, ev, s, to)
 	case len(s.Files) == 0:
-		return in.typeInput(ctx, ev, s.Text, to)
+		return in.typeAnswer(ctx, ev, s, s.Text, to)
 	}
 	paths, problem, err := in.saveFiles(ctx, ev, s.Files, to)
 	if err != nil {
@@ -198,7 +198,16 @@ func (in *Inbound) typeText(ctx context.Context, ev intake.Event, s intake.Said,
 	if problem != "" {
 		return in.refuseFiles(ev, to, problem), nil
 	}
-	return in.typeInput(ctx, ev, withPaths(s.Text, paths), to)
+	return in.typeAnswer(ctx, ev, s, withPaths(s.Text, paths), to)
+}
+
+// typeAnswer has a text typed, below what its message answers if that's asked for.
+func (in *Inbound) typeAnswer(ctx context.Context, ev intake.Event, s intake.Said, text string, to sessions.Session) (commands.EventResult, error) {
+	text, err := in.withQuote(ctx, ev, s, text, to)
+	if err != nil {
+		return commands.EventResult{}, err
+	}
+	return in.typeInput(ctx, ev, text, to)
 }
 
 // withPaths is a text with paths behind it, as they're typed.

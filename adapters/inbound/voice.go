@@ -56,11 +56,11 @@ func (in *Inbound) typeVoice(ctx context.Context, ev intake.Event, s intake.Said
 	if err != nil {
 		in.Log.Info("a voice note isn't transcribed", "session", to.ID, "target", ev.Place.String(), "err", in.Masked(err.Error()))
 		in.ReplyText(ev, "voice", qos.Interactive, "Not transcribed: "+wording.Plain(in.Masked(err.Error()))+". The session is given the recording.")
-		return in.typeInput(ctx, ev, withPaths(s.Text, paths), to)
+		return in.typeAnswer(ctx, ev, s, withPaths(s.Text, paths), to)
 	}
 	text := strings.TrimSpace(s.Text + " " + said)
 	if why := in.whyAsk(text, to); in.opt.Voice.Confirm || why != "" {
-		w = cards.NewDeferredText(ev, intake.Said{Text: text})
+		w = cards.NewDeferredText(ev, intake.Said{Text: text, ReplyTo: s.ReplyTo, Quoted: s.Quoted})
 		w.Key, w.EditKey, w.Session = spokenKey(ev), ev.Key, to.ID // a text that waits for something else may have the event's own
 		if err := in.opt.Store.PutDeferred(ctx, w); err != nil {
 			return commands.EventResult{}, fmt.Errorf("keep what was spoken: %w", err)
@@ -71,7 +71,7 @@ func (in *Inbound) typeVoice(ctx context.Context, ev intake.Event, s intake.Said
 		}
 		return d, err
 	}
-	d, err := in.typeInput(ctx, ev, text, to)
+	d, err := in.typeAnswer(ctx, ev, s, text, to)
 	if d.Outcome == "" {
 		return d, err
 	}
@@ -154,7 +154,7 @@ func (in *Inbound) typeSpoken(a *commands.Invocation) error {
 	if !found {
 		return err
 	}
-	d, err := in.typeInput(a.Ctx, w.Event(), w.Said.Text, a.Session)
+	d, err := in.typeAnswer(a.Ctx, w.Event(), w.Said, w.Said.Text, a.Session)
 	if d.Outcome == "" {
 		return err
 	}

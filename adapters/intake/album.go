@@ -50,7 +50,7 @@ func joinParts(parts []Event) Event {
 		}
 		whole.Text += said.Text
 		if whole.ReplyTo == "" {
-			whole.ReplyTo = said.ReplyTo
+			whole.ReplyTo, whole.Quoted = said.ReplyTo, said.Quoted
 		}
 		whole.Files = append(whole.Files, said.Files...)
 	}

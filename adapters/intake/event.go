@@ -49,11 +49,18 @@ type Action interface{ action() }
 type Said struct {
 	Text    string // with its files' caption; may be empty if there are files
 	ReplyTo string // the platform's id of the message it answers; "": none
+	Quoted  Quoted // what that shows
 	Files   []Attachment
 	// Album names what it's a part of, where a platform sends things that were sent
 	// together one by one; "": it's whole. The queue makes one message of an album's
 	// parts, so that Handle sees whole ones only.
 	Album string
+}
+
+// Quoted is what stands in a message that's answered, as its platform says it; zero: nothing is known of it.
+type Quoted struct {
+	Text string `json:",omitempty"` // without markup; the part that was chosen, where the platform lets people choose one
+	Ours bool   `json:",omitempty"` // the bot wrote it
 }
 
 // ReadCommand takes "/name@bot args" apart. ok is false for a text that begins otherwise, or with "//".
@@ -71,7 +78,11 @@ func ReadCommand(text string) (name, args string, ok bool) {
 }
 
 // Edited is a message that was changed after it was sent.
-type Edited struct{ Text string }
+type Edited struct {
+	Text    string
+	ReplyTo string // as of Said
+	Quoted  Quoted
+}
 
 // Pressed is a button that was pressed, or a menu of which was chosen.
 type Pressed struct {

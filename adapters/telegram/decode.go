@@ -47,8 +47,14 @@ type (
 		Chat       chatJSON  `json:"chat"`
 		ReplyTo    *struct {
 			ID           int64     `json:"message_id"`
+			From         *userJSON `json:"from"`
+			Text         string    `json:"text"`
+			Caption      string    `json:"caption"`
 			TopicCreated *struct{} `json:"forum_topic_created"`
 		} `json:"reply_to_message"`
+		Quote struct {
+			Text string `json:"text"` // the part of ReplyTo that's answered
+		} `json:"quote"`
 
 		Album           string       `json:"media_group_id"`
 		Text            string       `json:"text"`
@@ -180,7 +186,7 @@ func (d Decoder) readMessage(e *intake.Event, m *messageJSON) error {
 		e.Action = intake.ThreadOpened{}
 		return nil
 	}
-	said := intake.Said{ReplyTo: m.replyTo(), Files: m.files(), Album: m.Album}
+	said := intake.Said{ReplyTo: m.replyTo(), Quoted: d.quoted(m), Files: m.files(), Album: m.Album}
 	var ours bool
 	said.Text, ours = d.readText(m)
 	if e.Person.ID != "" && ours && (said.Text != "" || len(said.Files) > 0) {
@@ -199,7 +205,7 @@ func (d Decoder) readEdit(e *intake.Event, m *messageJSON) error {
 	}
 	text, ours := d.readText(m)
 	if e.Person.ID != "" && ours && text != "" {
-		e.Action = intake.Edited{Text: text}
+		e.Action = intake.Edited{Text: text, ReplyTo: m.replyTo(), Quoted: d.quoted(m)}
 	}
 	return nil
 }
@@ -349,6 +355,15 @@ func (m *messageJSON) replyTo() string {
 		return ""
 	}
 	return strconv.FormatInt(r.ID, 10)
+}
+
+// quoted is what the message that's answered shows, or the part of it that was chosen.
+func (d Decoder) quoted(m *messageJSON) intake.Quoted {
+	if m.replyTo() == "" {
+		return intake.Quoted{}
+	}
+	r := m.ReplyTo
+	return intake.Quoted{Text: cmp.Or(m.Quote.Text, r.Text, r.Caption), Ours: r.From != nil && r.From.ID == d.Bot}
 }
 
 func (m *messageJSON) files() (list []intake.Attachment) {

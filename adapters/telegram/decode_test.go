@@ -104,13 +104,15 @@ func TestDecodeMessages(t *testing.T) {
 	}
 
 	w.got(w.bob.Reply(w.at(), m, "yes"))
-	w.want(w.one(), topic, w.bob, intake.Said{Text: "yes", ReplyTo: fmt.Sprint(m)})
+	w.want(w.one(), topic, w.bob, intake.Said{Text: "yes", ReplyTo: fmt.Sprint(m), Quoted: intake.Quoted{Text: "run the tests"}})
+	w.got(w.bob.Send(w.at(), telegramtest.Post{Text: "which?", ReplyTo: m, Quote: "tests"}))
+	w.want(w.one(), topic, w.bob, intake.Said{Text: "which?", ReplyTo: fmt.Sprint(m), Quoted: intake.Quoted{Text: "tests"}})
 
 	// In General, and in a thread of answers there, there's no topic.
 	first := w.got(w.ada.Say(telegramtest.Place{Chat: w.forum}, "hello"))
 	w.want(w.one(), general, w.ada, intake.Said{Text: "hello"})
 	w.got(w.bob.Reply(telegramtest.Place{Chat: w.forum}, first, "hi"))
-	w.want(w.one(), general, w.bob, intake.Said{Text: "hi", ReplyTo: fmt.Sprint(first)})
+	w.want(w.one(), general, w.bob, intake.Said{Text: "hi", ReplyTo: fmt.Sprint(first), Quoted: intake.Quoted{Text: "hello"}})
 
 	w.got(w.ada.Say(w.ada.Private(), "just us"))
 	if e := w.one(); !e.Private || e.Place != target(w.ada.ID, 0) {
@@ -295,19 +297,19 @@ func TestDecodeTheRest(t *testing.T) {
 	}{
 		"the largest photo": {
 			`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"photo":[{"file_id":"s","width":90,"height":90,"file_size":9},{"file_id":"l","width":1280,"height":1280,"file_size":5},{"file_id":"m","width":320,"height":320}]}}`,
-			`{  [{l  photo 5}] }`,
+			`{  { false} [{l  photo 5}] }`,
 		},
 		"an animation is a document once": {
 			`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"animation":{"file_id":"a"},"document":{"file_id":"a","file_name":"a.gif"}}}`,
-			`{  [{a a.gif document 0}] }`,
+			`{  { false} [{a a.gif document 0}] }`,
 		},
 		"a part of an album": {
 			`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"media_group_id":"13","caption":"x","photo":[{"file_id":"s"}]}}`,
-			`{x  [{s  photo 0}] 13}`,
+			`{x  { false} [{s  photo 0}] 13}`,
 		},
-		"a video":                   {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"video":{"file_id":"v","file_size":-1}}}`, `{  [{v  document 0}] }`},
-		"a command in a caption":    {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"caption":"/a@bot x","caption_entities":[{"type":"bot_command","offset":0,"length":6}],"voice":{"file_id":"v"}}}`, `{/a x  [{v  voice 0}] }`},
-		"an entity that's too long": {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"text":"/a@bot","entities":[{"type":"bot_command","offset":0,"length":99},{"type":"bot_command","offset":0,"length":-1}]}}`, `{/a@bot  [] }`},
+		"a video":                   {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"video":{"file_id":"v","file_size":-1}}}`, `{  { false} [{v  document 0}] }`},
+		"a command in a caption":    {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"caption":"/a@bot x","caption_entities":[{"type":"bot_command","offset":0,"length":6}],"voice":{"file_id":"v"}}}`, `{/a x  { false} [{v  voice 0}] }`},
+		"an entity that's too long": {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"text":"/a@bot","entities":[{"type":"bot_command","offset":0,"length":99},{"type":"bot_command","offset":0,"length":-1}]}}`, `{/a@bot  { false} [] }`},
 		"a sticker":                 {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"sticker":{"file_id":"v"}}}`, ``},
 		"an edited location":        {`{"update_id":1,"edited_message":{"message_id":2,` + from + `,` + chat + `,"location":{}}}`, ``},
 		"an unknown kind":           {`{"update_id":1,"poll_answer":{"option_ids":[1]}}`, ``},
@@ -322,7 +324,7 @@ func TestDecodeTheRest(t *testing.T) {
 		"restricted, and in":        {`{"update_id":1,"chat_member":{` + from + `,` + chat + `,"new_chat_member":{"status":"restricted","is_member":true,"user":{"id":2}}}}`, ``},
 		"somebody came":             {`{"update_id":1,"chat_member":{` + from + `,` + chat + `,"new_chat_member":{"status":"member","user":{"id":2}}}}`, ``},
 		"a message that one left":   {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"left_chat_member":{"id":2}}}`, `{telegram:2}`},
-		"fields of another shape":   {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"text":"x","dice":7,"animation":"no","via_bot":[]}}`, `{x  [] }`},
+		"fields of another shape":   {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"text":"x","dice":7,"animation":"no","via_bot":[]}}`, `{x  { false} [] }`},
 		"a text that's a number":    {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"text":7}}`, `error`},
 		"no chat":                   {`{"update_id":1,"message":{"message_id":2,` + from + `,"text":"x"}}`, `error`},
 		"no message_id":             {`{"update_id":1,"message":{` + from + `,` + chat + `,"text":"x"}}`, `error`},
