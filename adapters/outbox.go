@@ -123,7 +123,9 @@ func (p Post) check() error {
 		return errors.New("a reaction stands on a message, in place of a text")
 	case p.Pin != "" && (content || p.Reaction != ""):
 		return errors.New("a message is pinned in place of a text")
-	case p.Reaction == "" && p.Pin == "" && !content:
+	case p.Drop != "" && (content || p.Reaction != "" || p.Pin != ""):
+		return errors.New("a message is deleted in place of a text")
+	case !p.IsSign() && !content:
 		return errors.New("a post needs a text, a picture or a file")
 	case p.Picture != nil && p.File != nil:
 		return errors.New("a post has a picture or a file, not both")
@@ -374,7 +376,7 @@ func (o *Outbox) beginPost(call qos.Call) (p Post, message string, ok bool) {
 		return p, "", false
 	}
 	w.inFlight = true
-	if w.Reaction != "" || w.Pin != "" {
+	if w.IsSign() {
 		return w.Post, "", true
 	}
 	message = w.Message
@@ -448,7 +450,7 @@ func (o *Outbox) settlePost(key string, p Post, message string, r Reply) qos.Cal
 	tell, moved := func() {}, func() {}
 	switch r.Outcome {
 	case qos.Delivered:
-		if p.Reaction != "" || p.Pin != "" {
+		if p.IsSign() {
 			r.ID = ""
 		} else if r.ID == "" {
 			r.ID = message // an edit

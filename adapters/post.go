@@ -48,6 +48,8 @@ type Post struct {
 	Reaction string
 	// Pin is a message that's to be pinned in its chat, silently, in place of a text.
 	Pin string
+	// Drop is a message that's to be deleted, in place of a text: a line of the platform's own about what the bot did.
+	Drop string
 	// Numbered is the text that takes Text's place where the platform refuses the buttons and
 	// menus: it says how to choose without. "": Text.
 	Numbered string
@@ -66,6 +68,9 @@ type Post struct {
 	// id since the post was queued.
 	SentTo func(to Target, message string, err error)
 }
+
+// IsSign says that the post makes no message.
+func (p Post) IsSign() bool { return p.Reaction != "" || p.Pin != "" || p.Drop != "" }
 
 // Button stands below a post.
 type Button struct {
@@ -111,7 +116,7 @@ const refusedText = "What’s said here was refused as a message, so it’s in t
 // text.
 func (p Post) simpler(shape Shape, edit bool) (_ Post, less string, ok bool) {
 	switch {
-	case p.Reaction != "" || p.Pin != "":
+	case p.IsSign():
 		return p, "", false
 	case p.Picture != nil && p.Text != "":
 		p.Picture = nil

@@ -135,8 +135,11 @@ func refusal(e *Error, r *adapters.Reply) {
 // React puts an emoji, the call's text, to a message. Nobody sees it here.
 const React Method = "react"
 
-// Pin pins a message.
-const Pin Method = "pin"
+// Pin pins a message, and Delete deletes one.
+const (
+	Pin    Method = "pin"
+	Delete Method = "delete"
+)
 
 var (
 	_ adapters.Adapter = (*Adapter)(nil)
@@ -152,6 +155,8 @@ func (a *Adapter) Post(ctx context.Context, p adapters.Post, message string) ada
 		c.Method, c.Message, c.Text = React, p.ReplyTo, p.Reaction
 	case p.Pin != "":
 		c.Method, c.Message = Pin, p.Pin
+	case p.Drop != "":
+		c.Method, c.Message = Delete, p.Drop
 	case message != "":
 		c.Method = Edit
 	case p.File != nil:

@@ -65,7 +65,7 @@ func newReplies(k *Clerk) *replies {
 // tried.
 func (k *Clerk) PostReply(ev intake.Event, p adapters.Post) error {
 	rs := k.replies
-	if p.Reaction != "" || p.Pin != "" {
+	if p.IsSign() {
 		return rs.clerk.Hub.Post(p)
 	}
 	rs.mu.Lock()

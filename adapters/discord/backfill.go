@@ -391,7 +391,7 @@ func (b *backfill) readPage(ctx context.Context, s *gatewaySession, guild string
 	for _, m := range page {
 		newest = m.ID
 		m.Channel = channelOf(place)
-		if !m.isPersons() || m.Author.Bot {
+		if !m.isWanted(s.bot) {
 			continue
 		}
 		raw, err := located(m.raw, guild)

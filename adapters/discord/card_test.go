@@ -67,6 +67,40 @@ func TestTheListIsPinned(t *testing.T) {
 	})
 }
 
+// Discord's own lines about what the bot did, that it pinned the list and began threads, are deleted: a call for each, for which
+// it takes no permission. Where they can't be, they stay, and nothing else is different.
+func TestDiscordsOwnLinesAreFew(t *testing.T) {
+	for name, refused := range map[string]bool{"deleted": false, "refused": true} {
+		t.Run(name, func(t *testing.T) {
+			inOffice(t, true, func(o *office) {
+				o.house.Deny(discordtest.ManageMessages)
+				if refused {
+					defer o.Inject(discordtest.Fault{Call: "DeleteMessage", Status: 403, Code: 50021})()
+				}
+				o.Begin("pb_000000000008", "other")
+				o.Print("pb_000000000008", adaptertest.Output{Lines: lines(1, 2)})
+				o.Pass(10 * time.Minute)
+				var own []int
+				pinned := false
+				for _, m := range o.Messages(o.agents) {
+					if pinned = pinned || m.Pinned; m.Kind == 6 || m.Kind == 18 {
+						own = append(own, m.Kind)
+					}
+				}
+				calls := len(o.CallsTo("DeleteMessage"))
+				if !pinned || calls != 3 || refused != (len(own) == 2) || !refused && len(own) > 0 {
+					t.Errorf("pinned: %v; of Discord's own lines there are those of the kinds %v after %d calls", pinned, own, calls)
+				}
+				for _, thread := range []string{"agent", "other"} {
+					if o.thread(o.agents, thread).ID == "" {
+						t.Errorf("%s has no thread", thread)
+					}
+				}
+			})
+		})
+	}
+}
+
 // Without the permission to pin, the list is there all the same, and Discord is asked
 // once.
 func TestTheListWithoutThePermissionToPin(t *testing.T) {

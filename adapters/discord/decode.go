@@ -121,6 +121,8 @@ type (
 // (docs.discord.com/developers/resources/message and …/channel).
 const (
 	messagePlain   = 0
+	messagePinned  = 6
+	messageThread  = 18 // a thread was begun
 	messageReply   = 19
 	referenceReply = 0
 	// referenceForward is of a message that was passed on
@@ -208,6 +210,10 @@ func readEvent(raw []byte, into any) error { return intake.Unmarshal("read an ev
 // readMessage reads a new message.
 func (r journalRecord) readMessage(e *intake.Event) error {
 	m, err := r.readFrame(e)
+	if err == nil && m.isRemark(r.Bot) {
+		e.Action = intake.Remarked{}
+		return nil
+	}
 	if err != nil || !m.isPersons() {
 		return err
 	}
@@ -299,6 +305,16 @@ func (r journalRecord) readEdit(e *intake.Event) error {
 // something else that was done.
 func (m messageJSON) isPersons() bool {
 	return m.Webhook == "" && m.Author != nil && (m.Type == messagePlain || m.Type == messageReply)
+}
+
+// isRemark says whether it's Discord's own line about what the bot did.
+func (m messageJSON) isRemark(bot string) bool {
+	return m.Author != nil && m.Author.ID == bot && (m.Type == messagePinned || m.Type == messageThread)
+}
+
+// isWanted says whether it's of a person, or such a line.
+func (m messageJSON) isWanted(bot string) bool {
+	return m.isPersons() && !m.Author.Bot || m.isRemark(bot)
 }
 
 // readFrame reads where, when, by whom and which message.

@@ -55,6 +55,9 @@ func TestDecode(t *testing.T) {
 			"an edited reply", "MESSAGE_UPDATE", "", `{"id":"` + at + `","channel_id":"5","type":19,` + who + `,"content":"ho","edited_timestamp":"2026-05-04T12:00:00+00:00","message_reference":{"type":0,"message_id":"3"},
 				"referenced_message":{"id":"3","author":{"id":"8"},"content":"use Go"}}`, in("5"), intake.Edited{Text: "ho", ReplyTo: "3", Quoted: intake.Quoted{Text: "use Go"}},
 		},
+		{"that the bot pinned", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":6,"author":{"id":"99","bot":true},"content":""}`, in("5"), intake.Remarked{}},
+		{"that the bot began a thread", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":18,"author":{"id":"99","bot":true},"content":"api"}`, in("5"), intake.Remarked{}},
+		{"that the bot renamed a thread", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":4,"author":{"id":"99","bot":true},"content":"api"}`, in("5"), nil},
 		{"passed on", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,` + who + `,"content":"","message_reference":{"type":1,"message_id":"3"}}`, in("5"), nil},
 		{
 			"passed on with what's in it", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,` + who + `,"content":"","message_reference":{"type":1,"message_id":"3"},

@@ -253,6 +253,9 @@ func (a *Adapter) Post(ctx context.Context, p adapters.Post, id string) adapters
 	if p.Pin != "" {
 		return a.pinMessage(ctx, p.To, p.Pin)
 	}
+	if p.Drop != "" {
+		return a.deleteMessage(ctx, p.To, p.Drop)
+	}
 	m := message{at: p.To, id: id, nonce: p.Nonce, file: p.File, picture: p.Picture, replyTo: replyTo, rows: componentsBelow(p.Menus, p.Buttons), ring: p.Ring}
 	if m.file == nil && m.picture == nil || p.Text != "" {
 		m.content = postText(p.Text)
@@ -293,6 +296,20 @@ func (a *Adapter) pinMessage(ctx context.Context, at adapters.Target, id string)
 	}
 	ctx = a.withScope(ctx, at, qos.FamilyMessage)
 	return only(outcome(a.client.callPath(ctx, http.MethodPut, "channels/"+channelOf(at)+"/messages/pins/"+id, nil, nil), at))
+}
+
+// deleteMessage deletes a message of ours, for which it takes no permission
+// (docs.discord.com/developers/resources/message#delete-message). One that's gone already is as good.
+func (a *Adapter) deleteMessage(ctx context.Context, at adapters.Target, id string) adapters.Reply {
+	if err := checkIDs(at, id); err != nil {
+		return rejected(err)
+	}
+	ctx = a.withScope(ctx, at, qos.FamilyMessage)
+	r := only(outcome(a.client.callPath(ctx, http.MethodDelete, "channels/"+channelOf(at)+"/messages/"+id, nil, nil), at))
+	if r.Outcome == qos.Rejected && r.Missing == adapters.MissingMessage {
+		return adapters.Reply{Outcome: qos.Delivered}
+	}
+	return r
 }
 
 // What a message may have below it (docs.discord.com/developers/components/reference).

@@ -325,7 +325,7 @@ func (i *eventIntake) handleMessage(ctx context.Context, it arrivedEvent) error 
 	if err != nil {
 		return err
 	}
-	if ok && m.Guild == "" {
+	if ok && m.Guild == "" && m.isPersons() {
 		i.notePrivateChat(ctx, intake.Event{Place: adapters.Target{Adapter: Name, Chat: m.Channel}, Private: true, Person: person(*m.Author, "")})
 	}
 	if ok && !i.g.backfill.holdUpdate(m.Channel, u) {
@@ -339,7 +339,7 @@ func (i *eventIntake) handleMessage(ctx context.Context, it arrivedEvent) error 
 
 // updateOf makes an update of a message, if it's one that somebody wrote to us.
 func (i *eventIntake) updateOf(ctx context.Context, bot, kind string, m messageJSON, raw json.RawMessage) (intake.Update, bool, error) {
-	if !m.isPersons() || m.Author.Bot {
+	if !m.isWanted(bot) {
 		return intake.Update{}, false, nil
 	}
 	parent := ""

@@ -130,7 +130,7 @@ func (r *running) Shape(t adapters.Target) adapters.Shape {
 
 // Post implements adapters.Poster. Buttons are refused: what's written in their place comes then.
 func (r *running) Post(ctx context.Context, p adapters.Post, message string) adapters.Reply {
-	if len(p.Buttons) > 0 || len(p.Menus) > 0 || p.Reaction != "" || p.Pin != "" {
+	if len(p.Buttons) > 0 || len(p.Menus) > 0 || p.IsSign() {
 		return adapters.Reply{Outcome: qos.Rejected, Content: true, Err: errOnlyText}
 	}
 	op := adapters.Op{Kind: adapters.KindSend, Target: p.To, Message: message, Text: p.Text, File: p.File}

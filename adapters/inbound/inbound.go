@@ -302,6 +302,8 @@ func (in *Inbound) containPanic(worker string, work func()) (returned bool) {
 func (in *Inbound) handlePlaceChange(ctx context.Context, ev intake.Event) error {
 	place := ev.Place
 	switch a := ev.Action.(type) {
+	case intake.Remarked:
+		return in.dropRemark(ev)
 	case intake.ThreadClosed:
 		return in.restThread(ctx, ev, true)
 	case intake.ThreadOpened:
@@ -322,6 +324,30 @@ func (in *Inbound) handlePlaceChange(ctx context.Context, ev intake.Event) error
 	default:
 		return fmt.Errorf("handle %s: action %T isn't known", ev.Key, a)
 	}
+}
+
+// remarkAge is until when a platform's own line is deleted: Telegram deletes none after two days, and Discord counts the
+// calls for those of two weeks apart.
+const remarkAge = 24 * time.Hour
+
+// dropRemark has a platform's own line deleted about what the bot did: that's to be seen without it. It takes a call of the
+// least class that's queued; if it's refused, the line stays.
+func (in *Inbound) dropRemark(ev intake.Event) error {
+	if time.Since(ev.At) > remarkAge || !in.KnowsChat(ev.Place) && !in.opt.Hub.UsesChat(ev.Place.Adapter, ev.Place.Chat) {
+		return nil
+	}
+	err := in.opt.Hub.Post(adapters.Post{
+		To: ev.Place, Key: "remark " + ev.Message, Class: qos.Stream, Drop: ev.Message,
+		Sent: func(_ string, err error) {
+			if err != nil && !errors.Is(err, adapters.ErrReplaced) {
+				in.Log.Info("a line of the platform's own stays", "target", ev.Place.String(), "err", err)
+			}
+		},
+	})
+	if err != nil {
+		in.Log.Info("a line of the platform's own stays", "target", ev.Place.String(), "err", err)
+	}
+	return nil
 }
 
 // restThread has the bindings of a thread rest, or go on.

@@ -42,7 +42,7 @@ type Person struct {
 }
 
 // Action is what was done: Said, Edited, Pressed, ThreadClosed, ThreadOpened,
-// ThreadDeleted, ChatMoved, ChatLost, ChatBack or Left.
+// ThreadDeleted, ChatMoved, ChatLost, ChatBack, Left or Remarked.
 type Action interface{ action() }
 
 // Said is a new message.
@@ -97,6 +97,10 @@ type Pressed struct {
 	Chosen []string
 }
 
+// Remarked says that Event.Message is a line of the platform's own about what the bot did: that it pinned a message, or
+// began a thread.
+type Remarked struct{}
+
 // ThreadClosed says that a person closed the thread that Event.Place is.
 type ThreadClosed struct{}
 
@@ -131,6 +135,7 @@ func (Said) action()          {}
 func (Edited) action()        {}
 func (Pressed) action()       {}
 func (ThreadClosed) action()  {}
+func (Remarked) action()      {}
 func (ThreadOpened) action()  {}
 func (ThreadDeleted) action() {}
 func (ChatMoved) action()     {}

@@ -144,6 +144,26 @@ func TestTheListIsPinned(t *testing.T) {
 	})
 }
 
+// Telegram's own line that the list was pinned is deleted.
+func TestThatTheListIsPinnedIsntSaid(t *testing.T) {
+	inOffice(t, true, func(o *office) {
+		o.Print(asking, adaptertest.Output{Lines: lines(1, 2)})
+		o.Pass(10 * time.Minute)
+		pinned, said := false, 0
+		for _, m := range o.Messages(o.forum) {
+			pinned = pinned || m.Pinned
+			if m.Service == "pinned_message" {
+				if said++; m.There() {
+					t.Errorf("people see %q", m.Service)
+				}
+			}
+		}
+		if !pinned || said != 1 {
+			t.Errorf("pinned: %v, which was said %d times", pinned, said)
+		}
+	})
+}
+
 // Without the right to pin, the list is there all the same, and Telegram is asked once.
 func TestTheListWithoutTheRightToPin(t *testing.T) {
 	dir := t.TempDir()

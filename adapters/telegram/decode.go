@@ -70,6 +70,8 @@ type (
 		Photo    []fileJSON `json:"photo"` // the same in several sizes
 
 		Left          *userJSON `json:"left_chat_member"`
+		Pinned        *struct{} `json:"pinned_message"`
+		TopicEdited   *struct{} `json:"forum_topic_edited"`
 		TopicClosed   *struct{} `json:"forum_topic_closed"`
 		TopicReopened *struct{} `json:"forum_topic_reopened"`
 		MigratedTo    int64     `json:"migrate_to_chat_id"`
@@ -165,8 +167,11 @@ func (d Decoder) readMessage(e *intake.Event, m *messageJSON) error {
 		return err
 	}
 	switch {
-	case m.From != nil && m.From.ID == d.Bot:
-		return nil // what we did ourselves
+	case m.From != nil && m.From.ID == d.Bot: // what we did ourselves
+		if m.Pinned != nil || m.TopicEdited != nil || m.TopicClosed != nil || m.TopicReopened != nil {
+			e.Action = intake.Remarked{}
+		}
+		return nil
 	case m.MigratedTo != 0:
 		e.Place.Thread = ""
 		e.Action = intake.ChatMoved{To: strconv.FormatInt(m.MigratedTo, 10)}

@@ -332,6 +332,10 @@ func TestDecodeTheRest(t *testing.T) {
 		"a number too large":        {`{"update_id":1,"message":{"message_id":99999999999999999999,` + from + `,` + chat + `,"text":"x"}}`, `error`},
 		"nothing":                   {``, `error`},
 		"null":                      {`null`, `error`},
+		"that we pinned":            {`{"update_id":1,"message":{"message_id":2,"from":{"id":1,"is_bot":true},` + chat + `,"pinned_message":{"message_id":1}}}`, `{}`},
+		"that we renamed a topic":   {`{"update_id":1,"message":{"message_id":2,"from":{"id":1,"is_bot":true},` + chat + `,"forum_topic_edited":{"name":"x"}}}`, `{}`},
+		"what we wrote":             {`{"update_id":1,"message":{"message_id":2,"from":{"id":1,"is_bot":true},` + chat + `,"text":"x"}}`, ``},
+		"that another bot pinned":   {`{"update_id":1,"message":{"message_id":2,"from":{"id":5,"is_bot":true},` + chat + `,"pinned_message":{"message_id":1}}}`, ``},
 		"half of it":                {`{"update_id":1,"message":{"text":"my-password`, `error`},
 	} {
 		e, ok, err := d.Decode([]byte(c.raw))

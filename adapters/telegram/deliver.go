@@ -265,6 +265,9 @@ func (a *Adapter) Post(ctx context.Context, p adapters.Post, id string) adapters
 	if p.Pin != "" {
 		return a.pinMessage(ctx, at, p.Pin)
 	}
+	if p.Drop != "" {
+		return a.deleteMessage(ctx, at, p.Drop)
+	}
 	m := message{
 		at: at, id: id, key: p.Key, file: p.File, picture: p.Picture, replyTo: p.ReplyTo, buttons: p.Buttons, ring: p.Ring,
 	}
@@ -305,6 +308,20 @@ func (a *Adapter) pinMessage(ctx context.Context, at numberedPlace, id string) a
 		return rejected(fmt.Errorf("%q is not a message's number", id))
 	}
 	return outcome(callLibrary(ctx, a.client, nil, (*bot.Bot).PinChatMessage, &bot.PinChatMessageParams{ChatID: at.chat, MessageID: n, DisableNotification: true}))
+}
+
+// deleteMessage deletes a message (core.telegram.org/bots/api#deletemessage: one's own of the last 48 hours, with
+// can_delete_messages any). One that's gone already is as good.
+func (a *Adapter) deleteMessage(ctx context.Context, at numberedPlace, id string) adapters.Reply {
+	n, err := strconv.Atoi(id)
+	if err != nil {
+		return rejected(fmt.Errorf("%q is not a message's number", id))
+	}
+	r := outcome(callLibrary(ctx, a.client, nil, (*bot.Bot).DeleteMessage, &bot.DeleteMessageParams{ChatID: at.chat, MessageID: n}))
+	if r.Outcome == qos.Rejected && r.Missing == adapters.MissingMessage {
+		return adapters.Reply{Outcome: qos.Delivered}
+	}
+	return r
 }
 
 // maxTitle is how long a topic's name may be, in characters

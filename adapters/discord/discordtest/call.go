@@ -360,6 +360,7 @@ var (
 	errBlocked       = refuse(http.StatusForbidden, 50007, "Cannot send messages to this user")
 	errNotText       = refuse(http.StatusBadRequest, 50008, "Cannot send messages in a non-text channel")
 	errNoPermission  = refuse(http.StatusForbidden, 50013, "Missing Permissions")
+	errBulkAge       = refuse(http.StatusBadRequest, 50034, "You can only bulk delete messages that are under 14 days old.")
 	errBulkCount     = refuse(http.StatusBadRequest, 50016, "You can only bulk delete between 2 and 100 messages")
 	errSystemMessage = refuse(http.StatusForbidden, 50021, "Cannot execute action on a system message")
 	errChannelType   = refuse(http.StatusBadRequest, 50024, "Cannot execute action on this channel type")

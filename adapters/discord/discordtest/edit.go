@@ -3,6 +3,7 @@ package discordtest
 import (
 	"slices"
 	"strconv"
+	"time"
 	"unicode"
 )
 
@@ -83,7 +84,11 @@ func (s *Server) replace(in *channel, m, changed *Message) {
 	s.Touch()
 }
 
-// deleteMessage deletes a message of the bot's, or with the permission anybody's.
+// fixed are Discord's own messages that can't be deleted: that a thread has another name, and what it began with
+// (docs.discord.com/developers/resources/message#message-object-message-types).
+func (m *Message) fixed() bool { return m.Kind == kindRenamed || m.Kind == kindStarter }
+
+// deleteMessage deletes a message of the bot's, Discord's own about it included, or with the permission anybody's.
 func (s *Server) deleteMessage(c *call) (any, *refusal) {
 	in, m, r := s.messageOf(c)
 	if r == nil && m.Author.ID != s.bot.ID {
@@ -92,12 +97,23 @@ func (s *Server) deleteMessage(c *call) (any, *refusal) {
 	switch {
 	case r != nil:
 		return nil, r
+	case m.fixed():
+		return nil, errSystemMessage
 	case in.archived:
 		return nil, errArchived
+	}
+	if c.At.Sub(m.At) > bulkAge {
+		if r := s.guard.oldDelete(in.id, c.At); r != nil {
+			return nil, r
+		}
 	}
 	s.drop(m)
 	return nil, nil
 }
+
+// bulkAge is how old a message may be that's deleted with others, or without a limit of its own
+// (docs.discord.com/developers/resources/message#bulk-delete-messages).
+const bulkAge = 14 * 24 * time.Hour
 
 // bulkDelete deletes many; ids that are none are passed over.
 func (s *Server) bulkDelete(c *call) (any, *refusal) {
@@ -120,9 +136,14 @@ func (s *Server) bulkDelete(c *call) (any, *refusal) {
 	gone := []string{}
 	for _, id := range form.Messages {
 		if m := s.messages[id]; m != nil && m.There() && m.Channel == in.id && m.OnlyFor == "" {
-			m.DeletedAt = now()
+			if c.At.Sub(m.At) > bulkAge {
+				return nil, errBulkAge
+			}
 			gone = append(gone, id)
 		}
+	}
+	for _, id := range gone {
+		s.messages[id].DeletedAt = now()
 	}
 	s.dispatch("MESSAGE_DELETE_BULK", in.messageIntent(), in, s.withGuild(in, map[string]any{"ids": gone, "channel_id": in.id}))
 	return nil, nil

@@ -38,6 +38,8 @@ type Limits struct {
 	// OldEdits is for the edits, in one channel, of messages older than OldAfter.
 	OldEdits Window
 	OldAfter time.Duration
+	// OldDeletes is for the deletions, in one channel, of messages older than two weeks.
+	OldDeletes Window
 	// Threads is for new threads and posts in one guild; the headers say nothing of
 	// it, and what a 429 says is half as long again as it really is.
 	Threads Window
@@ -101,6 +103,9 @@ func (l Limits) withDefaults() Limits {
 	// (github.com/circuitsacul/starboard-4/issues/118).
 	l.OldEdits = l.OldEdits.or(Window{3, 20 * time.Second})
 	l.OldAfter = cmp.Or(l.OldAfter, time.Hour)
+	// The lower one of what was seen (github.com/abalabahaha/eris/pull/1173, and
+	// github.com/discord/discord-api-docs/issues/8330).
+	l.OldDeletes = l.OldDeletes.or(Window{30, 2 * time.Minute})
 	// Discord names no number; bots were told to wait for 219 to 280 s
 	// (github.com/discord/discord-api-docs/issues/7816).
 	l.Threads = l.Threads.or(Window{20, 5 * time.Minute})
@@ -376,6 +381,11 @@ func (g *guard) oldEdit(channel string, now time.Time) *refusal {
 		tooOld(r)
 	}
 	return r
+}
+
+// oldDelete counts the deletion of a message that's too old for one of many.
+func (g *guard) oldDelete(channel string, now time.Time) *refusal {
+	return g.count(hiddenKey{"delete", channel}, g.limits.OldDeletes, ScopeUser, now)
 }
 
 // tooOld makes a 429 one for an edit of an old message.

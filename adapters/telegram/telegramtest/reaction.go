@@ -80,6 +80,7 @@ func (s *Server) pinChatMessage(c *call) (any, *refusal) {
 	chat.pinned = append(chat.pinned, m.ID)
 	m.Pinned = true
 	note := s.service(chat, s.opts.Bot.ID, m.Thread, "pinned_message", s.wire(chat, m, false))
+	s.tell(chat, note, "message") // the bot itself, too (tdlib/telegram-bot-api#731)
 	if chat.kind != Private && !c.flag("disable_notification") {
 		note.Rang = true
 		s.ring(note)
