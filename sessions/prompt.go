@@ -27,6 +27,9 @@ const (
 	// Title is its row as the program has printed it, without what's typed behind that.
 	PromptLine PromptKind = "line"
 	PromptCall PromptKind = "call" // may a program in the pane have panebridge do something; it's on no screen
+	// PromptInquiry is what a program asks people by panebridge: see Inquiry. It's on no screen, and
+	// Body is all of what it says.
+	PromptInquiry PromptKind = "inquiry"
 )
 
 // Dialog is an open dialog as it stands on a session's screen.

@@ -68,6 +68,7 @@ var rules = map[string][]string{
 	"internal/masked":        {"adapters", "internal/api", "internal/callers", "internal/redact", "internal/search", "internal/store", "internal/toolview", "sessions"},
 	"internal/metrics":       {"qos", "qos/redisbucket", "sessions"},
 	"internal/continuing":    {"sessions", "internal/drawtest", "internal/store", "internal/store/storetest"}, // all but sessions: its tests
+	"internal/showing":       {"sessions", "internal/drawtest", "internal/store", "internal/store/storetest"}, // all but sessions: its tests
 	"internal/forgetting":    {"adapters", "adapters/inbound", "internal/search", "internal/store", "sessions"},
 	"internal/mailroom":      {"adapters", "adapters/commands", "internal/inbox", "internal/statedir", "internal/store", "sessions", "sessions/agent"},
 	"internal/trips":         {}, // reads the program, and is none of it

@@ -128,7 +128,7 @@ func (s *Store) ForgetInbound(ctx context.Context, before time.Time) error {
 			{`DELETE FROM origins WHERE done AND at < ?`, before.Add(-keepOrigins)},
 			{`DELETE FROM origins WHERE at < ?`, before.Add(-loseOrigins)},
 			{`DELETE FROM prompt_messages WHERE closed AND at < ?`, before.Add(-keepPromptMessages)},
-			{`DELETE FROM prompt_messages WHERE at < ? AND prompt NOT IN (SELECT id FROM prompts WHERE open)`, before.Add(-loseOrigins)},
+			{`DELETE FROM prompt_messages WHERE at < ? AND prompt NOT IN (SELECT id FROM prompts WHERE open UNION SELECT id FROM inquiries WHERE open)`, before.Add(-loseOrigins)},
 			{`DELETE FROM prompt_writers WHERE expires < ?`, before},
 			{`DELETE FROM missed WHERE at < ?`, before.Add(-loseOrigins)},
 			{`DELETE FROM replies WHERE at < ?`, before.Add(-keepReplies)},

@@ -534,3 +534,29 @@ CREATE TABLE continuations (
 	session      TEXT PRIMARY KEY,
 	continuation TEXT NOT NULL -- as JSON
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE inquiries (
+	id        TEXT    PRIMARY KEY,
+	session   TEXT    NOT NULL,
+	open      INTEGER NOT NULL,
+	opened_at INTEGER NOT NULL,
+	closed_at INTEGER NOT NULL, -- 0: it's open
+	inquiry   TEXT    NOT NULL  -- as JSON
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX inquiries_open ON inquiries (opened_at) WHERE open;
+
+CREATE INDEX inquiries_session ON inquiries (session, closed_at);
+
+CREATE TABLE exhibits (
+	id      TEXT    PRIMARY KEY,
+	session TEXT    NOT NULL,
+	at      INTEGER NOT NULL,
+	waits   INTEGER NOT NULL, -- some of its chats don't have it yet
+	exhibit TEXT    NOT NULL, -- as JSON
+	content BLOB    NOT NULL
+) STRICT;
+
+CREATE INDEX exhibits_session ON exhibits (session, at);
+
+CREATE INDEX exhibits_waiting ON exhibits (at) WHERE waits;

@@ -176,8 +176,10 @@ func (n Notes) PutNote(ctx context.Context, key, value string) error {
 var sqlDrop = []string{ //nolint:gochecknoglobals // a constant table
 	`DELETE FROM receipts WHERE session = ?`,
 	`DELETE FROM prompt_messages WHERE session = ?1 OR prompt IN (SELECT id FROM prompts WHERE session = ?1)`,
-	`DELETE FROM prompt_writers WHERE prompt IN (SELECT id FROM prompts WHERE session = ?)`,
+	`DELETE FROM prompt_writers WHERE prompt IN (SELECT id FROM prompts WHERE session = ?1 UNION SELECT id FROM inquiries WHERE session = ?1)`,
 	`DELETE FROM prompts WHERE session = ?`,
+	`DELETE FROM inquiries WHERE session = ?`,
+	`DELETE FROM exhibits WHERE session = ?`,
 	`DELETE FROM offers WHERE session = ?`,
 	`DELETE FROM waiting WHERE message ->> 'Session' = ?`,
 	`DELETE FROM origins WHERE session = ?`,

@@ -104,13 +104,7 @@ func usageNow(text sql.NullString) *sessions.Usage {
 // Continuations returns the texts that wait for a limit to be over. What can't be read in a database that
 // was damaged is left out.
 func (s *Store) Continuations(ctx context.Context) ([]sessions.Continuation, error) {
-	all, err := list(ctx, s, "read which texts wait for limits", func(row *sql.Rows) (c sessions.Continuation, err error) {
-		var text string
-		if err = row.Scan(&text); err == nil && json.Unmarshal([]byte(text), &c) != nil {
-			c = sessions.Continuation{}
-		}
-		return c, err
-	}, `SELECT continuation FROM continuations ORDER BY session`)
+	all, err := listJSON[sessions.Continuation](ctx, s, "read which texts wait for limits", `SELECT continuation FROM continuations ORDER BY session`)
 	return slices.DeleteFunc(all, func(c sessions.Continuation) bool { return c.Session == "" }), err
 }
 
