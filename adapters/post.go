@@ -38,8 +38,11 @@ type Post struct {
 	Menus   []Menu     // above the buttons; only where Shape.Menus allows them
 	Buttons [][]Button // rows
 	Picture []byte     // a PNG; nil: none
-	File    *File      // nil: none; not with a picture
-	Ring    bool       // people are notified
+	// PictureName is the name of the file that a picture is made where it's refused as one. "": the post goes
+	// without it.
+	PictureName string
+	File        *File // nil: none; not with a picture
+	Ring        bool  // people are notified
 	// Nonce is the same when a send is made again that wasn't answered, and else another:
 	// the Outbox gives it. See Shape.NonceFor. A post that's given one is there once, whoever
 	// posts it with the same, where the platform knows nonces.
@@ -118,6 +121,9 @@ func (p Post) simpler(shape Shape, edit bool) (_ Post, less string, ok bool) {
 	switch {
 	case p.IsSign():
 		return p, "", false
+	case p.Picture != nil && p.PictureName != "" && !edit && len(p.Picture) <= shape.MaxFile:
+		p.File, p.Picture = &File{Name: p.PictureName, Data: p.Picture}, nil
+		return p, "its picture as one", true
 	case p.Picture != nil && p.Text != "":
 		p.Picture = nil
 		return p, "its picture", true

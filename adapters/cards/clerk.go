@@ -45,6 +45,7 @@ type Options struct {
 	Pinned      bool // a list of a chat's sessions is kept pinned in it
 	// Continuations knows which sessions go on by themselves; nil: none does.
 	Continuations Continuations
+	Exhibits      Exhibits // what sessions show; nil: nothing
 	Log           *slog.Logger
 }
 
@@ -125,7 +126,7 @@ func NewClerk(opt Options) *Clerk {
 	k.receipts, k.prompts, k.missed, k.boards = newReceiptCards(k), newQuestionCards(k), newMissed(k), newBoards(k)
 	k.replies, k.moves, k.untaken = newReplies(k), newChatMoves(k), newUntaken()
 	k.sessionCards = newSessionCards(k)
-	k.reconciler = newReconciler(k, k.sessionCards, k.missed, k.boards, promptFiles{k.prompts}, limitCards{k})
+	k.reconciler = newReconciler(k, k.sessionCards, k.missed, k.boards, promptFiles{k.prompts}, limitCards{k}, exhibitCards{k})
 	return k
 }
 

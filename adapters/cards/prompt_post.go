@@ -361,7 +361,7 @@ func (k *Clerk) ChangeChosen(ctx context.Context, prompt string, press intake.Ev
 // Markdown, and has it shown there if it isn't. "": none is open.
 func (k *Clerk) pointToQuestion(place adapters.Target, id sessions.ID) string {
 	for _, p := range k.Sessions.Prompts() {
-		if p.Session != id || p.Kind() == sessions.PromptCall || p.Kind() == sessions.PromptLine {
+		if p.Session != id || isOnNoScreen(p) || p.Kind() == sessions.PromptLine {
 			continue
 		}
 		ps, message := k.prompts, ""
@@ -400,4 +400,9 @@ func (k *Clerk) HasQuestion(id sessions.ID) bool {
 	return slices.ContainsFunc(k.Sessions.Prompts(), func(p sessions.Prompt) bool {
 		return p.Session == id && p.Kind() != sessions.PromptCall
 	})
+}
+
+// HasDialog says whether a question is open in a session's pane, where keys may answer it.
+func (k *Clerk) HasDialog(id sessions.ID) bool {
+	return slices.ContainsFunc(k.Sessions.Prompts(), func(p sessions.Prompt) bool { return p.Session == id && !isOnNoScreen(p) })
 }

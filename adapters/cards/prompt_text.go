@@ -44,6 +44,8 @@ func asksWhat(k sessions.PromptKind) string {
 		return "asks for a line"
 	case sessions.PromptCall:
 		return "has a program that asks for something"
+	case sessions.PromptInquiry:
+		return "asks, in its own words"
 	default:
 		return "asks"
 	}
@@ -75,7 +77,7 @@ func questionText(name string, p sessions.Prompt, checked []int, shape adapters.
 	if p.Dialog.Kind == sessions.PromptUnread {
 		return unreadText(head, p)
 	}
-	if p.Dialog.Title != "" {
+	if p.Dialog.Title != "" && p.Dialog.Kind != sessions.PromptInquiry { // all of whose words stand below, apart from panebridge's
 		head += "\n\n" + wording.Plain(wording.CutEnd(p.Dialog.Title, maxQuestion))
 	}
 	if p.Dialog.Folder != "" {
@@ -375,10 +377,15 @@ func (ps *questionCards) waysToAnswer(ctx context.Context, p sessions.Prompt, m 
 		rows, last = append(rows, last), nil
 	}
 	last = append(last, add("Screen", Offer{Do: "screen", Role: access.Viewer}))
-	if p.Kind() != sessions.PromptCall && !p.Dialog.Hidden && (p.Dialog.Kind != sessions.PromptUnread || len(shown) > 0) { // no code goes by keys of a chat
+	if !isOnNoScreen(p) && !p.Dialog.Hidden && (p.Dialog.Kind != sessions.PromptUnread || len(shown) > 0) { // no code goes by keys of a chat
 		last = append(last, add("Keys", Offer{Do: "command", Args: "keys ", Role: access.Operator}))
 	}
 	return menus, append(rows, last), err
+}
+
+// isOnNoScreen reports whether a question is none of the pane's: no key answers it.
+func isOnNoScreen(p sessions.Prompt) bool {
+	return p.Kind() == sessions.PromptCall || p.Kind() == sessions.PromptInquiry
 }
 
 // How the keys of a dialog that isn't recognised stand below its picture: Discord takes five

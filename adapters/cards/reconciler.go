@@ -22,6 +22,7 @@ const (
 	KindPin     CardKind = "pin"     // no message: it has the list be pinned
 	KindLimit   CardKind = "limit"   // says until when a session is limited
 	KindMissed  CardKind = "missed"  // tells what didn't ring in a quiet time
+	KindExhibit CardKind = "exhibit" // has a file that a session shows
 )
 
 // Spot names a card: a place has at most one card of a kind about a subject.

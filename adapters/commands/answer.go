@@ -168,7 +168,7 @@ func (r *Runner) AnswerQuestion(ctx context.Context, ev intake.Event, s intake.S
 		d, err = r.answerPrompt(ctx, ev, s, roles, p, sessions.Answer{Options: chosen})
 		return d, true, err
 	}
-	if w.Prompt == "" && err == nil && !p.Final() && p.Dialog.Text == "" {
+	if w.Prompt == "" && err == nil && !p.Final() && p.Dialog.Text == "" && p.Kind() != sessions.PromptInquiry {
 		return EventResult{}, false, nil // it waits until the question is answered
 	}
 	text := strings.TrimSpace(s.Text)

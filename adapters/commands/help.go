@@ -36,7 +36,7 @@ func showAllCommands(a *Invocation) error {
 	for _, c := range chatCommands() {
 		others = others || !a.Roles.Has(c.neededRole(a.Event))
 	}
-	text += "Where a place mirrors several sessions, or none, write the session's name behind the command. //x passes /x on."
+	text += "Where a place mirrors several sessions, or none, write the session's name behind the command. //x passes /x on. What a session's program asks here is answered by its buttons, or by a reply to it; what it shows stands here."
 	if others {
 		text += "\n\nThere are other commands, for other roles."
 	}

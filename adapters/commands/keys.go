@@ -79,7 +79,7 @@ const pressSeenAgo = 1500 * time.Millisecond
 // of those who answer questions.
 func (a *Invocation) pressKeys(keys []string) error {
 	harmless := !slices.ContainsFunc(keys, func(k string) bool { return k != "Escape" && k != "C-c" })
-	asks := (a.Session.State == sessions.StateWaiting || a.runner.HasQuestion(a.Session.ID)) && !a.runner.AsksForLine(a.Session.ID)
+	asks := (a.Session.State == sessions.StateWaiting || a.runner.HasDialog(a.Session.ID)) && !a.runner.AsksForLine(a.Session.ID)
 	if asks && !harmless && !a.Roles.Has(access.Approver) {
 		return errors.New("a question is on the screen: answering it takes the role approver; /esc and /stop can be used")
 	}

@@ -50,10 +50,44 @@ func (s SentFiles) ReadFile(cwd, text string, largest int) (path string, data []
 	return path, data, err
 }
 
+// ReadAnywhere returns the content of a file of at most so many bytes, and of no more than maxSent, wherever it is, by
+// its path from the session's folder, or its whole path. outside says that it isn't below that folder: then path is where
+// it really is, without links. Else it's the path from there. The error is told to people.
+func (s SentFiles) ReadAnywhere(cwd, text string, largest int) (path string, outside bool, data []byte, err error) {
+	if path, err = s.inFolder(cwd, text); err == nil {
+		data, err = s.read(cwd, path, min(largest, maxSent))
+		return path, false, data, err
+	}
+	if !isPath(text) || !filepath.IsAbs(cwd) {
+		return "", false, nil, err
+	}
+	if path = filepath.Clean(text); !filepath.IsAbs(path) {
+		path = filepath.Join(cwd, path)
+	}
+	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return "", false, nil, fmt.Errorf("there's no file %s, or it isn't one that panebridge may read", path)
+	}
+	path = filepath.Join(folder, filepath.Base(path))
+	if home, err := filepath.EvalSymlinks(cwd); err == nil { // another name of the session's folder
+		if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
+			data, err = s.read(home, rel, min(largest, maxSent))
+			return rel, false, data, err
+		}
+	}
+	data, err = s.read("/", strings.TrimPrefix(path, "/"), min(largest, maxSent))
+	return path, true, data, err
+}
+
+// isPath reports whether a text can be a file's path.
+func isPath(text string) bool {
+	return len(text) <= cards.MaxOfferArgs && text != "" && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
 // inFolder is the path of a file in a session's folder, below it.
 func (s SentFiles) inFolder(cwd, text string) (string, error) {
 	switch {
-	case len(text) > cards.MaxOfferArgs || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+	case !isPath(text):
 		return "", errors.New("that isn't a file's path: write one line without control characters")
 	case !filepath.IsAbs(cwd):
 		return "", errors.New("nobody knows in which folder this session works; only sessions with a folder can send files")

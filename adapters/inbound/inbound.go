@@ -45,6 +45,7 @@ type Options struct {
 	RemindAfter time.Duration
 	EscalateTo  adapters.Target
 	Pinned      bool
+	Exhibits    cards.Exhibits
 	Mask        func(text string) string
 	// Shared says who else reads a platform's updates with the same bot, as far as is known, to
 	// begin a sentence with: "Another panebridge"; "": nobody does. It returns at once. Nil: nobody
@@ -149,7 +150,7 @@ func New(opt Options) (*Inbound, error) {
 	in := &Inbound{opt: opt, roleHints: intake.NewSeldom(roleHintEvery)}
 	in.Runner = commands.NewRunner(cards.Options{
 		Guard: guard, Platforms: platforms, Pictures: pictures, Mask: opt.Mask, StaleAfter: opt.StaleAfter,
-		RemindAfter: opt.RemindAfter, EscalateTo: opt.EscalateTo, Pinned: opt.Pinned, Log: opt.Logger,
+		RemindAfter: opt.RemindAfter, EscalateTo: opt.EscalateTo, Pinned: opt.Pinned, Exhibits: opt.Exhibits, Log: opt.Logger,
 	}, commands.Options{
 		Sessions: opt.Sessions, Hub: opt.Hub, Store: opt.Store, Finder: opt.Finder, Conversations: opt.Conversations, Interrupt: opt.Interrupt, Mail: opt.Mail, Devices: opt.Devices,
 		Continuations: opt.Continuations, Diff: opt.Diff, StateDir: opt.StateDir, Folders: opt.Folders,

@@ -69,6 +69,10 @@ func statusOf(err error) (int, string) {
 		return http.StatusNotFound, "unknown"
 	case errors.Is(err, sessions.ErrEnded):
 		return http.StatusGone, "ended"
+	case errors.Is(err, sessions.ErrNobody):
+		return http.StatusConflict, "nobody"
+	case errors.Is(err, sessions.ErrTooMany):
+		return http.StatusTooManyRequests, codeTooMany
 	case errors.Is(err, sessions.ErrConflict):
 		return http.StatusConflict, "conflict"
 	case errors.Is(err, sessions.ErrInvalid):

@@ -1,14 +1,12 @@
 package api
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"regexp"
-	"strconv"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -82,8 +80,7 @@ func (a *api) takeFile(w http.ResponseWriter, r *http.Request) error {
 // called by many requests at once. The error is a sentence for people.
 type ReadFile func(s sessions.Session, path string) (name string, data []byte, err error)
 
-// giveFile serves GET /api/v1/sessions/{id}/files with the query path: a file as it is, but for its secrets. To a browser
-// it's nothing that it shows or runs, whatever is in it.
+// giveFile serves GET /api/v1/sessions/{id}/files with the query path: a file as it is, but for its secrets.
 func (a *api) giveFile(w http.ResponseWriter, r *http.Request) error {
 	if a.opts.ReadFile == nil {
 		return &Error{Status: http.StatusNotFound, Code: codeNotFound, Message: "files aren't given here"}
@@ -100,11 +97,6 @@ func (a *api) giveFile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return &Error{Status: http.StatusUnprocessableEntity, Code: "invalid", Message: a.shownText(err.Error())}
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", cmp.Or(mime.FormatMediaType("attachment", map[string]string{"filename": name}), "attachment"))
-	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	h.Set("Content-Length", strconv.Itoa(len(data)))
-	_, _ = w.Write(data) // a client that has gone is no error
+	writeAttachment(w, name, data)
 	return nil
 }

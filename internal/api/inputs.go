@@ -301,6 +301,9 @@ func (a *api) newPrompt(p sessions.Prompt) Prompt {
 		Cut: p.Dialog.Cut && p.Dialog.Whole == "", Recorded: p.Dialog.Whole != "", Disputed: p.Dialog.Disputed, Unseen: p.Dialog.Unseen || p.Dialog.Masked, Options: []PromptOption{}, Multi: p.Dialog.Kind == sessions.PromptMulti, Text: p.Dialog.Text, Hidden: p.Dialog.Hidden,
 		State: p.State, Reason: p.Reason, OpenedAt: p.OpenedAt, ClosedAt: p.ClosedAt,
 	}
+	if p.Kind() == sessions.PromptInquiry && out.Body == out.Title { // one line is shown once
+		out.Body = ""
+	}
 	for i, o := range p.Dialog.Options {
 		out.Options = append(out.Options, PromptOption{N: i + 1, Label: line(o.Label), Detail: line(o.Detail), Refuses: o.Refuses, Offered: p.Dialog.Offers(i)})
 	}

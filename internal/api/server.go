@@ -56,6 +56,8 @@ type Options struct {
 	Push          *push.Pusher                          // notifies browsers; nil: nobody does
 	Usage         UsageLog                              // what was used; nil: nobody counts
 	Continuations Continuations                         // has sessions go on when limits are over; nil: none does
+	Inquiries     Inquiries                             // puts questions of programs to people; nil: nobody does
+	Exhibits      Exhibits                              // shows people files of programs; nil: nobody does
 	Log           *slog.Logger                          // nil: nothing is logged
 	Timeouts      StreamTimeouts                        // of event streams
 }

@@ -33,6 +33,8 @@ type Session struct {
 	Usage *sessions.Usage `json:"usage,omitempty"`
 	// Continuation is what it goes on with by itself when its limit is over; null: it doesn't.
 	Continuation *Continuation `json:"continuation,omitempty"`
+	// Exhibit is the id of what its programs have shown people last, since the daemon's start; "": nothing.
+	Exhibit string `json:"exhibit,omitempty"`
 	// In lists that are asked for with "ended" only, each without secrets and a few hundred characters long: what
 	// an agent says it's doing, and the last line that says something.
 	Doing    string `json:"doing,omitempty"`
@@ -60,6 +62,7 @@ func (a *api) newSession(s sessions.Session) Session {
 		Owned: s.Owned, Turn: s.Turn, CreatedAt: s.CreatedAt, LastOutputAt: s.LastOutputAt,
 		EndedAt: s.EndedAt, Exit: s.Exit, Lines: s.Lines, Source: s.Source, Bindings: a.bindings(s.ID),
 		Prompt: asked.ID, Usage: s.Usage, Continuation: a.continuationOf(s.ID),
+		Exhibit: a.newestExhibit(s.ID),
 	}
 }
 

@@ -185,6 +185,7 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	g.Go(func() error { return d.forgetter.Run(ctx) })
 	g.Go(func() error { return d.bases.Run(ctx) })
 	g.Go(func() error { return d.continuer.Run(ctx) })
+	g.Go(func() error { return d.inquirer.Run(ctx) })
 	if d.pusher != nil {
 		g.Go(func() error { return d.pusher.Run(ctx) })
 	}

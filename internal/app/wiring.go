@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,6 +33,7 @@ import (
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/redisbots"
 	"github.com/panebridge/panebridge/internal/search"
+	"github.com/panebridge/panebridge/internal/showing"
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/internal/ttywatch"
@@ -64,6 +66,8 @@ type daemon struct {
 	reach     api.Reach // of the page
 	pusher    *push.Pusher
 	consent   *callers.Consent
+	inquirer  *showing.Inquirer
+	showcase  *showing.Showcase
 	server    *api.Server
 	health    *healthWatch
 	folder    *statedir.Watch
@@ -168,6 +172,9 @@ func (d *daemon) build(ctx context.Context) error {
 	if err := d.continuer.Load(ctx); err != nil {
 		return err
 	}
+	if err := d.buildShowing(ctx); err != nil {
+		return err
+	}
 	if err := d.openMailroom(ctx); err != nil {
 		return err
 	}
@@ -208,9 +215,9 @@ func (d *daemon) build(ctx context.Context) error {
 			return uploads.TakePart(p.Session, inbound.UploadPart{Key: p.Key, Name: p.Name, Size: p.Size, Offset: p.Offset, Bytes: p.Bytes})
 		},
 		ReadFile: d.readFile, Diff: d.diffOf,
-		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d.forgetter}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Mail: pageMail{d.mail.Letters()}, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Search: d.indexer, Follow: d.coord.Follow, Terminals: viewing.NewGallery(viewing.Options{Screen: d.manager.Screen, WatchWrites: watchWrites}), Masker: d.masker, Metrics: d.metrics.Handler(),
+		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent, Inquiries: d.inquirer}, d.forgetter}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Mail: pageMail{d.mail.Letters()}, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Search: d.indexer, Follow: d.coord.Follow, Terminals: viewing.NewGallery(viewing.Options{Screen: d.manager.Screen, WatchWrites: watchWrites}), Masker: d.masker, Metrics: d.metrics.Handler(),
 		Places: (&callers.Finder{Manager: d.manager, Clients: d.clients, Processes: d.processes, StateDir: d.opt.StateDir, Logger: log}).Place, Confirm: d.consent.Ask,
-		Usage: d.store.Usage, Continuations: d.continuer, Audit: pageAudit{d.store}, Page: web.Handler(), Reach: d.reach, Browsers: d.browsers, Push: d.pusher, Log: log.With("component", "api"),
+		Usage: d.store.Usage, Continuations: d.continuer, Inquiries: d.inquirer, Exhibits: exhibits{d.showcase, d}, Audit: pageAudit{d.store}, Page: web.Handler(), Reach: d.reach, Browsers: d.browsers, Push: d.pusher, Log: log.With("component", "api"),
 	})
 	return err
 }
@@ -219,6 +226,7 @@ func (d *daemon) build(ctx context.Context) error {
 func (d *daemon) subscribe() {
 	d.metrics.Follow(&d.feed)
 	d.continuer.Follow(&d.feed)
+	d.inquirer.Follow(&d.feed)
 	d.broker.Follow(&d.feed)
 	d.hub.Follow(&d.feed)
 	d.inbound.Follow(&d.feed)
@@ -267,6 +275,23 @@ func (d *daemon) newClient(s config.TmuxServer) *tmux.Client {
 		OnPanes: look,
 	})
 	return c
+}
+
+// buildShowing makes what puts to people what programs ask and show.
+func (d *daemon) buildShowing(ctx context.Context) error {
+	log := d.opt.Log.With("component", "showing")
+	get := d.manager.Get
+	d.inquirer = showing.NewInquirer(showing.InquirerOptions{Store: d.store, Get: get, Reaches: d.reaches, Publish: d.feed.PublishPrompt, Logger: log})
+	d.showcase = showing.NewShowcase(showing.ShowcaseOptions{Store: d.store, Get: get, Changed: d.handleExhibit, Logger: log})
+	return errors.Join(d.inquirer.Load(ctx), d.showcase.Load(ctx))
+}
+
+// handleExhibit has chats and pages hear that a session shows something, or that it's shown.
+func (d *daemon) handleExhibit(id sessions.ID) {
+	if s, err := d.manager.Get(string(id)); err == nil {
+		d.feed.PublishSession(s)
+	}
+	d.inbound.HandleExhibit(id)
 }
 
 // openMailroom opens the room of the agents' mail.
@@ -426,7 +451,7 @@ func (d *daemon) buildInbound() error {
 	}
 	d.inbound, err = inbound.New(inbound.Options{
 		Voice:     speech,
-		Platforms: platforms, Sessions: d.maskedSessions(), Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Devices: d.devices(), Interrupt: d.interruptKeys, Continuations: d.continuer, Paired: d.hideCode,
+		Platforms: platforms, Sessions: d.maskedSessions(), Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Devices: d.devices(), Interrupt: d.interruptKeys, Continuations: d.continuer, Exhibits: d.showcase, Paired: d.hideCode,
 		Store: masked.Store{Store: d.store, Log: adapters.MaskedLog(d.store, d.masker)}, Finder: d.finder(), Access: accessConfig(d.config),
 		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
 		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: maxFileOf(d.config.Inbound), StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Diff: d.shownDiff, Mask: d.masker.Line,
@@ -452,7 +477,7 @@ func transcription(c config.Voice) (inbound.Transcription, error) {
 
 // maskedSessions are the sessions as chats and notifications see them.
 func (d *daemon) maskedSessions() masked.Sessions {
-	return masked.Sessions{Questions: callers.Questions{Manager: d.manager, Consent: d.consent}, Masker: d.masker, Log: outputLog{d.store}}
+	return masked.Sessions{Questions: callers.Questions{Manager: d.manager, Consent: d.consent, Inquiries: d.inquirer}, Masker: d.masker, Log: outputLog{d.store}}
 }
 
 // finder finds lines for chats; nil: nothing can be searched.

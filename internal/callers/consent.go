@@ -238,16 +238,27 @@ func (c *Consent) answer(id string, a sessions.Answer) (p sessions.Prompt, ok bo
 	return p, true, nil
 }
 
-// Questions are the sessions with all that's asked there: by their programs, and by
-// panebridge about those programs' calls.
+// Inquiries are what programs ask people by panebridge: see showing.Inquirer.
+type Inquiries interface {
+	// Prompts returns those that are open, the oldest first. It does no I/O.
+	Prompts() []sessions.Prompt
+	// Inquiry returns one by its id, whatever became of it; sessions.ErrUnknown: there's none.
+	Inquiry(ctx context.Context, id string) (sessions.Inquiry, error)
+	// Answer is as sessions.Manager.Answer.
+	Answer(ctx context.Context, id string, a sessions.Answer) (sessions.Prompt, error)
+}
+
+// Questions are the sessions with all that's asked there: by dialogs of their programs, by those programs
+// themselves, and by panebridge about their calls.
 type Questions struct {
 	*sessions.Manager
-	Consent *Consent
+	Consent   *Consent
+	Inquiries Inquiries
 }
 
 // Prompts returns all that are open, the oldest of each kind first.
 func (q Questions) Prompts() []sessions.Prompt {
-	return append(q.Manager.Prompts(), q.Consent.prompts()...)
+	return slices.Concat(q.Manager.Prompts(), q.Inquiries.Prompts(), q.Consent.prompts())
 }
 
 // PromptOf returns what a session asks; false: nothing.
@@ -257,13 +268,25 @@ func (q Questions) PromptOf(id sessions.ID) (sessions.Prompt, bool) {
 			return p, true
 		}
 	}
-	return q.Manager.PromptOf(id)
+	if p, ok := q.Manager.PromptOf(id); ok {
+		return p, true
+	}
+	for _, p := range q.Inquiries.Prompts() {
+		if p.Session == id {
+			return p, true
+		}
+	}
+	return sessions.Prompt{}, false
 }
 
 // Prompt returns a question by its id; see sessions.Manager.Prompt.
 func (q Questions) Prompt(ctx context.Context, id string) (sessions.Prompt, error) {
 	if p, ok := q.Consent.prompt(id); ok {
 		return p, nil
+	}
+	if strings.HasPrefix(id, sessions.InquiryPrefix) {
+		found, err := q.Inquiries.Inquiry(ctx, id)
+		return found.Prompt, err
 	}
 	return q.Manager.Prompt(ctx, id)
 }
@@ -272,6 +295,9 @@ func (q Questions) Prompt(ctx context.Context, id string) (sessions.Prompt, erro
 func (q Questions) Answer(ctx context.Context, id string, a sessions.Answer) (sessions.Prompt, error) {
 	if p, ok, err := q.Consent.answer(id, a); ok {
 		return p, err
+	}
+	if strings.HasPrefix(id, sessions.InquiryPrefix) {
+		return q.Inquiries.Answer(ctx, id, a)
 	}
 	return q.Manager.Answer(ctx, id, a)
 }
