@@ -53,8 +53,8 @@ func newRoot(p *invocation) *cobra.Command {
 	addGroup(root, "To begin with", newDemo(p), newInit(p), newRun(p), newDemoAgent(p), newDoctor(p), newConfig(p), newHook(p), newHooks(p), newStatus(p))
 	addGroup(root, "Sessions", newSessions(p), newInput(p), newReceipts(p), newKeys(p), newPrompts(p), newAnswer(p), newTail(p), newSearch(p), newDiff(p), newUsage(p), newContinue(p), newScreen(p), newWait(p))
 	addGroup(root, "Chats, the page, and who may use them", newBind(p), newUnbind(p), newPair(p), newAccess(p), newPage(p), newQoS(p), newRedis(p))
-	addGroup(root, "Agents among themselves",
-		newFleet(p), newMembers(p), newSend(p), newBroadcast(p), newPoll(p), newAck(p), newCancel(p), newPing(p), newNotify(p), newListen(p), newSubscribe(p), newSkill(p),
+	addGroup(root, "Agents among themselves, and to people",
+		newFleet(p), newMembers(p), newSend(p), newBroadcast(p), newPoll(p), newAck(p), newCancel(p), newPing(p), newNotify(p), newListen(p), newSubscribe(p), newAsk(p), newShow(p), newSkill(p),
 	)
 	root.Long = `panebridge mirrors agent sessions that run in tmux, line by line, to chat platforms and
 a local page, and carries what's written there back into the pane.
