@@ -49,6 +49,7 @@ func slow(t *testing.T) {
 type site struct {
 	goesOn   api.Continuations // nil: no session goes on by itself
 	used     api.UsageLog      // nil: nobody counts
+	exhibits api.Exhibits      // nil: nothing is shown
 	daemon   *apitest.Daemon
 	adapters []api.Adapter
 	bindings atomic.Pointer[[]api.Binding] // of each session
@@ -164,7 +165,7 @@ func (s *site) start(t *testing.T) {
 		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: pageAndSources(s.prelude), Browsers: s.keeper,
 		Health:   func() api.Health { return api.Health{State: api.HealthOK} },
 		Outbound: outbound{s}, Access: &s.access, Masker: s.masker, Files: s.takeFile, Mail: &s.mail, ReadFile: s.readFile, Diff: s.diffOf, Search: s.search, Push: s.pusher,
-		Continuations: s.goesOn, Usage: s.used,
+		Continuations: s.goesOn, Usage: s.used, Exhibits: s.exhibits,
 		Terminals: viewing.NewGallery(viewing.Options{Screen: s.daemon.Screen, WatchWrites: func(string) (polling.WriteWatch, error) { return nil, ttywatch.ErrUnsupported }}),
 		Conversations: func(_ context.Context, agent, folder string) ([]api.PastConversation, error) {
 			if agent != "claude" {

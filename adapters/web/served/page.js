@@ -153,6 +153,13 @@ async function getFile(id, path) {
     throw away(error);
   });
 }
+var listExhibits = (id) => json("GET", sessionPath(id, "/exhibits"));
+async function exhibitContent(id, exhibit) {
+  const response = await call("GET", sessionPath(id, `/exhibits/${encodeURIComponent(exhibit)}/content`), void 0, AbortSignal.timeout(filePatience));
+  return response.blob().catch((error) => {
+    throw away(error);
+  });
+}
 var sendInput = (id, text, key5) => json("POST", sessionPath(id, "/input"), { text, submit: true, key: key5 }, AbortSignal.timeout(patience));
 var withdrawInput = (id, text, key5, onlyLate) => json("POST", sessionPath(id, "/input/withdraw"), { text, submit: true, key: key5, only_late: onlyLate }, AbortSignal.timeout(patience));
 var pressKeys = (id, keys, frame) => call("POST", sessionPath(id, "/keys"), { keys, frame }, AbortSignal.timeout(keysPatience));
@@ -688,12 +695,12 @@ function wanted2() {
   const value = (id) => byId(id).value.trim();
   return { name: value("new-name"), agent: value("new-agent"), cwd: value("new-cwd"), resume: byId("new-resume-row").hidden ? "" : value("new-resume") };
 }
-function closeDialog(current2, done2) {
+function closeDialog(current3, done2) {
   const dialog = byId("close-dialog");
   let act = async () => {
   };
   const ask = (button2, question) => byId(button2).addEventListener("click", () => {
-    const session = current2();
+    const session = current3();
     if (!session) return;
     const { title, text, confirm, call: call2 } = question(session);
     byId("close-title").textContent = title;
@@ -883,9 +890,9 @@ addEventListener("storage", (event) => {
 });
 var mutedIDs = () => [...read()].slice(-most3).sort();
 var isMuted = (s) => s.state !== "ended" && read().has(s.id);
-function offerMute(current2, changed) {
+function offerMute(current3, changed) {
   byId("mute").addEventListener("click", () => {
-    const session = current2();
+    const session = current3();
     if (!session) return;
     if (!read().delete(session.id)) read().add(session.id);
     write();
@@ -1245,6 +1252,7 @@ var Commands = class {
       { words: "Mute the session no longer", when: () => living() && isMuted(page2.current()), run: click("mute") },
       { words: "Rename the session…", role: "operator", when: living, run: click("rename") },
       { words: "What the session has changed…", keys: ["d"], when: () => Boolean(page2.current()), run: click("diff") },
+      { words: "What the session has shown…", when: () => Boolean(page2.current()), run: click("exhibits") },
       { words: "Get a file from its folder…", role: "operator", when: () => Boolean(page2.current()), run: click("get") },
       { words: "Start the session’s program anew…", role: "operator", when: () => Boolean(page2.current()) && shown3("restart")(), run: click("restart") },
       { words: "How much of the work to see…", when: () => Boolean(page2.current()), run: click("work") },
@@ -2931,12 +2939,12 @@ var PromptPanel = class {
   }
   // isInView says that all choices are seen, and the question's first words as well unless the focus is on it.
   isInView() {
-    const seen = (node) => {
+    const seen2 = (node) => {
       const { left: left2, top, width, height } = node.getBoundingClientRect();
       return this.box.contains(document.elementFromPoint(left2 + width / 2, top + height / 2));
     };
     const hasFocus = this.box.contains(document.activeElement);
-    return [...this.box.querySelectorAll("[data-digit]")].every(seen) && (hasFocus || seen(this.box.firstElementChild));
+    return [...this.box.querySelectorAll("[data-digit]")].every(seen2) && (hasFocus || seen2(this.box.firstElementChild));
   }
   close() {
     this.closed = true;
@@ -2954,7 +2962,7 @@ var PromptPanel = class {
   show(prompt) {
     if (this.closed || prompt.session !== this.session) return;
     const { prompt: was } = this;
-    if (was && was.id !== prompt.id && (final2(prompt) || prompt.opened_at < was.opened_at)) return;
+    if (was && was.id !== prompt.id && (final2(prompt) || prompt.opened_at < was.opened_at && !final2(was))) return;
     if (was && was.id === prompt.id && (was.state === prompt.state && extent(was) === extent(prompt) || final2(was))) return;
     if (!was && final2(prompt)) return;
     clearTimeout(this.timer);
@@ -3275,13 +3283,13 @@ function noteLooked(id, { turn = 0, line = 0, ended = false }) {
 var turnsDone = (s) => (s.turn?.number ?? 0) - (s.turn?.open ? 1 : 0);
 var lookedThrough = (s) => noteLooked(s.id, { turn: turnsDone(s), line: s.lines, ended: s.state === "ended" });
 function isNews(s) {
-  const seen = lookedAt(s.id);
-  if (!seen) {
+  const seen2 = lookedAt(s.id);
+  if (!seen2) {
     const at = Date.parse(s.ended_at ?? s.turn?.ended_at ?? s.last_output_at ?? "");
     return (s.lines > 0 || turnsDone(s) > 0 || Boolean(s.exit)) && at > read3().since;
   }
-  if (s.state === "ended" && !seen.ended) return true;
-  return turnsDone(s) > seen.turn || turnsDone(s) === 0 && s.lines > seen.line;
+  if (s.state === "ended" && !seen2.ended) return true;
+  return turnsDone(s) > seen2.turn || turnsDone(s) === 0 && s.lines > seen2.line;
 }
 function keepLooked(sessions) {
   const { sessions: all } = read3();
@@ -4128,7 +4136,7 @@ var aboutWaiting = ({ name, label: label2, from, until }) => [
 ];
 
 // changes.js
-function changesDialog(current2) {
+function changesDialog(current3) {
   const dialog = byId("diff-dialog");
   let [session, shown3] = [null, null];
   const look2 = () => attempt("diff-do", "diff-error", async () => {
@@ -4143,7 +4151,7 @@ function changesDialog(current2) {
     draw4(changes);
   });
   byId("diff").addEventListener("click", () => {
-    session = current2();
+    session = current3();
     if (!session) return;
     byId("diff-error").textContent = "";
     byId("diff-since-row").hidden = !mayDo("operator");
@@ -4173,12 +4181,92 @@ function draw4({ root, commit, files, diff, notes }) {
   byId("diff-save").hidden = !diff;
 }
 
+// exhibits.js
+var previewed = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+var maxPreview = 4 << 20;
+var seen = /* @__PURE__ */ new Set();
+var current = () => null;
+function exhibitsDialog(of) {
+  current = of;
+  const dialog = byId("exhibits-dialog");
+  const open = () => {
+    const session = current();
+    if (!session) return;
+    noteSeen2(session);
+    byId("exhibits-error").textContent = "";
+    byId("exhibits-list").replaceChildren(element("li", "tool-note", "Loading…"));
+    dialog.showModal();
+    attempt("exhibits-close", "exhibits-error", async () => {
+      const all = await listExhibits(session.id);
+      if (dialog.open) byId("exhibits-list").replaceChildren(...drawAll(session.id, all));
+    });
+  };
+  byId("exhibits").addEventListener("click", open);
+  byId("exhibit-look").addEventListener("click", open);
+  byId("exhibit-later").addEventListener("click", () => noteSeen2(current()));
+  byId("exhibits-close").addEventListener("click", () => dialog.close());
+  dialog.addEventListener("close", () => byId("exhibits-list").replaceChildren());
+}
+function drawExhibit(session) {
+  byId("exhibit").hidden = !session?.exhibit || seen.has(session.exhibit);
+}
+function noteSeen2(session) {
+  if (session?.exhibit) seen.add(session.exhibit);
+  byId("exhibit").hidden = true;
+}
+function drawAll(id, all) {
+  if (all.length === 0) return [element("li", "tool-note", "Its programs have shown nothing.")];
+  return all.map((exhibit) => drawOne(id, exhibit));
+}
+function drawOne(id, exhibit) {
+  const item = element("li", "exhibit-item");
+  const words = element("div", "exhibit-words");
+  words.append(element("strong", "exhibit-name", exhibit.name));
+  words.append(element("span", "exhibit-about", [sizeWords(exhibit.size), agoWords(exhibit.at), exhibit.outside && `from ${exhibit.path}`].filter(Boolean).join(" · ")));
+  if (exhibit.caption) words.append(element("p", "exhibit-caption", exhibit.caption));
+  const button2 = element("button", "button small", "Save");
+  button2.type = "button";
+  button2.setAttribute("aria-label", `Save ${exhibit.name}`);
+  button2.addEventListener("click", async () => {
+    button2.disabled = true;
+    try {
+      save2(await exhibitContent(id, exhibit.id), exhibit.name);
+    } catch (error) {
+      byId("exhibits-error").textContent = error.message;
+    }
+    button2.disabled = false;
+  });
+  item.append(words, button2);
+  if (previewed.includes(exhibit.type) && exhibit.size <= maxPreview) drawPicture(id, exhibit, item);
+  return item;
+}
+async function drawPicture(id, exhibit, item) {
+  try {
+    const content = await exhibitContent(id, exhibit.id);
+    if (!item.isConnected) return;
+    const picture = element("img", "exhibit-picture");
+    picture.alt = exhibit.caption || exhibit.name;
+    picture.src = await asAddress(new Blob([content], { type: exhibit.type }));
+    item.append(picture);
+  } catch {
+  }
+}
+function asAddress(blob) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => resolve(reader.result));
+    reader.addEventListener("error", () => reject(reader.error));
+    reader.readAsDataURL(blob);
+  });
+}
+var sizeWords = (bytes) => bytes < 1e3 ? `${bytes} bytes` : bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+
 // getfile.js
-function getFileDialog(current2) {
+function getFileDialog(current3) {
   const dialog = byId("get-dialog");
   let id = "";
   byId("get").addEventListener("click", () => {
-    const session = current2();
+    const session = current3();
     if (!session) return;
     id = session.id;
     byId("get-error").textContent = "";
@@ -4612,8 +4700,8 @@ function workText2(work, shown3) {
 }
 var MirrorDialog = class {
   // current() is the session that's open; done() is told of a change.
-  constructor(current2, done2) {
-    Object.assign(this, { current: current2, done: done2 });
+  constructor(current3, done2) {
+    Object.assign(this, { current: current3, done: done2 });
     this.dialog = byId("mirror-dialog");
     byId("mirror").addEventListener("click", () => this.open());
     this.dialog.addEventListener("close", () => {
@@ -4761,11 +4849,11 @@ var Palette = class {
 };
 
 // rename.js
-function renameDialog(current2, done2) {
+function renameDialog(current3, done2) {
   const dialog = byId("rename-dialog");
   let id = "";
   byId("rename").addEventListener("click", () => {
-    const session = current2();
+    const session = current3();
     if (!session) return;
     id = session.id;
     byId("rename-error").textContent = "";
@@ -5165,9 +5253,9 @@ function drawStranded(isOpen, isThere) {
 }
 
 // usage.js
-function offerUsage(current2, changed) {
+function offerUsage(current3, changed) {
   byId("go-on").addEventListener("click", async () => {
-    const session = current2();
+    const session = current3();
     if (!session) return;
     byId("go-on").disabled = true;
     try {
@@ -5256,13 +5344,13 @@ var passing = passGate();
 holdMistakenKeys();
 var inbox = new Inbox();
 inbox.onLooked = () => draw5();
-var mirror = new MirrorDialog(current, poll);
+var mirror = new MirrorDialog(current2, poll);
 offerWork();
 onWork(() => state.open?.conversation.showWork());
 var devices = new DevicesDialog(poll);
-var search = new SearchView({ current });
+var search = new SearchView({ current: current2 });
 var notify = new NotifyDialog();
-function current() {
+function current2() {
   return state.sessions.find((s) => s.id === state.open?.id);
 }
 function idInAddress() {
@@ -5431,7 +5519,7 @@ function forgetGone(sessions, asked) {
   forgetOutgoing(isGone);
 }
 function renewSilent({ stream, conversation }) {
-  const isBehind = conversation.newest < (current()?.lines ?? 0);
+  const isBehind = conversation.newest < (current2()?.lines ?? 0);
   if (stream.silence() > (isBehind ? shortSilence : mostSilence)) stream.renew();
 }
 function shut(why) {
@@ -5484,14 +5572,14 @@ function draw5() {
   inbox.draw(isInbox && state.sessions.length > 0 ? groups : null);
   drawStranded(isInbox, (id) => state.sessions.some((s) => s.id === id));
   drawOlder();
-  drawHead(current());
+  drawHead(current2());
   drawConnection();
   const waiting2 = state.sessions.filter((s) => needsYou(s) && !isMuted(s)).length;
-  drawBadge(waiting2, search.isShown ? "Search" : current()?.name ?? "");
+  drawBadge(waiting2, search.isShown ? "Search" : current2()?.name ?? "");
   byId("inbox-count").textContent = waiting2 > 0 ? waiting2 : "";
 }
 function look() {
-  const session = current();
+  const session = current2();
   if (!session || document.hidden || state.open.away) return;
   const { conversation } = state.open;
   const isAtEnd = conversation.stuck && conversation.newest >= session.lines;
@@ -5527,6 +5615,7 @@ function drawHead(session) {
   drawMute(session);
   drawUnshown(session);
   drawUsage(session);
+  drawExhibit(session);
   byId("main").dataset.state = session?.state ?? "";
   byId("foot").hidden = !session;
   byId("restart").hidden = !session?.owned;
@@ -5629,18 +5718,19 @@ async function start() {
     await poll();
     choose(session.id);
   });
-  closeDialog(current, async (session) => {
+  closeDialog(current2, async (session) => {
     const before2 = state.open?.id;
     await poll();
     if (!session) return;
     if (before2 && session.id !== before2) moveDraft(before2, session.id);
     choose(session.id);
   });
-  renameDialog(current, poll);
-  getFileDialog(current);
-  changesDialog(current);
-  offerUsage(current, poll);
-  offerMute(current, () => {
+  renameDialog(current2, poll);
+  getFileDialog(current2);
+  exhibitsDialog(current2);
+  changesDialog(current2);
+  offerUsage(current2, poll);
+  offerMute(current2, () => {
     draw5();
     notify.muted();
   });
@@ -5650,7 +5740,7 @@ async function start() {
   accessDialog();
   new MailDialog(() => state.sessions);
   new Menu();
-  const page2 = { current, toInbox, goBack, showTab, choose, sessions: () => state.sessions };
+  const page2 = { current: current2, toInbox, goBack, showTab, choose, sessions: () => state.sessions };
   const commands = new Commands(page2);
   new Palette(page2, commands);
   new Shortcuts(commands);

@@ -116,6 +116,12 @@ export async function getFile(id, path) {
   const response = await call('GET', sessionPath(id, `/files?path=${encodeURIComponent(path)}`), undefined, AbortSignal.timeout(filePatience));
   return response.blob().catch((error) => { throw away(error); });
 }
+// listExhibits lists what a session's programs have shown, exhibitContent is one of them, as a blob.
+export const listExhibits = (id) => json('GET', sessionPath(id, '/exhibits'));
+export async function exhibitContent(id, exhibit) {
+  const response = await call('GET', sessionPath(id, `/exhibits/${encodeURIComponent(exhibit)}/content`), undefined, AbortSignal.timeout(filePatience));
+  return response.blob().catch((error) => { throw away(error); });
+}
 // sendInput has a text typed. The same text with the same key is typed once, however often it's sent.
 export const sendInput = (id, text, key) => json('POST', sessionPath(id, '/input'), { text, submit: true, key }, AbortSignal.timeout(patience));
 // withdrawInput takes back a text that was sent with a key, also if it hasn't come, or only then: one that's typed stays.

@@ -14,6 +14,7 @@ import { DevicesDialog } from './devices.js';
 import { closeDialog, newDialog } from './dialogs.js';
 import { forgetDrafts, moveDraft } from './drafts.js';
 import { changesDialog } from './changes.js';
+import { drawExhibit, exhibitsDialog } from './exhibits.js';
 import { getFileDialog } from './getfile.js';
 import { groupsOf } from './groups.js';
 import { Inbox } from './inbox.js';
@@ -387,6 +388,7 @@ function drawHead(session) {
   drawMute(session);
   drawUnshown(session);
   drawUsage(session);
+  drawExhibit(session);
   byId('main').dataset.state = session?.state ?? '';
   byId('foot').hidden = !session;
   byId('restart').hidden = !session?.owned;
@@ -510,6 +512,7 @@ async function start() {
   });
   renameDialog(current, poll);
   getFileDialog(current);
+  exhibitsDialog(current);
   changesDialog(current);
   offerUsage(current, poll);
   offerMute(current, () => {

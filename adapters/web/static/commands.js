@@ -36,6 +36,7 @@ export class Commands {
       { words: 'Mute the session no longer', when: () => living() && isMuted(page.current()), run: click('mute') },
       { words: 'Rename the session…', role: 'operator', when: living, run: click('rename') },
       { words: 'What the session has changed…', keys: ['d'], when: () => Boolean(page.current()), run: click('diff') },
+      { words: 'What the session has shown…', when: () => Boolean(page.current()), run: click('exhibits') },
       { words: 'Get a file from its folder…', role: 'operator', when: () => Boolean(page.current()), run: click('get') },
       { words: 'Start the session’s program anew…', role: 'operator', when: () => Boolean(page.current()) && shown('restart')(), run: click('restart') },
       { words: 'How much of the work to see…', when: () => Boolean(page.current()), run: click('work') },

@@ -68,7 +68,7 @@ export class PromptPanel {
   show(prompt) {
     if (this.closed || prompt.session !== this.session) return;
     const { prompt: was } = this;
-    if (was && was.id !== prompt.id && (final(prompt) || prompt.opened_at < was.opened_at)) return; // late news of an earlier one
+    if (was && was.id !== prompt.id && (final(prompt) || prompt.opened_at < was.opened_at && !final(was))) return; // late news of an earlier one
     if (was && was.id === prompt.id && (was.state === prompt.state && extent(was) === extent(prompt) || final(was))) return;
     if (!was && final(prompt)) return; // nobody saw it here
     clearTimeout(this.timer);
