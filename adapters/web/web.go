@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:generate go run ./internal/gen static served
@@ -39,13 +40,22 @@ func read(name string) []byte {
 	return text
 }
 
-// file is a file of the page, as it is and compressed: a phone may be far away.
+// file is a file of the page, as it is and compressed: a phone may be far away. It's compressed for the first who
+// takes it so: that takes more than many a run of the program, in which nobody asks.
 type file struct {
-	kind         string
-	text, packed []byte
+	kind   string
+	text   []byte
+	packed func() []byte
 }
 
 func newFile(kind string, text []byte) *file {
+	if !strings.HasPrefix(kind, "image/") {
+		kind += "; charset=utf-8"
+	}
+	return &file{kind: kind, text: text, packed: sync.OnceValue(func() []byte { return pack(text) })}
+}
+
+func pack(text []byte) []byte {
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err == nil {
@@ -57,10 +67,7 @@ func newFile(kind string, text []byte) *file {
 	if err != nil {
 		panic("web: " + err.Error()) // memory takes all that's written
 	}
-	if !strings.HasPrefix(kind, "image/") {
-		kind += "; charset=utf-8"
-	}
-	return &file{kind: kind, text: text, packed: packed.Bytes()}
+	return packed.Bytes()
 }
 
 func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -70,7 +77,7 @@ func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	text := f.text
 	if takesGzip(r.Header) {
 		h.Set("Content-Encoding", "gzip")
-		text = f.packed
+		text = f.packed()
 	}
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	_, _ = w.Write(text) // who asked may have gone
