@@ -38,7 +38,7 @@ type Processes struct {
 
 	mu     sync.Mutex
 	listed time.Time
-	groups map[int][]procfs.ProcStat // all processes by their group, as of listed
+	groups map[int][]stat // all processes by their group, as of listed
 }
 
 // NewProcesses returns the processes of this host.
@@ -64,7 +64,7 @@ func (p *Processes) Group(pid int) int {
 	if !p.ok {
 		return 0
 	}
-	s, err := p.statOf(pid)
+	s, err := readStat(pid)
 	if err != nil {
 		return 0
 	}
@@ -78,12 +78,12 @@ func (p *Processes) Foreground(pid int, more bool) []Process {
 	if !p.ok {
 		return nil
 	}
-	top, err := p.statOf(pid)
+	top, err := readStat(pid)
 	if err != nil || top.TPGID <= 0 {
 		return nil
 	}
 	var out []Process
-	if leader, err := p.statOf(top.TPGID); err == nil {
+	if leader, err := readStat(top.TPGID); err == nil {
 		out = append(out, p.process(leader))
 	}
 	if !more {
@@ -98,19 +98,19 @@ func (p *Processes) Foreground(pid int, more bool) []Process {
 }
 
 // groupOf returns the processes of a process group.
-func (p *Processes) groupOf(id int) []procfs.ProcStat {
+func (p *Processes) groupOf(id int) []stat {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if time.Since(p.listed) < listEvery {
 		return p.groups[id]
 	}
-	p.listed, p.groups = time.Now(), map[int][]procfs.ProcStat{}
+	p.listed, p.groups = time.Now(), map[int][]stat{}
 	all, err := p.fs.AllProcs()
 	if err != nil {
 		return nil
 	}
 	for _, proc := range all {
-		if s, err := proc.Stat(); err == nil {
+		if s, err := readStat(proc.PID); err == nil {
 			p.groups[s.PGRP] = append(p.groups[s.PGRP], s)
 		}
 	}
@@ -122,8 +122,8 @@ func (p *Processes) Get(pid int) (Process, bool) {
 	if !p.ok {
 		return Process{}, false
 	}
-	s, err := p.statOf(pid)
-	if err != nil || s.State == "Z" {
+	s, err := readStat(pid)
+	if err != nil || s.State == 'Z' {
 		return Process{}, false
 	}
 	return p.process(s), true
@@ -204,15 +204,15 @@ func (p *Processes) Waits(pid int) uint64 {
 // Alive reports whether a process that was found still runs, and in the
 // foreground of its terminal: one that was suspended has left the pane to its shell.
 func (p *Processes) Alive(was Process) bool {
-	s, err := p.statOf(was.PID)
-	return err == nil && s.State != "Z" && s.State != "X" && s.TPGID == s.PGRP && p.started(s).Equal(was.Started)
+	s, err := readStat(was.PID)
+	return err == nil && s.State != 'Z' && s.State != 'X' && s.TPGID == s.PGRP && p.started(s).Equal(was.Started)
 }
 
 // Above returns the processes above pid, nearest first.
 func (p *Processes) Above(pid int) []int {
 	var out []int
 	for len(out) < 32 && p.ok {
-		s, err := p.statOf(pid)
+		s, err := readStat(pid)
 		if err != nil || s.PPID <= 1 {
 			break
 		}
@@ -222,18 +222,10 @@ func (p *Processes) Above(pid int) []int {
 	return out
 }
 
-func (p *Processes) statOf(pid int) (procfs.ProcStat, error) {
-	proc, err := p.fs.Proc(pid)
-	if err != nil {
-		return procfs.ProcStat{}, fmt.Errorf("find process %d: %w", pid, err)
-	}
-	return proc.Stat()
-}
-
 // ticks of the kernel's clock in a second: USER_HZ is 100 on every platform of Go.
 const ticks = 100
 
-func (p *Processes) started(s procfs.ProcStat) time.Time {
+func (p *Processes) started(s stat) time.Time {
 	return p.boot.Add(time.Duration(s.Starttime) * time.Second / ticks)
 }
 
@@ -293,7 +285,7 @@ func variables(raw []byte) map[string]string {
 	return env
 }
 
-func (p *Processes) process(s procfs.ProcStat) Process {
+func (p *Processes) process(s stat) Process {
 	out := Process{PID: s.PID, Parent: s.PPID, Name: s.Comm, Started: p.started(s), Age: uptime() - time.Duration(s.Starttime)*time.Second/ticks}
 	proc, err := p.fs.Proc(s.PID)
 	if err == nil {

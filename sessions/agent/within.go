@@ -221,7 +221,7 @@ func (o *Origins) lookAtProcess(pid int) (kin, error) {
 	if !o.processes.ok || pid <= 0 {
 		return kin{}, fmt.Errorf("%w process %d", sessions.ErrUnknown, pid)
 	}
-	s, err := o.processes.statOf(pid)
+	s, err := readStat(pid)
 	if err != nil {
 		return kin{}, err
 	}
@@ -251,9 +251,9 @@ const (
 // environ is the environment of a process; nil: it's another user's, or has none. While a
 // process begins another program the kernel shows none either, so that's looked at again. It
 // blocks for execTries * execWait at most.
-func (o *Origins) environ(s procfs.ProcStat) (map[string]string, error) {
+func (o *Origins) environ(s stat) (map[string]string, error) {
 	const kernelThread = 0x00200000 // PF_KTHREAD: it has no environment, ever
-	if s.State == "Z" || s.Flags&kernelThread != 0 {
+	if s.State == 'Z' || s.Flags&kernelThread != 0 {
 		return nil, nil //nolint:nilnil // it has none
 	}
 	for range execTries {
