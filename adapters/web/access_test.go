@@ -49,9 +49,11 @@ func (l *accessList) Revoke(_ context.Context, person, role, _ string) (api.Acce
 // Who may do what in chats can be read, given and taken back on the page, on a phone's
 // screen too; what the configuration gives can't be taken back here.
 func TestAccessIsGivenAndTakenBack(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	for _, width := range []int{1200, 390} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			t.Parallel()
 			s := newSite(t)
 			s.adapters = []api.Adapter{{Name: "telegram", Mode: "strict", Chats: []api.Chat{}}}
 			day := 24 * time.Hour

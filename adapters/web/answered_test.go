@@ -13,6 +13,7 @@ import (
 // What was answered stays in the conversation, where it was answered, also for who opens it later; what
 // was closed without an answer doesn't.
 func TestAnsweredQuestionsStayInTheConversation(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("asking", "claude")
 	answer := func(name string) {

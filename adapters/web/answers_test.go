@@ -20,6 +20,7 @@ const seenText = `[...document.querySelectorAll('#lines .line')].filter((l) => !
 // Answers look as their Markdown says, block by block, and nothing in them is HTML; what
 // a known agent is writing stands below the lines, without its screen.
 func TestAnswersAreMarkdown(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("one", "claude")
 	evil := `<img src=x onerror="window.hit = 1">`
@@ -64,6 +65,7 @@ func TestAnswersAreMarkdown(t *testing.T) {
 }
 
 func TestMarkdownTakesBlocks(t *testing.T) {
+	t.Parallel()
 	for body, want := range map[string]int{
 		`{"blocks": ["a", "**b**"]}`: http.StatusOK, `{"blocks": []}`: http.StatusOK, `nothing`: http.StatusBadRequest,
 		`{"blocks": ["` + strings.Repeat("x", 5<<20) + `"]}`: http.StatusBadRequest,

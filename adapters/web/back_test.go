@@ -12,6 +12,7 @@ import (
 // A page that was hidden for long goes on with a new connection: who was at the end sees where what's new begins; who was
 // elsewhere in the conversation, or at the screen, is still there.
 func TestPageIsLookedAtAgain(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("one", "")

@@ -16,9 +16,13 @@ import (
 // No view keeps anybody from using it, as far as axe-core finds out, in either colour scheme, on a phone and on a wide
 // screen; and on a phone, what's touched is at least 44 pixels high and wide.
 func TestNoViewHasBarriers(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	for _, width := range []int{390, 1280} {
-		t.Run(fmt.Sprint(width), func(t *testing.T) { lookForBarriers(t, width) })
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			t.Parallel()
+			lookForBarriers(t, width)
+		})
 	}
 }
 

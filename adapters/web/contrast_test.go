@@ -56,6 +56,7 @@ const faint = `(() => {
 
 // All text of the page can be read, in both colour schemes.
 func TestTextCanBeRead(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}

@@ -21,6 +21,7 @@ const conversation = "## What I found\n\nThe retry loop **never** sleeps: `retry
 
 // A conversation has bubbles, answers as documents, turns with their length, and where what's new begins.
 func TestAConversation(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("refactor", "claude")
 	for i := range 3 {
@@ -65,6 +66,7 @@ func TestAConversation(t *testing.T) {
 // Who comes back sees where what's new begins, and how much it is; who looked to the end sees no such
 // mark.
 func TestWhatIsNewSinceSomebodyLooked(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("one", "claude")
 	turn := func(lines ...string) {
@@ -104,6 +106,7 @@ func TestWhatIsNewSinceSomebodyLooked(t *testing.T) {
 
 // Who goes up while lines come stays there, at whatever moment it is.
 func TestGoingUpWhileLinesCome(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("one", "claude")
 	s.daemon.Append(id, sessions.KindPane, texts(1, 400)...)
@@ -143,6 +146,7 @@ func TestGoingUpWhileLinesCome(t *testing.T) {
 
 // A screen reader reads what's new, and nothing of what's loaded above it.
 func TestOldLinesAreNotReadOut(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("one", "claude")
@@ -168,6 +172,7 @@ func TestOldLinesAreNotReadOut(t *testing.T) {
 
 // A gap that stands there before the first lines come stays before them, however many come at once.
 func TestManyLinesComeBelowAGap(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("one", "claude")
 	s.daemon.Gap(id, 1, "the terminal was cleared")

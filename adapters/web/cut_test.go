@@ -109,6 +109,7 @@ func (c *cutConn) Write(b []byte) (int, error) {
 // before. That says nothing of the request: a text is typed once and isn't "not sent", one that's taken back is in the field,
 // nobody knows of a key, and who was let in stays in.
 func TestAnAnswerIsLostOnAConnectionInUse(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s, cut := cutSite(t)
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {} // all wait
@@ -161,6 +162,7 @@ func TestAnAnswerIsLostOnAConnectionInUse(t *testing.T) {
 
 // What another server answers that has the port, or a proxy whose login is over, lets nothing be forgotten.
 func TestAnotherServersRefusalForgetsNothing(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	for name, answer := range map[string]func(http.ResponseWriter){
 		"401":       func(w http.ResponseWriter) { http.Error(w, "log in", http.StatusUnauthorized) },
@@ -168,6 +170,7 @@ func TestAnotherServersRefusalForgetsNothing(t *testing.T) {
 		"no list":   func(w http.ResponseWriter) { _, _ = w.Write([]byte("[]")) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newSite(t)
 			s.daemon.Add("one", "")
 			b := browse(t, 390, 844)
@@ -200,6 +203,7 @@ func TestAnotherServersRefusalForgetsNothing(t *testing.T) {
 
 // Who's let in already loses nothing by opening an address: one that's shared, one that was used, or one too many.
 func TestAKnownBrowserOpensAnAddress(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	s.daemon.Add("one", "")
@@ -227,6 +231,7 @@ func TestAKnownBrowserOpensAnAddress(t *testing.T) {
 
 // A text that waits and is taken back by somebody else stands above the field of who wrote it, as it was written.
 func TestWhatSomebodyElseTakesBack(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newMaskedSite(t)
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {} // all wait
@@ -274,6 +279,7 @@ func TestWhatSomebodyElseTakesBack(t *testing.T) {
 
 // What was written to a session that has ended, which has no field any more, can be copied.
 func TestWhatWasWrittenToAnEndedSession(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("one", "")
@@ -296,6 +302,7 @@ func TestWhatWasWrittenToAnEndedSession(t *testing.T) {
 
 // A text whose request hangs can be taken back soon, and one that couldn't be taken back may be tried again.
 func TestARequestHangs(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}
@@ -320,6 +327,7 @@ func TestARequestHangs(t *testing.T) {
 
 // Where the browser has no room left, the page says what would be lost with it.
 func TestABrowserWithoutRoom(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	s.daemon.Add("one", "")

@@ -61,9 +61,13 @@ func (s *site) opensShared(t *testing.T, name string, role access.Role) browsers
 // An admin's page says which devices use it and which wait, and how these are let in; it revokes them after a question,
 // itself too, on a phone's screen as well.
 func TestDevicesAreSeenAndRevoked(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	for _, width := range []int{1200, 390} {
-		t.Run(fmt.Sprint(width), func(t *testing.T) { testDevices(t, width) })
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			t.Parallel()
+			testDevices(t, width)
+		})
 	}
 }
 
@@ -167,6 +171,7 @@ func testDevices(t *testing.T, width int) {
 
 // An admin is told of a device that begins to wait, without the dialog; who isn't one asks nothing of them.
 func TestAnAdminIsToldOfADeviceThatWaits(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	s.daemon.Add("one", "")

@@ -22,6 +22,7 @@ const someRows = `["diff --git a/x.go b/x.go","--- a/x.go","+++ b/x.go","@@ -7,3
 
 // A question about files shows what would change line by line, with numbers and colours, and a command its folder.
 func TestAQuestionShowsItsDiff(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("one", "claude")
@@ -53,6 +54,7 @@ func compact(text string) string { return strings.ReplaceAll(text, "\t", `\t`) }
 
 // What a session has changed is shown as a diff, of all or of a file; what fails is said.
 func TestWhatASessionHasChanged(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	s.diff = func(_ context.Context, _ sessions.Session, since, file string, _ bool) (api.Changes, error) {

@@ -19,6 +19,7 @@ const field = `document.querySelector('#text').value`
 // What's written and not sent is there after a reload, for each session its own, until it's sent, the session is gone
 // or the browser isn't let in any more.
 func TestDraftsSurviveAReload(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	one, two := s.daemon.Add("one", ""), s.daemon.Add("two", "")
 	b := browse(t, 1280, 800)
@@ -68,6 +69,7 @@ func TestDraftsSurviveAReload(t *testing.T) {
 
 // Where the browser keeps nothing, or something that isn't the page's, all works as long as the page is open.
 func TestThePageNeedsNoStore(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	for name, stores := range map[string]string{
 		"forbidden": `for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get() { throw new DOMException('no', 'SecurityError'); } })`,
@@ -76,6 +78,7 @@ func TestThePageNeedsNoStore(t *testing.T) {
 		"damaged":   `for (const name of ['draft.x', 'outgoing.x', 'looked', 'muted']) localStorage.setItem('panebridge.' + name, '[null, {}, 7, {"text": 1}]')`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newSite(t)
 			one, two := s.daemon.Add("one", ""), s.daemon.Add("two", "")
 			b := browse(t, 1280, 800)
@@ -107,6 +110,7 @@ func TestThePageNeedsNoStore(t *testing.T) {
 
 // Many and long drafts stay within a bound.
 func TestDraftsAreBounded(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := browse(t, 1280, 800)
 	b.Do(s.enter(), chromedp.WaitVisible("#no-sessions"))
@@ -128,6 +132,7 @@ func TestDraftsAreBounded(t *testing.T) {
 // Texts that wait stand in the order in which they're typed, and each can be taken back. One that's to be sent while
 // another is on its way is sent behind it.
 func TestTextsThatWaitStandInTheirOrder(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}
 	id := s.daemon.Add("one", "claude")
@@ -163,6 +168,7 @@ func TestTextsThatWaitStandInTheirOrder(t *testing.T) {
 // Who wrote a text that waits is said by their name, but not to themselves; and what's taken back comes into the field
 // of the device that wrote it alone.
 func TestWhoWroteATextThatWaits(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}
 	id := s.daemon.Add("one", "claude")
@@ -197,6 +203,7 @@ func TestWhoWroteATextThatWaits(t *testing.T) {
 // What's taken back is as it was written: also on a device that sees secrets masked, and where another session is open by
 // then. What's masked isn't written back.
 func TestWhatIsTakenBackIsAsItWasWritten(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newMaskedSite(t)
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}

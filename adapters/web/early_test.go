@@ -34,6 +34,7 @@ func withheld(step string) chromedp.Action[chromedp.Void] {
 // The lines of the session in the address are asked for while the sessions are listed. If it's not
 // there, or another is opened meanwhile, what was asked for is given up.
 func TestLinesAreAskedForBeforeTheSessionsAreListed(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	one, two := s.daemon.Add("one", "claude"), s.daemon.Add("two", "claude")

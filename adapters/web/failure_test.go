@@ -15,6 +15,7 @@ const seenLog = `[...document.querySelectorAll('#lines > *')].filter((l) => !l.h
 // A turn that failed says so and why where it ended, also if others ended behind it, the page
 // was opened later, or it had no lines.
 func TestFailedTurnsAreShownWhereTheyEnded(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("one", "claude")
 	s.daemon.Turn(id, true)
@@ -49,6 +50,7 @@ func TestFailedTurnsAreShownWhereTheyEnded(t *testing.T) {
 
 // They're where they belong, too, in a window of lines that goes up and down a long log.
 func TestFailedTurnsOfALongLog(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("one", "claude")
@@ -78,6 +80,7 @@ func TestFailedTurnsOfALongLog(t *testing.T) {
 
 // A session that has printed nothing isn't a blank page.
 func TestASessionWithoutLinesSaysSo(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("one", "claude")
 	b := browse(t, 390, 844)

@@ -23,6 +23,7 @@ const (
 // A browser that isn't let in sees what to do, and nothing else; one that was let in goes
 // on until it's revoked.
 func TestGateSaysWhatToDo(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("one", "")
@@ -114,6 +115,7 @@ func TestGateSaysWhatToDo(t *testing.T) {
 
 // A browser changes its key in time, and another tab of it goes on with the new one.
 func TestKeyIsChangedInTime(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	s.daemon.Add("one", "")
@@ -148,6 +150,7 @@ func TestKeyIsChangedInTime(t *testing.T) {
 // A phone that has opened a shared address shows a number, and nothing of any session, until
 // somebody has let it in; one that's refused is told so, after a reload too.
 func TestADeviceWaitsToBeLetIn(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("one", "")
@@ -203,6 +206,7 @@ func TestADeviceWaitsToBeLetIn(t *testing.T) {
 
 // A device is offered what its roles give: a viewer's looks on, an approver's answers and doesn't type.
 func TestADeviceIsOfferedWhatItMayDo(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	for name, tc := range map[string]struct {
 		roles                 access.Roles

@@ -16,6 +16,7 @@ import (
 
 // A file of the session's folder is saved by the browser as it is; one that /send wouldn't send says why.
 func TestAFileIsGotFromASession(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	cwd, saved := t.TempDir(), t.TempDir()

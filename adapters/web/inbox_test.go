@@ -22,6 +22,7 @@ func card(name string) string {
 
 // The page opens with all sessions in groups, says of each what it does in people's words, and opens none by itself.
 func TestThePageOpensWithTheInbox(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	failed := s.daemon.Add("failed", "claude")
 	s.daemon.Turn(failed, true)
@@ -84,6 +85,7 @@ func TestThePageOpensWithTheInbox(t *testing.T) {
 // A question is answered in the inbox, by a click or, if it's the only one, by a digit; its card says who did. What was
 // answered elsewhere goes away.
 func TestQuestionsAreAnsweredInTheInbox(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	first := s.daemon.Add("first", "claude")
 	second := s.daemon.Add("second", "claude")
@@ -134,6 +136,7 @@ func TestQuestionsAreAnsweredInTheInbox(t *testing.T) {
 // A digit answers nothing but what's seen: no question of another card than the one with the focus, of none that's muted,
 // and of none that isn't in view.
 func TestADigitAnswersWhatIsSeenAlone(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	first, second := s.daemon.Add("first", "claude"), s.daemon.Add("second", "claude")
@@ -175,6 +178,7 @@ func TestADigitAnswersWhatIsSeenAlone(t *testing.T) {
 
 // What's done is news until somebody has looked at it to its end, on this device: also after a reload.
 func TestWhatIsDoneIsNewsUntilItIsLookedAt(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("one", "claude")
 	turn := func(text string) {

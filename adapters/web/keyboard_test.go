@@ -34,6 +34,7 @@ func (s *site) awaitKeys(n int) {
 
 // Keys come in their order however slow the answers are, none twice, and none of them does anything else in the page.
 func TestKeysGoIntoTheScreen(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.shell(t, "one")
 	s.daemon.OnKeys(func(sessions.KeyPress) error {
@@ -80,6 +81,7 @@ func TestKeysGoIntoTheScreen(t *testing.T) {
 
 // A key that's refused is said to be, and so is what was typed behind it: it was meant for another screen.
 func TestWhatIsTypedBehindARefusedKeyIsNotPressed(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.shell(t, "one")
 	refuse := make(chan struct{})
@@ -107,6 +109,7 @@ func TestWhatIsTypedBehindARefusedKeyIsNotPressed(t *testing.T) {
 
 // Who may only look isn't offered to type, and sees frames all the same.
 func TestAViewerTypesNothingIntoTheScreen(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.shell(t, "one")
 	b := browse(t, 390, 844)
@@ -124,6 +127,7 @@ func TestAViewerTypesNothingIntoTheScreen(t *testing.T) {
 
 // Keys have the names that tmux knows, whatever the keyboard's layout.
 func TestKeysAreNamedAsTmuxNamesThem(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := browse(t, 800, 600)
 	b.Do(s.enter(), chromedp.WaitVisible("#no-sessions"))
@@ -153,6 +157,7 @@ func TestKeysAreNamedAsTmuxNamesThem(t *testing.T) {
 
 // Keys that are typed as the session is left are pressed in it, and none before there's a frame.
 func TestKeysAreNotLostAsTheSessionIsLeft(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.shell(t, "one")
 	s.shell(t, "two")

@@ -45,6 +45,7 @@ func heapOf(b *browsertest.Browser) float64 {
 // memory when all of it was scrolled through. Its speed is in the log of the test, beside that of an
 // empty page of the same server.
 func TestALargeLog(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	const lines = 200_000
 	s := newSite(t)

@@ -13,6 +13,7 @@ import (
 // Of sessions that have ended the list has the newest fifty, the one that's open, and fifty more
 // whenever somebody asks; what lives stands above them.
 func TestTheListHasTheNewestThatHaveEnded(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	const ended = 120

@@ -66,6 +66,7 @@ func (s *site) fillMail() {
 
 // Fleets and mail are shown by one dialog: a letter is answered and settled there, and others are written.
 func TestMailIsReadAndWrittenOnThePage(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	s.fillMail()

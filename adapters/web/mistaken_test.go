@@ -17,6 +17,7 @@ import (
 
 // The rest of what somebody types is no command, and answers no question, when the field goes away by itself.
 func TestKeysForAFieldThatIsGoneDoNothing(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	withText := sessions.Dialog{
 		Kind: sessions.PromptChoice, Title: "Where to?", Print: "t", Text: "Type something", Options: []sessions.DialogOption{{Label: "Here"}},
@@ -44,6 +45,7 @@ func TestKeysForAFieldThatIsGoneDoNothing(t *testing.T) {
 		}, `document.querySelector('#prompt .prompt-done')`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newSite(t)
 			other := s.daemon.Ask(s.daemon.Add("other", "claude"), permission())
 			id := s.daemon.Add("mine", "claude")
@@ -101,6 +103,7 @@ func TestKeysForAFieldThatIsGoneDoNothing(t *testing.T) {
 
 // A click for what stood where a question has just moved to answers nothing; one a moment later does, and so does a key.
 func TestAClickOnAQuestionThatHasJustMovedAnswersNothing(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	click := chromedp.Click("#prompt .prompt-option:nth-child(2)")
 	for name, tc := range map[string]struct {
@@ -113,6 +116,7 @@ func TestAClickOnAQuestionThatHasJustMovedAnswersNothing(t *testing.T) {
 		"by a digit's key": {1000, chromedp.KeyEvent("2"), sessions.PromptAnswered},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newSite(t)
 			asked := s.daemon.Ask(s.daemon.Add("mine", "claude"), permission())
 			b := browse(t, 390, 844)
@@ -134,6 +138,7 @@ func TestAClickOnAQuestionThatHasJustMovedAnswersNothing(t *testing.T) {
 
 // Enter that's held down does once what it was pressed for.
 func TestEnterThatIsHeldDownIsOne(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	b := browse(t, 1280, 800)

@@ -11,6 +11,7 @@ import (
 // A session that's muted on a device is in a group of its own there, though it asks, and counts neither in the title nor
 // at the inbox; so it is after a reload, until it's muted no longer.
 func TestAMutedSessionCountsNowhere(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("loud", "claude")
@@ -42,6 +43,7 @@ func TestAMutedSessionCountsNowhere(t *testing.T) {
 
 // A session gets another name by its menu; one that's taken is refused with its reason.
 func TestASessionIsRenamed(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	s.daemon.Add("other", "")

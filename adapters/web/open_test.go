@@ -12,6 +12,7 @@ import (
 
 // What's open stays open when another session begins to need somebody, and when others come and go.
 func TestWhatIsOpenStaysOpen(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	active := s.daemon.Add("active", "")
 	asking := s.daemon.Add("asking", "claude")
@@ -35,6 +36,7 @@ func TestWhatIsOpenStaysOpen(t *testing.T) {
 
 // Without sessions the page says how one is begun, also where the list is hidden.
 func TestPageWithoutSessionsSaysWhatToDo(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	for _, width := range []int{390, 1280} {
 		b := browse(t, width, 800)

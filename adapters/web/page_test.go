@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -12,9 +13,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -98,17 +101,20 @@ func (s *site) takeFile(p api.FilePart) (string, error) {
 	return s.files(p)
 }
 
+// pageHandler serves the page. Its files are compressed once.
+var pageHandler = sync.OnceValue(web.Handler) // for all tests
+
 // pageAndSources serves the page, and for tests alone the modules of which it's made, and an empty page. prelude stands before its worker.
 func pageAndSources(prelude string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /service-worker.js", func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del("Accept-Encoding")
 		got := httptest.NewRecorder()
-		web.Handler().ServeHTTP(got, r)
+		pageHandler().ServeHTTP(got, r)
 		w.Header().Set("Content-Type", got.Header().Get("Content-Type"))
 		_, _ = io.WriteString(w, prelude+got.Body.String())
 	})
-	mux.Handle("/", web.Handler())
+	mux.Handle("/", pageHandler())
 	mux.Handle("GET /sources/", http.StripPrefix("/sources/", http.FileServer(http.Dir("static"))))
 	mux.HandleFunc("GET /empty", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -133,12 +139,37 @@ func (s *site) diffOf(ctx context.Context, one sessions.Session, since, file str
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{broker: api.NewBroker(), known: &browserstest.Store{}, addr: "127.0.0.1:0"}
+	s := &site{broker: api.NewBroker(), known: &browserstest.Store{}, addr: freeAddress(t)}
 	s.daemon = &apitest.Daemon{}
 	s.broker.Follow(&s.daemon.Feed)
 	s.start(t)
 	t.Cleanup(func() { s.stop() })
 	return s
+}
+
+// ports is how many were given to sites.
+var ports atomic.Int64 // all tests take theirs from it
+
+// freeAddress is an address at which nobody listens, nor will while its site is stopped: no other test gets its port,
+// and whoever asks the system for any gets one above these (ip_local_port_range). Another process of these tests begins
+// elsewhere among them.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for {
+		addr := fmt.Sprintf("127.0.0.1:%d", 20000+(int64(os.Getpid())*211+ports.Add(1))%12000)
+		var lc net.ListenConfig
+		l, err := lc.Listen(t.Context(), "tcp", addr)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return addr
+	}
 }
 
 // newMaskedSite is a site whose secrets are masked.
@@ -179,6 +210,10 @@ func (s *site) start(t *testing.T) {
 	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", s.addr)
+	// The browser that's just being started has what this process had open until it's begun.
+	for end := time.Now().Add(time.Minute); errors.Is(err, syscall.EADDRINUSE) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		l, err = lc.Listen(t.Context(), "tcp", s.addr)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +235,14 @@ func (s *site) start(t *testing.T) {
 // program is the browser of all tests. TestMain ends it.
 var program browsertest.Program // once for all of them
 
+// TestMain has no more than four windows open at once: pages compute more than they wait.
 func TestMain(m *testing.M) {
+	flag.Parse() // before it sets one
+	if n, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err != nil || n > 4 {
+		if err := flag.Set("test.parallel", "4"); err != nil {
+			panic(err)
+		}
+	}
 	status := m.Run()
 	program.End()
 	os.Exit(status)
@@ -284,6 +326,7 @@ func texts(from, to int) []string {
 }
 
 func TestManyLinesArriveInOrder(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("many", "claude")
 	b := browse(t, 1280, 800)
@@ -324,6 +367,7 @@ func TestManyLinesArriveInOrder(t *testing.T) {
 }
 
 func TestTypingShowsHowFarItGot(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}
@@ -363,6 +407,7 @@ func TestTypingShowsHowFarItGot(t *testing.T) {
 }
 
 func TestRestartLeavesNoGapAndNoDouble(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("one", "")
 	s.daemon.Append(id, sessions.KindPane, texts(1, 100)...)
@@ -386,6 +431,7 @@ func TestRestartLeavesNoGapAndNoDouble(t *testing.T) {
 }
 
 func TestOutputStaysText(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("<b>name</b>", "")
 	evil := `<script>window.hit = 1</script><img src=x onerror="window.hit = 1">`
@@ -414,6 +460,7 @@ func TestOutputStaysText(t *testing.T) {
 }
 
 func TestDialogs(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.daemon.Add("one", "")
 	s.daemon.Search = sessions.AgentSearch{Names: []string{"claude", "codex"}, Folders: []string{"/usr/local/bin", "/usr/bin"}}
@@ -497,6 +544,7 @@ func TestDialogs(t *testing.T) {
 }
 
 func TestChatsShowWhatWaits(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	s.daemon.Add("agent", "claude")
@@ -531,6 +579,7 @@ func TestChatsShowWhatWaits(t *testing.T) {
 // TestLooks fills the page as a day's work does; with PANEBRIDGE_SCREENSHOTS it
 // leaves pictures. It asserts that a phone needn't scroll sideways.
 func TestLooks(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("api-refactor", "claude")
 	other := s.daemon.Add("docs", "codex")
@@ -616,6 +665,7 @@ func picture() sessions.Screen {
 }
 
 func TestSessionJSONIsWhatThePageReads(t *testing.T) {
+	t.Parallel()
 	text, err := json.Marshal(api.Session{})
 	if err != nil {
 		t.Fatal(err)
@@ -630,6 +680,7 @@ func TestSessionJSONIsWhatThePageReads(t *testing.T) {
 // What's below the lines grows when an input is sent: that isn't the reader
 // going up.
 func TestFollowsTheNewestWhenTheFootGrows(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("one", "")
 	s.daemon.Append(id, sessions.KindPane, texts(1, 200)...)
@@ -656,6 +707,7 @@ func TestFollowsTheNewestWhenTheFootGrows(t *testing.T) {
 }
 
 func TestWiderWindowWithTheListOpen(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.daemon.Add("one", "")
 	b := browse(t, 390, 844)

@@ -40,6 +40,7 @@ func ctrl(key string) chromedp.Action[chromedp.Void] {
 
 // Sessions and commands are found by words, chosen and done, all of it by keyboard.
 func TestThePaletteFindsSessionsAndCommands(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	for n := range 30 {
 		s.daemon.Add(fmt.Sprint("worker-", n), "")
@@ -142,6 +143,7 @@ func TestThePaletteFindsSessionsAndCommands(t *testing.T) {
 // What can be done with a session stands in the menu of its head: its program is started anew, and it's mirrored to
 // a chat, which is changed and ended.
 func TestTheMenuOfASession(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.adapters = []api.Adapter{{Name: "telegram", Mode: "strict", Chats: []api.Chat{{Chat: "-1001", Windows: []api.WindowUse{}, Waiting: map[string]api.Waiting{}}}}}
 	id := s.daemon.Add("one", "claude")

@@ -25,6 +25,7 @@ func permission() sessions.Dialog {
 // A question is shown while it's open, answered by a button, and closed when it was
 // answered elsewhere.
 func TestQuestionIsAnsweredByAButton(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("asking", "claude")
@@ -60,6 +61,7 @@ func TestQuestionIsAnsweredByAButton(t *testing.T) {
 
 // Closed while the page wasn't connected, asked anew while it wasn't.
 func TestQuestionsOutliveTheConnection(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("asking", "claude")
 	first := s.daemon.Ask(id, permission())
@@ -78,6 +80,7 @@ func TestQuestionsOutliveTheConnection(t *testing.T) {
 }
 
 func TestSeveralOptionsAndTextAreSent(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("asking", "claude")
 	multi := s.daemon.Ask(id, sessions.Dialog{
@@ -110,6 +113,7 @@ func TestSeveralOptionsAndTextAreSent(t *testing.T) {
 }
 
 func TestSessionsThatNeedSomebodyComeFirst(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.daemon.SetState(s.daemon.Add("done", ""), sessions.StateIdle, "")
 	s.daemon.SetState(s.daemon.Add("ended", ""), sessions.StateEnded, "")
@@ -123,6 +127,7 @@ func TestSessionsThatNeedSomebodyComeFirst(t *testing.T) {
 // A dialog that isn't recognised is shown as it's on the screen, with its colours, and with
 // keys.
 func TestADialogThatIsNotRecognisedHasKeys(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("asking", "claude")
 	s.daemon.SetScreen(id, sessions.Screen{Width: 20, Height: 2, Rows: []string{"Deploy?", "\x1b[7mnow\x1b[0m  later"}})
@@ -146,6 +151,7 @@ func TestADialogThatIsNotRecognisedHasKeys(t *testing.T) {
 // A digit chooses the option that has its number, under the conditions under which a click does,
 // and is text where text is written.
 func TestDigitsChooseOptions(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("asking", "claude")
 	asked := s.daemon.Ask(id, permission())

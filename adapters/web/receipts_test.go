@@ -13,6 +13,7 @@ import (
 // What waits for a session is shown wherever it was written, after a reload too; what
 // only a dialog's words hold can be sent anyway, on the screen that was looked at.
 func TestHeldTextsOfOthersAreShown(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}
@@ -61,6 +62,7 @@ func TestHeldTextsOfOthersAreShown(t *testing.T) {
 // Each bubble says how far its text got, while that goes on, with words for people; the place above the composer has the
 // same words. A bubble from a transcript, which panebridge hasn't typed, says nothing.
 func TestBubblesSayHowFarTheirTextsGot(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}

@@ -33,6 +33,7 @@ const (
 // The screen opens where its prompt is, with the cursor, and stays there while the program goes
 // on; whoever scrolls away stays where he is.
 func TestScreenOpensAtItsPrompt(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("one", "")
 	s.daemon.SetScreen(id, tall(59))
@@ -77,6 +78,7 @@ func TestScreenOpensAtItsPrompt(t *testing.T) {
 
 // What stands in a column of the pane stands in one on the page, whatever fonts draw characters of two cells and signs with.
 func TestColumnsStandBelowEachOther(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("one", "")
 	rows := []string{"abcdef│", "日本語│", "🙂日🙂│", "⏺ ✻ ❯ │", "→←↑↓✓✗│", "\x1b[7m日\x1b[0mabcd│", "─┬┴┼█▌│"}

@@ -95,6 +95,7 @@ func typeText(b *browsertest.Browser, text string) {
 // What was sought is found in all sessions and marked; a line leads to its place, however far up that is, and back leads to
 // what was found. All of it works by the keyboard, and nothing of it is kept.
 func TestASearchLeadsToItsLine(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSearchedSite(t)
 	large, other := s.daemon.Add("large", "claude"), s.daemon.Add("other", "claude")
@@ -189,6 +190,7 @@ const heldSearches = `(() => {
 
 // However late answers come and in whichever order, what's shown is what was sought last.
 func TestALateAnswerReplacesNoNewer(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	random := drawtest.Rand(t, 1)
 	s := newSearchedSite(t)
@@ -229,6 +231,7 @@ func TestALateAnswerReplacesNoNewer(t *testing.T) {
 
 // Searches that are given up on the way, as fast as somebody types, leave the one that counts as it is.
 func TestSearchesThatAreGivenUpHarmNoOther(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	random := drawtest.Rand(t, 2)
 	s := newSearchedSite(t)
@@ -260,6 +263,7 @@ func TestSearchesThatAreGivenUpHarmNoOther(t *testing.T) {
 
 // A viewer's device finds what masking leaves; an admin's has secrets hidden until they're clicked.
 func TestASearchOnThePageShowsNoSecret(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	const secret = "ghp_x7KqPm2vRt9Ls4Wd8Yz1Bn6Hc3Jf5Gk0Ta"
 	s := newSearchedSite(t)
@@ -296,6 +300,7 @@ func TestASearchOnThePageShowsNoSecret(t *testing.T) {
 
 // Older lines come when they're asked for; what can't be found is said; it can be used on a phone, and by everybody.
 func TestASearchOnAPhone(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSearchedSite(t)
 	id := s.daemon.Add("a session with a long name that goes on", "claude")
@@ -342,6 +347,7 @@ func TestASearchOnAPhone(t *testing.T) {
 
 // What can't be found yet is said, and so is that a session or a line isn't there any more.
 func TestASearchForWhatIsGone(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSearchedSite(t)
 	gone, trimmed := s.daemon.Add("gone", "claude"), s.daemon.Add("trimmed", "claude")
@@ -377,6 +383,7 @@ func TestASearchForWhatIsGone(t *testing.T) {
 
 // Without an index the page says what the daemon says.
 func TestASearchThatTheDaemonRefuses(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := browse(t, 1280, 844)
 	b.Ignore("status of 503")

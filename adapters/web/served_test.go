@@ -53,6 +53,7 @@ var (
 // A browser keeps nothing of the page and asks for all of it each time: so that's few files, which
 // ask for no more. The key's module, by which the page begins, is one of its own.
 func TestThePageIsTwoScriptsAndOneStyleSheet(t *testing.T) {
+	t.Parallel()
 	kinds := map[string]string{
 		"/key.js": "text/javascript; charset=utf-8", "/page.js": "text/javascript; charset=utf-8", "/page.css": "text/css; charset=utf-8",
 		"/manifest.webmanifest": "application/manifest+json; charset=utf-8", "/icon-maskable-512.png": "image/png",
@@ -81,6 +82,7 @@ func TestThePageIsTwoScriptsAndOneStyleSheet(t *testing.T) {
 
 // A browser that takes compressed files gets the same in less.
 func TestThePageIsServedCompressed(t *testing.T) {
+	t.Parallel()
 	for _, path := range []string{"/", "/key.js", "/page.js", "/page.css"} {
 		plain, want := served(t, path, "")
 		packed, got := served(t, path, "br, gzip")

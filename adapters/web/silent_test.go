@@ -99,9 +99,11 @@ const quicker = `(() => { const real = AbortSignal.timeout.bind(AbortSignal); Ab
 // Where a connection dies without a word the page goes on by others: the lines come, a question is answered, and a text is
 // typed once, whether its request came there or not.
 func TestConnectionsThatDieWithoutAWord(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	for _, hears := range []bool{false, true} {
 		t.Run(fmt.Sprint("requests come there ", hears), func(t *testing.T) {
+			t.Parallel()
 			n := &network{}
 			s := newSite(t)
 			s.stop()

@@ -42,6 +42,7 @@ func wantTools(t *testing.T, b *browsertest.Browser, want ...string) {
 // Each tool is one card, folded: its call with its result, whenever that comes; lines of which no more is
 // known stay lines. What it prints is text. It's opened by a key, and shows all of it.
 func TestToolsAreCards(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("one", "claude")
@@ -93,6 +94,7 @@ func TestToolsAreCards(t *testing.T) {
 
 // An edit is shown line by line, with signs, colours and the numbers of the lines where they're known.
 func TestEditsAreDiffs(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("one", "claude")
@@ -157,6 +159,7 @@ func TestEditsAreDiffs(t *testing.T) {
 // Secrets of a tool are masked until an admin asks for them, in its head always; they're masked again when
 // the card comes into the list again.
 func TestSecretsOfToolsAreMasked(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	const secret = "ghp_x7Kq2mVb9TzR4wLcE8sYpD1nHfJ6uA3gQ0iZ"
 	s := newMaskedSite(t)
@@ -181,6 +184,7 @@ func TestSecretsOfToolsAreMasked(t *testing.T) {
 // A result whose call stands far above has a card of its own, with all of the use; when the call comes
 // into the list, it stands in that.
 func TestAResultFarBelowItsCall(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("one", "claude")
@@ -300,6 +304,7 @@ func stateOf(result *sessions.ToolPart) string {
 // What's left of a block or a use whose beginning has gone out of the window is there: lines, and a result
 // with a card of its own.
 func TestToolsWhoseBeginningIsGone(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("one", "claude")

@@ -230,6 +230,7 @@ func lettersOf(s string) string {
 // What the page shows of drawn conversations is what the log has, once, in order, wherever the
 // reader is.
 func TestThePageShowsTheLog(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	const perBrowser = 100 // one has its patience
 	s := newSite(t)

@@ -14,6 +14,7 @@ import (
 // A chat that doesn't show a session as it should is said at the top of the session, whole, also
 // on a phone, as long as it lasts.
 func TestAChatThatDoesNotShowASessionIsSaid(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	id := s.daemon.Add("a session with a rather long name", "claude")
 	s.daemon.Append(id, sessions.KindPane, texts(1, 10)...)

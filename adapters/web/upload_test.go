@@ -18,6 +18,7 @@ import (
 // Files that are chosen, pasted or dropped are in the session's folder as they were, and their paths are typed behind the
 // text, as those from chats are.
 func TestFilesAreSentToASession(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	cwd := t.TempDir()
 	uploads := &inbound.Uploads{StateDir: t.TempDir(), MaxFile: 8 << 20}
@@ -90,6 +91,7 @@ func TestFilesAreSentToASession(t *testing.T) {
 
 // A file goes on where it was when the daemon was away.
 func TestAFileOutlivesTheDaemonsAbsence(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	cwd := t.TempDir()
@@ -120,7 +122,7 @@ func TestAFileOutlivesTheDaemonsAbsence(t *testing.T) {
 	b.Until("it's there, or can be tried again", `document.querySelector('.file[data-state=there]') || [...document.querySelectorAll('.file button')].find((e) => e.textContent === 'Try again')?.click()`)
 	b.Until("it's there", `(document.querySelectorAll('.file button').forEach((e) => e.textContent === 'Try again' && (e.click(), e.click())), document.querySelector('.file[data-state=there]'))`)
 	b.Do(chromedp.Focus("#text"), browsertest.Enter())
-	b.Until("it's sent", `document.querySelectorAll('.file').length === 0`)
+	b.Until("it's sent", `document.querySelectorAll('.file').length === 0 && `+atRest)
 	sent := s.daemon.Receipts()
 	if got, err := os.ReadFile(sent[0].Text); string(got) != text || err != nil {
 		t.Errorf("%s has %d bytes, %v", sent[0].Text, len(got), err)

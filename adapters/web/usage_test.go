@@ -32,6 +32,7 @@ func goesOnSite(t *testing.T) *site {
 
 // The page says what a session uses and until when it's limited, has it go on by a button, and takes that back.
 func TestTheSessionGoesOnByAButton(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := goesOnSite(t)
 	id := s.daemon.Add("api", "claude")
@@ -55,7 +56,7 @@ func TestTheSessionGoesOnByAButton(t *testing.T) {
 		b.Until("the limit", `/^The agent is limited until \d/.test(document.querySelector('#limit-words').textContent) && /limited until/.test(document.querySelector('#about').textContent)`)
 		b.Shot(fmt.Sprint("limit-", size[0]))
 		b.Do(chromedp.Click("#go-on"))
-		b.Until("it goes on", `document.querySelector('#go-on').textContent === 'Don’t go on' && /Then “continue” is sent, unless somebody writes before \(this page\)/.test(document.querySelector('#limit-words').textContent)`)
+		b.Until("it goes on", `document.querySelector('#go-on').textContent === 'Don’t go on' && !document.querySelector('#go-on').disabled && /Then “continue” is sent, unless somebody writes before \(this page\)/.test(document.querySelector('#limit-words').textContent)`)
 		b.Shot(fmt.Sprint("limit-goes-on-", size[0]))
 		if _, ok := s.goesOn.ContinuationOf(id); !ok {
 			t.Error("nobody knows that it goes on")

@@ -32,6 +32,7 @@ func wantWork(t *testing.T, b *browsertest.Browser, want ...string) {
 // On a device less of the work can be shown: cards are counted in one line that opens them, or hidden, and what agents
 // think is there for who wants it. It's kept, and what comes is shown so, too.
 func TestLessOfTheWork(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("one", "claude")

@@ -60,7 +60,8 @@ func options(t *testing.T) []chromedp.ExecAllocatorOption {
 func in(t *testing.T, tab context.Context, width, height int) *Browser {
 	t.Helper()
 	b := &Browser{T: t, tab: tab, said: &console{}}
-	if err := chromedp.Do(tab, chromedp.EmulateViewport(int64(width), int64(height))); err != nil { // what this starts ends with its context
+	// What this starts ends with its context. Each of the windows is as one that somebody looks at, whichever has the focus.
+	if err := chromedp.Do(tab, chromedp.EmulateViewport(int64(width), int64(height)), focus(true)); err != nil {
 		t.Fatal(err)
 	}
 	if err := chromedp.Listen(tab, b.said.listen); err != nil {
