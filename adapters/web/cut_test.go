@@ -201,6 +201,30 @@ func TestAnotherServersRefusalForgetsNothing(t *testing.T) {
 	}
 }
 
+// What another server says of a start, when the daemon has the port again for all that's asked behind it, shuts nobody out.
+func TestAnotherServersStartIsNone(t *testing.T) {
+	t.Parallel()
+	slow(t)
+	for _, said := range []string{`[]`, `{}`, `null`, `{"start": "x"}`, `{"start": 7, "now": 7}`, `nothing`} {
+		t.Run(said, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.daemon.Add("one", "")
+			b := browse(t, 390, 844)
+			b.Do(s.enter())
+			b.Until("the page", pageShows)
+			b.Do(before(fmt.Sprintf(`(() => {
+				const real = fetch;
+				window.fetch = async (url, options) => url === '/api/v1/page/start' && !window.said ? new Response(window.said = %q) : real(url, options);
+			})()`, said)), chromedp.Reload())
+			b.Until("the page, or that it's shut", `window.said && (`+pageShows+` || `+gateShows+` === 'refused')`)
+			if !browsertest.Eval[bool](b, pageShows) {
+				t.Error("the browser isn't let in any more")
+			}
+		})
+	}
+}
+
 // Who's let in already loses nothing by opening an address: one that's shared, one that was used, or one too many.
 func TestAKnownBrowserOpensAnAddress(t *testing.T) {
 	t.Parallel()

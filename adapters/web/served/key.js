@@ -129,9 +129,7 @@ var askStart = () => {
   askingStart ??= (async () => {
     try {
       const answer = await fetch(startPath, { ...bare, signal: AbortSignal.timeout(startPatience) });
-      if (answer.ok) learn(await answer.json().catch(() => {
-        throw new TypeError("what answers isn’t panebridge");
-      }));
+      if (answer.ok) learn(await answer.json().catch(() => null));
       return answer;
     } finally {
       askingStart = null;
@@ -143,8 +141,9 @@ function forgetStart() {
   start = null;
 }
 var bare = { credentials: "omit", cache: "no-store", redirect: "error", referrerPolicy: "no-referrer" };
-function learn({ start: name, now }) {
-  start = { name, ahead: now * 1e3 - Date.now() };
+function learn(said) {
+  if (typeof said?.start !== "string" || typeof said.now !== "number") throw new TypeError("what answers isn’t panebridge");
+  start = { name: said.start, ahead: said.now * 1e3 - Date.now() };
 }
 async function sign(signer, of, method, path, body) {
   const digest = `sha-256=:${base64(await crypto.subtle.digest("SHA-256", body))}:`;

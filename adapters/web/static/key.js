@@ -169,7 +169,7 @@ const askStart = () => {
   askingStart ??= (async () => {
     try {
       const answer = await fetch(startPath, { ...bare, signal: AbortSignal.timeout(startPatience) });
-      if (answer.ok) learn(await answer.json().catch(() => { throw new TypeError('what answers isn’t panebridge'); }));
+      if (answer.ok) learn(await answer.json().catch(() => null));
       return answer;
     } finally {
       askingStart = null;
@@ -187,8 +187,9 @@ export function forgetStart() {
 // bare is for requests that carry nothing but what's in them, and go nowhere else.
 const bare = { credentials: 'omit', cache: 'no-store', redirect: 'error', referrerPolicy: 'no-referrer' };
 
-function learn({ start: name, now }) {
-  start = { name, ahead: now * 1000 - Date.now() };
+function learn(said) {
+  if (typeof said?.start !== 'string' || typeof said.now !== 'number') throw new TypeError('what answers isn’t panebridge');
+  start = { name: said.start, ahead: said.now * 1000 - Date.now() };
 }
 
 async function sign(signer, of, method, path, body) {
