@@ -187,7 +187,7 @@ func TestTheMenuOfASession(t *testing.T) {
 	s.daemon.SetState(id, sessions.StateEnded, "closed")
 	b.Until("it has ended", `document.querySelector('#ended').checkVisibility()`)
 	b.Do(chromedp.Click("#more"), chromedp.WaitVisible("#more-menu"))
-	if left := browsertest.Eval[string](b, `document.querySelector('#more-menu').innerText.trim()`); left != "Search its lines…\nHow much of the work to see…\nWhat it has changed…\nGet a file…\nBegin it again…" {
+	if left := browsertest.Eval[string](b, `document.querySelector('#more-menu').innerText.trim()`); left != "Search its lines…\nHow much of the work to see…\nWhat it has changed…\nWhat it has shown…\nGet a file…\nBegin it again…" {
 		t.Errorf("of one that has ended it offers %q", left)
 	}
 	b.Do(chromedp.Click("#restart"), chromedp.WaitVisible("#close-dialog"), chromedp.Click("#close-confirm"))
