@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,6 +51,13 @@ func (m *memory) OpenInquiries(context.Context) (out []sessions.Inquiry, err err
 		}
 	}
 	return out, nil
+}
+
+// all are the inquiries by their ids.
+func (m *memory) all() map[string]sessions.Inquiry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.inquiries)
 }
 
 func (m *memory) PutInquiry(_ context.Context, q sessions.Inquiry) error {
@@ -113,7 +121,7 @@ func (m *memory) PutExhibit(_ context.Context, e sessions.Exhibit) error {
 type office struct {
 	*showing.Inquirer
 	kept      *memory
-	ended     bool
+	ended     atomic.Bool
 	published []sessions.Prompt
 	stop      func()
 }
@@ -123,12 +131,16 @@ func (o *office) begin() {
 		Store: o.kept, Reaches: func(sessions.ID) bool { return true },
 		Get: func(id string) (sessions.Session, error) {
 			s := sessions.Session{ID: sessions.ID(id), Name: id, State: sessions.StateIdle}
-			if o.ended {
+			if o.ended.Load() {
 				s.State = sessions.StateEnded
 			}
 			return s, nil
 		},
-		Publish: func(p sessions.Prompt) { o.published = append(o.published, p) },
+		Publish: func(p sessions.Prompt) {
+			o.kept.mu.Lock()
+			defer o.kept.mu.Unlock()
+			o.published = append(o.published, p)
+		},
 	})
 	_ = o.Load(context.Background()) // a memory is always read
 	ctx, cancel := context.WithCancel(context.Background())
@@ -167,7 +179,7 @@ func TestInquiriesHaveOneEnd(t *testing.T) {
 			defer leaveAll()
 			got := map[int]chan sessions.Inquiry{}
 			for i, st := range steps {
-				q, known := o.kept.inquiries[ids[st.n]]
+				q, known := o.kept.all()[ids[st.n]]
 				switch st.what {
 				case "ask":
 					asked, err := o.Ask(bubble, s, sessions.InquiryRequest{Key: keyOf(st.n), Text: "really?", Options: []string{"yes"}, Timeout: time.Minute})
@@ -215,7 +227,7 @@ func TestInquiriesHaveOneEnd(t *testing.T) {
 				}
 				synctest.Wait()
 				for n, id := range ids {
-					q := o.kept.inquiries[id]
+					q := o.kept.all()[id]
 					if was := ends[n]; was != "" && was != q.Outcome {
 						return fmt.Sprintf("step %d: it was %s, and is %s", i, was, q.Outcome)
 					}
@@ -305,12 +317,12 @@ func TestWhatCanBeAsked(t *testing.T) {
 		if len(o.Prompts()) != 4 {
 			return fmt.Sprintf("%d are open", len(o.Prompts()))
 		}
-		o.ended = true
+		o.ended.Store(true)
 		feed := &sessions.Feed{}
 		o.Follow(feed)
 		feed.PublishSession(sessions.Session{ID: s.ID, State: sessions.StateEnded})
 		synctest.Wait()
-		for _, q := range o.kept.inquiries {
+		for _, q := range o.kept.all() {
 			if q.Outcome != sessions.InquiryEnded {
 				return "its session has ended, and it's " + string(q.Outcome)
 			}
