@@ -33,7 +33,7 @@ type Options struct {
 	Prompts         []*regexp.Regexp    // what shells' prompts look like, see NewPrompts; none: they aren't recognised
 	Panicked        func()              // is told that a poller panicked and is begun anew; nil: nobody is
 	Hung            func()              // is told once of each time that looks, or captures of a pane, aren't answered; nil: nobody is
-	Looked          func(time.Duration) // is told how long each capture of a pane took, with the comparison of its rows; nil: nobody is
+	Captured        func(time.Duration) // is told how long each capture of a pane took, with the comparison of its rows; nil: nobody is
 	// WatchWrites watches a terminal by its path, so that sessions which somebody talks to or looks at are read as soon as
 	// their programs write. nil: nothing tells of writes.
 	WatchWrites func(tty string) (WriteWatch, error)
@@ -57,8 +57,8 @@ func (o Options) withDefaults() Options {
 	if o.Panicked == nil {
 		o.Panicked = func() {}
 	}
-	if o.Looked == nil {
-		o.Looked = func(time.Duration) {}
+	if o.Captured == nil {
+		o.Captured = func(time.Duration) {}
 	}
 	if o.Hung == nil {
 		o.Hung = func() {}

@@ -266,7 +266,7 @@ func (p *OutputPoller) noteTook(since time.Time) {
 	p.mu.Lock()
 	p.took += took
 	p.mu.Unlock()
-	p.opt.get().Looked(took)
+	p.opt.get().Captured(took)
 }
 
 func (p *OutputPoller) logTail(ctx context.Context, n int) ([]string, error) {

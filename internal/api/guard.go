@@ -264,13 +264,7 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request, rt route, place Caller
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	go func() {
-		select {
-		case <-a.quit:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	a.cancelAtQuit(ctx, cancel)
 	err = a.opts.Confirm(ctx, AskedCall{
 		CallerPlace: place, Does: rt.does, Method: r.Method, Target: r.RequestURI, Body: string(body), Access: rt.inside == asksWho,
 	})
@@ -385,4 +379,15 @@ func NeededRoles() map[string]access.Role {
 		}
 	}
 	return out
+}
+
+// cancelAtQuit calls cancel when the server ends, unless ctx has ended before. It returns at once.
+func (a *api) cancelAtQuit(ctx context.Context, cancel func()) {
+	go func() {
+		select {
+		case <-a.quit:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 }

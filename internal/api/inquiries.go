@@ -58,7 +58,7 @@ func (a *api) newInquiry(q sessions.Inquiry) Inquiry {
 	out.By, out.Author = a.shownText(q.Who()), q.Answer.Author
 	switch {
 	case q.Outcome == sessions.InquiryRefused:
-		out.Reason = q.Who() + " chose to give no answer"
+		out.Reason = out.By + " chose to give no answer"
 	case len(q.Answer.Options) > 0:
 		out.Option = q.Answer.Options[0] + 1
 		fallthrough
@@ -83,13 +83,7 @@ func awaitOf(r *http.Request) (time.Duration, error) {
 // untilQuit is a request's context, which ends with the server, too.
 func (a *api) untilQuit(r *http.Request) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(r.Context())
-	go func() {
-		select {
-		case <-a.quit:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	a.cancelAtQuit(ctx, cancel)
 	return ctx, cancel
 }
 

@@ -446,13 +446,7 @@ func (a *api) record(w http.ResponseWriter, r *http.Request) error {
 // the daemon is being stopped.
 func (a *api) atMost(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, d)
-	go func() {
-		select {
-		case <-a.quit:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	a.cancelAtQuit(ctx, cancel)
 	return ctx, cancel
 }
 

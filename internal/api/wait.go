@@ -69,13 +69,7 @@ func (a *api) wait(w http.ResponseWriter, r *http.Request) error {
 	defer done()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go func() {
-		select {
-		case <-a.quit:
-			cancel(fmt.Errorf("%w: the daemon is being stopped", sessions.ErrUnavailable))
-		case <-ctx.Done():
-		}
-	}()
+	a.cancelAtQuit(ctx, func() { cancel(fmt.Errorf("%w: the daemon is being stopped", sessions.ErrUnavailable)) })
 	out := &waitWriter{w: w, control: http.NewResponseController(w), timeout: a.opts.Timeouts.Write, cancel: cancel}
 	result, err := a.opts.Wait(ctx, s, sessions.WaitRequest{
 		Patterns: body.Patterns, Stops: body.Stops, Regex: body.Regex, MatchCase: body.MatchCase,

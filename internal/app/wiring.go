@@ -141,7 +141,7 @@ func (d *daemon) build(ctx context.Context) error {
 		Cadence: tuning.Cadence, FocusCadence: tuning.FocusCadence,
 		CaptureTimeout: tuning.CaptureTimeout, MaxCaptureLines: tuning.MaxCaptureLines,
 		Marker: tuning.Marker, Prompts: prompts, WatchWrites: watchWrites,
-		Panicked: func() { d.metrics.CountPanic("poller") }, Hung: d.metrics.CountHang, Looked: d.metrics.ObserveCapture, Logger: log.With("component", "polling"),
+		Panicked: func() { d.metrics.CountPanic("poller") }, Hung: d.metrics.CountHang, Captured: d.metrics.ObserveCapture, Logger: log.With("component", "polling"),
 	})
 	if err := d.buildWatchers(prompts); err != nil { //nolint:contextcheck // what it makes outlives this call
 		return err

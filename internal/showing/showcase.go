@@ -115,7 +115,7 @@ func exhibitID(id sessions.ID, r sessions.ExhibitRequest) string {
 }
 
 // Show shows a file. The same key of a session shows once: the answer is the exhibit as it stands. It's stored
-// when Show returns. Errors are as those of Desk.Ask.
+// when Show returns. Errors are as those of Inquirer.Ask.
 func (c *Showcase) Show(ctx context.Context, s sessions.Session, r sessions.ExhibitRequest, f sessions.ExhibitFile) (sessions.Exhibit, error) {
 	now := time.Now()
 	e := sessions.Exhibit{
