@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -18,9 +19,9 @@ func TestKilledWhileItMirrorsToDiscord(t *testing.T) {
 	slow(t)
 	k := newKillRig(t)
 	s := newDiscordStage(k.trap)
-	var late []string
+	var late []speaker
 	for i := 0; i < kills(); i += threadEvery {
-		late = append(late, fmt.Sprint("late-", len(late)))
+		late = append(late, speaker{name: fmt.Sprint("late-", len(late)), lines: 2, rest: time.Second})
 	}
 	speakers, mirrors := s.cast(late)
 	k.begin(s, speakers, mirrors)
@@ -29,8 +30,8 @@ func TestKilledWhileItMirrorsToDiscord(t *testing.T) {
 			k.run()
 		}
 		if n := i / threadEvery; i%threadEvery == 0 {
-			k.wake(late[n])
-			k.killDuring("StartThread", (notAnswered+moment(n))%moments, heldFor)
+			k.awaitTmux()
+			k.killDuring("StartThread", (notAnswered+moment(n))%moments, heldFor, func() { k.speak(late[n]) })
 		} else {
 			k.killAnywhere("CreateMessage", "CreateMessage", "EditMessage")
 		}
@@ -38,6 +39,9 @@ func TestKilledWhileItMirrorsToDiscord(t *testing.T) {
 	k.finish()
 	all := k.readAll()
 	t.Logf("%d kills (%v): %v", len(k.killed), k.how, all)
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(k.how)), func(how string) bool { return strings.HasPrefix(how, "StartThread ") }) {
+		t.Error("no kill came while a thread was made")
+	}
 	if rings := len(s.Rings()); rings != all.rings {
 		t.Errorf("phones rang %d times, and for %d messages that are there", rings, all.rings)
 	}
@@ -72,9 +76,8 @@ func newDiscordStage(t *trap) discordStage {
 // most instants, though some channels are held.
 const channels = 3
 
-// cast are sessions, and the channels that they're shown in. The late ones say nothing
-// as yet, and so have no thread.
-func (s discordStage) cast(late []string) (speakers []speaker, mirrors []mirror) {
+// cast are the sessions that begin at once, and the channels that all are shown in, the late ones too.
+func (s discordStage) cast(late []speaker) (speakers []speaker, mirrors []mirror) {
 	agents, posts := s.guild.TextChannel("agents").ID, s.guild.ForumChannel("posts").ID
 	for i, name := range []string{"one", "two", "three"} {
 		speakers = append(speakers, speaker{name: name, lines: 1, rest: 100 * time.Millisecond})
@@ -92,9 +95,8 @@ func (s discordStage) cast(late []string) (speakers []speaker, mirrors []mirror)
 		mirror{session: "bulk", view: "stream", chat: s.guild.TextChannel("bulk").ID},
 		mirror{session: "bulk", view: "final", chat: s.guild.TextChannel("bulk-turns").ID},
 	)
-	for i, name := range late {
-		speakers = append(speakers, speaker{name: name, lines: 2, rest: time.Second, waits: true})
-		mirrors = append(mirrors, mirror{session: name, view: "stream", chat: []string{agents, posts}[i%2], threads: true})
+	for i, one := range late {
+		mirrors = append(mirrors, mirror{session: one.name, view: "stream", chat: []string{agents, posts}[i%2], threads: true})
 	}
 	return speakers, mirrors
 }

@@ -41,6 +41,16 @@ func (k *killRig) readAll() found {
 // isCard says whether a message is what stands at the top of a session's thread.
 func isCard(text string) bool { return strings.Contains(text, "/help says what else you can do") }
 
+// boards are the first lines of the list that's pinned in a chat, which comes when the program has run for
+// half a minute.
+var boards = regexp.MustCompile(`^(?:(?:Needs you|Working|Done): \d+|No session is mirrored here at the moment\.)$`)
+
+// isBoard says whether a message is the list that's pinned in a chat.
+func isBoard(text string) bool {
+	first, _, _ := strings.Cut(text, "\n")
+	return boards.MatchString(first)
+}
+
 // read holds a chat against its session's log: each line of it is there once and in
 // order, but for blank ones, which messages don't show at their edges, and turn markers, in
 // whose place endings stand.
@@ -52,8 +62,16 @@ func (k *killRig) read(m mirror) found {
 	}
 	log := slices.DeleteFunc(k.lines(s.ID), func(l string) bool { return strings.TrimSpace(l) == "" || l == "[Output Complete]" })
 	r := &reader{rig: k, mirror: m, log: log, found: found{lines: len(log)}}
+	lists := 0
 	for _, msg := range k.stage.shown(k.T, m) {
+		if isBoard(msg.text) {
+			lists++
+			continue
+		}
 		r.message(msg)
+	}
+	if lists > 1 && k.stage.once() {
+		r.fail("the list is there %d times", lists)
 	}
 	r.interrupted(time.Now())
 	if r.next < len(log) {

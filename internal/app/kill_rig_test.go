@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -64,7 +63,6 @@ type speaker struct {
 	name  string
 	lines int
 	rest  time.Duration
-	waits bool // it says nothing until wake
 }
 
 // message is what a person sees of one.
@@ -171,8 +169,7 @@ func (k *killRig) kill() {
 // speak makes a session.
 func (k *killRig) speak(s speaker) {
 	k.Helper()
-	script := fmt.Sprintf(`[ ! -e "$1" ] || read -r _ < "$1"
-i=0
+	script := fmt.Sprintf(`i=0
 while [ ! -e stop ]; do
 	n=0
 	while [ $n -lt %d ]; do
@@ -182,24 +179,11 @@ while [ ! -e stop ]; do
 	sleep %.1f
 done
 echo "$0 has printed $i"; echo '[Output Complete]'`, s.lines, turnEvery, s.rest.Seconds())
-	if s.waits {
-		if err := syscall.Mkfifo(filepath.Join(k.dir, s.name), 0o600); err != nil {
-			k.Fatal(err)
-		}
-	}
-	made, err := k.api.NewSession(k.ctx(), api.Create{Name: s.name, Cwd: k.dir, Command: []string{"sh", "-c", script, s.name, s.name}})
+	made, err := k.api.NewSession(k.ctx(), api.Create{Name: s.name, Cwd: k.dir, Command: []string{"sh", "-c", script, s.name}})
 	if err != nil {
 		k.Fatal(err)
 	}
 	k.ids[s.name] = made
-}
-
-// wake has a session speak that waits. Nobody needs to run for that.
-func (k *killRig) wake(name string) {
-	k.Helper()
-	if err := os.WriteFile(filepath.Join(k.dir, name), []byte("\n"), 0o600); err != nil {
-		k.Fatal(err)
-	}
 }
 
 // moment is when the program is killed.
@@ -217,17 +201,18 @@ const (
 func (k *killRig) killAnywhere(calls ...string) {
 	k.Helper()
 	if at := moment(k.random.IntN(2 * int(moments))); at < moments {
-		k.killDuring(calls[k.random.IntN(len(calls))], at, 3*time.Second)
+		k.killDuring(calls[k.random.IntN(len(calls))], at, 3*time.Second, func() {})
 		return
 	}
 	k.killAfter(time.Duration(k.random.Int64N(int64(1500*time.Millisecond))), "at any instant")
 }
 
 // killDuring kills the program at a moment of the next call of a kind, or at any
-// instant if none comes in time.
-func (k *killRig) killDuring(call string, at moment, within time.Duration) {
+// instant if none comes in time. begin is called when that call is waited for.
+func (k *killRig) killDuring(call string, at moment, within time.Duration, begin func()) {
 	k.Helper()
 	comes := func(hit <-chan struct{}) bool {
+		begin()
 		select {
 		case <-hit:
 			return true
