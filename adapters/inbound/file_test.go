@@ -13,6 +13,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/internal/host/hosttest"
 	"github.com/panebridge/panebridge/internal/regular/regulartest"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -165,10 +166,10 @@ func TestAFileForWhichThereIsNoRoom(t *testing.T) {
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			w.Fatal(err)
 		}
-		if err := syscall.Mount("none", folder, "tmpfs", 0, "size=64k,mode=0700"); err != nil {
+		if err := hosttest.MountMemory(folder, "size=64k,mode=0700"); err != nil {
 			w.Skipf("no disk can be mounted: %v", err)
 		}
-		w.Cleanup(func() { _ = syscall.Unmount(folder, syscall.MNT_DETACH) })
+		w.Cleanup(func() { _ = hosttest.Detach(folder) })
 		w.chat.files = map[string]string{"large": strings.Repeat("x", 1<<20), "small": "x"}
 		fill := filepath.Join(folder, "fill")
 		if err := os.Mkdir(filepath.Join(folder, "in"), 0o700); err != nil {

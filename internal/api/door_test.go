@@ -18,7 +18,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/browsers/browserstest"
-	"github.com/panebridge/panebridge/internal/peer"
+	"github.com/panebridge/panebridge/internal/host"
 )
 
 // enrol lets a browser in over HTTP, signed by another if it's given.
@@ -275,7 +275,7 @@ func getAs(t *testing.T, uid uint32, url string) string {
 // another user; what's made of the kernel's answer is tested in guard_test.go.)
 func TestOtherUsersAreRefused(t *testing.T) {
 	b := setup(t)
-	if os.Geteuid() != 0 || !peer.Known {
+	if os.Geteuid() != 0 || !host.Knows(host.ConnectionUsers) {
 		return
 	}
 	for _, path := range []string{"/", "/api/v1/page/start", "/api/v1/sessions", "/new/x"} {

@@ -8,7 +8,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/panebridge/panebridge/internal/peer"
+	"github.com/panebridge/panebridge/internal/host"
 )
 
 // Bounds of the page's connections.
@@ -55,8 +55,8 @@ func newGuard(l net.Listener, reach Reach) *guard {
 		Listener: l, reach: reach, own: os.Geteuid(), ours: make(chan struct{}, maxConnections), others: make(chan struct{}, maxConnections), foreign: make(chan struct{}, maxForeign),
 		afar: map[netip.Addr]int{},
 	}
-	if peer.Known {
-		g.user = peer.User
+	if host.Knows(host.ConnectionUsers) {
+		g.user = host.ConnectionUser
 	}
 	return g
 }

@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/panebridge/panebridge/internal/host"
 )
 
 // So many loans are kept for when a process has no other descriptors left, each of so many pairs: for a connection,
-// and for what its request looks up in /proc, and others in this moment.
+// and for what its request looks up of processes, and others in this moment.
 const (
 	reservedLoans = 3
 	pairsLent     = 4
@@ -58,7 +60,7 @@ func (r *descriptorReserve) fill() {
 // they're the kernel's alone: an os.File would also be watched for.
 func openPairs(n int) (all []int, ok bool) {
 	for range n {
-		pair, err := openPair()
+		pair, err := host.OpenPair()
 		if err != nil {
 			return all, false
 		}

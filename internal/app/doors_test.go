@@ -76,7 +76,7 @@ func (d *doors) remote(from string) *remote {
 	return newRemote(d.T, "https://"+d.host, d.proxy, from, d.c)
 }
 
-func host(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
+func atHost(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
 
 func header(name, value string) func(*http.Request) {
 	return func(r *http.Request) { r.Header[name] = []string{value} }
@@ -139,31 +139,31 @@ func TestDoorsBehindNginx(t *testing.T) {
 		{"a signature for another path", a, "POST", input, text, sent(a.signed, elsewhere), 401, ""},
 		{"a signature for another body", a, "POST", input, text, sent(a.signed, changed), 401, ""},
 		{"a signature a second time", a, "GET", sessions, "", sent(twice), 401, "replayed"},
-		{"another host", a, "GET", sessions, "", sent(host("evil.example"), a.signed), 403, "isn't served by the name"},
-		{"another host's files", a, "GET", "/", "", sent(host("evil.example")), 403, ""},
-		{"the local name", a, "GET", sessions, "", sent(host(d.page), a.signed), 403, "proxy_set_header Host"},
-		{"the local name in words", a, "GET", sessions, "", sent(host("localhost:"+port), a.signed), 403, ""},
-		{"the name without its port", a, "GET", sessions, "", sent(host("pane.example.com"), a.signed), 403, ""},
-		{"the name with another port", a, "GET", sessions, "", sent(host("pane.example.com:1"), a.signed), 403, ""},
-		{"a name below", a, "GET", start, "", sent(host("a." + d.host)), 403, ""},
-		{"a name above", a, "GET", start, "", sent(host("example.com:" + port)), 403, ""},
-		{"the name with a dot", a, "GET", start, "", sent(host("pane.example.com.:" + port)), 403, ""},
-		{"a device at another name of the page", a, "GET", sessions, "", sent(host("other.example.com:"+port), a.signed), 401, ""},
+		{"another host", a, "GET", sessions, "", sent(atHost("evil.example"), a.signed), 403, "isn't served by the name"},
+		{"another host's files", a, "GET", "/", "", sent(atHost("evil.example")), 403, ""},
+		{"the local name", a, "GET", sessions, "", sent(atHost(d.page), a.signed), 403, "proxy_set_header Host"},
+		{"the local name in words", a, "GET", sessions, "", sent(atHost("localhost:"+port), a.signed), 403, ""},
+		{"the name without its port", a, "GET", sessions, "", sent(atHost("pane.example.com"), a.signed), 403, ""},
+		{"the name with another port", a, "GET", sessions, "", sent(atHost("pane.example.com:1"), a.signed), 403, ""},
+		{"a name below", a, "GET", start, "", sent(atHost("a." + d.host)), 403, ""},
+		{"a name above", a, "GET", start, "", sent(atHost("example.com:" + port)), 403, ""},
+		{"the name with a dot", a, "GET", start, "", sent(atHost("pane.example.com.:" + port)), 403, ""},
+		{"a device at another name of the page", a, "GET", sessions, "", sent(atHost("other.example.com:"+port), a.signed), 401, ""},
 		{"another page types", a, "POST", input, text, sent(header("Origin", "https://evil.example"), a.signed), 403, "another page"},
 		{"the page by http types", a, "POST", input, text, sent(header("Origin", "http://"+d.host), a.signed), 403, "another page"},
 		{"another name of the page types", a, "POST", input, text, sent(header("Origin", "https://other.example.com:"+port), a.signed), 403, "another page"},
 		{"no page types", a, "POST", input, text, sent(header("Origin", "null"), a.signed), 403, "another page"},
 		{"another page listens", a, "GET", "/api/v1/events", "", sent(header("Origin", "https://evil.example"), a.signed), 403, "another page"},
 		{"another page tries a stream", a, "GET", "/api/v1/page/stream-test", "", sent(header("Sec-Fetch-Site", "cross-site")), 403, "another page"},
-		{"a stream is tried at another host", a, "GET", "/api/v1/page/stream-test", "", sent(host("evil.example")), 403, ""},
+		{"a stream is tried at another host", a, "GET", "/api/v1/page/stream-test", "", sent(atHost("evil.example")), 403, ""},
 		{"another page asks first", a, "OPTIONS", input, "", sent(header("Origin", "https://evil.example"), header("Access-Control-Request-Method", "POST")), 403, ""},
 		{"another page reads", a, "GET", sessions, "", sent(header("Sec-Fetch-Site", "cross-site"), a.signed), 403, "another page"},
 		{"a page of the same site reads", a, "GET", sessions, "", sent(header("Sec-Fetch-Site", "same-site"), a.signed), 403, "another page"},
 		{"the owner's key", owner, "GET", sessions, "", sent(owner.signed), 401, ""},
-		{"the owner's key at its name", owner, "GET", sessions, "", sent(host(d.page), owner.signed), 403, ""},
-		{"the owner's key, said to be local", owner, "GET", sessions, "", sent(host(d.page), header("X-Forwarded-For", "127.0.0.1"), owner.signed), 403, ""},
-		{"the owner's key, the proxy's header crossed out", owner, "GET", sessions, "", sent(host(d.page), header("Connection", "X-Forwarded-For"), owner.signed), 403, ""},
-		{"the owner's key, another header", owner, "GET", sessions, "", sent(host(d.page), header("Forwarded", "for=127.0.0.1;host="+d.page), owner.signed), 403, ""},
+		{"the owner's key at its name", owner, "GET", sessions, "", sent(atHost(d.page), owner.signed), 403, ""},
+		{"the owner's key, said to be local", owner, "GET", sessions, "", sent(atHost(d.page), header("X-Forwarded-For", "127.0.0.1"), owner.signed), 403, ""},
+		{"the owner's key, the proxy's header crossed out", owner, "GET", sessions, "", sent(atHost(d.page), header("Connection", "X-Forwarded-For"), owner.signed), 403, ""},
+		{"the owner's key, another header", owner, "GET", sessions, "", sent(atHost(d.page), header("Forwarded", "for=127.0.0.1;host="+d.page), owner.signed), 403, ""},
 		{"another host in a header", owner, "GET", sessions, "", sent(header("X-Forwarded-Host", d.page), owner.signed), 401, ""},
 		{"the word of a network", a, "GET", sessions, "", sent(header("Tailscale-User-Login", "owner@example.com"), header("X-Real-Ip", "127.0.0.1")), 401, ""},
 		{"a viewer types", d.viewer, "POST", input, text, sent(d.viewer.signed), 403, "role"},
@@ -212,7 +212,7 @@ func TestDoorsBehindNginx(t *testing.T) {
 		if status, body := d.remote("").enter(ownerToken()); status != 401 {
 			t.Errorf("%d %s", status, body)
 		}
-		if status, body := d.remote("").enter(ownerToken(), host(d.page)); status != 403 {
+		if status, body := d.remote("").enter(ownerToken(), atHost(d.page)); status != 403 {
 			t.Errorf("at the local name: %d %s", status, body)
 		}
 	})

@@ -1,15 +1,18 @@
 package app
 
 import (
+	"github.com/panebridge/panebridge/internal/metrics"
+	"github.com/panebridge/panebridge/internal/search"
+	"github.com/panebridge/panebridge/internal/statedir"
+	"math"
+	"os"
+	"path/filepath"
+
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,9 +22,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/api"
-	"github.com/panebridge/panebridge/internal/metrics"
-	"github.com/panebridge/panebridge/internal/search"
-	"github.com/panebridge/panebridge/internal/statedir"
+	"github.com/panebridge/panebridge/internal/host"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
@@ -232,27 +233,6 @@ func (d *daemon) otherParts() []api.HealthPart {
 	return all
 }
 
-// partStates are the states of all parts, for the metrics.
-func (d *daemon) partStates() []metrics.PartState {
-	var all []metrics.PartState
-	for _, p := range d.health.document().Parts {
-		all = append(all, metrics.PartState{Name: p.Name, State: string(p.State)})
-	}
-	return all
-}
-
-// diskUse is how much the database and the index take, and how much room there is beside them.
-func (d *daemon) diskUse() (use metrics.DiskUse, err error) {
-	for _, name := range slices.Concat(store.FileNames(statedir.DatabaseFile), search.FileNames(search.File)) {
-		if info, err := os.Stat(filepath.Join(d.opt.StateDir, name)); err == nil { // else it isn't there at the moment
-			use.Database += info.Size()
-		}
-	}
-	left, err := store.Room(d.opt.StateDir)
-	use.Left = int64(min(left, math.MaxInt64))
-	return use, err
-}
-
 // folderPart says what's wrong with the state folder; nil: nothing is.
 func (d *daemon) folderPart() *api.HealthPart {
 	err := d.folder.Err()
@@ -275,21 +255,31 @@ func machinePart() *api.HealthPart {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return nil
 	}
-	return machineFrom("/proc", int(min(limit.Cur, 1<<30)))
+	m := machineUse{mostFiles: int(min(limit.Cur, 1<<30))}
+	m.terminals, m.mostTerminals, m.terminalsErr = host.CountTerminals()
+	m.files, m.filesErr = host.CountDescriptors()
+	return machineFrom(m)
 }
 
-// machineFrom is machinePart of what a folder of the kernel's says; most files may be open.
-func machineFrom(proc string, mostFiles int) *api.HealthPart {
+// machineUse is what's in use of a machine and of this process, as the system tells it.
+type machineUse struct {
+	terminals, mostTerminals int
+	terminalsErr             error
+	files, mostFiles         int
+	filesErr                 error
+}
+
+// machineFrom is machinePart of what the system says.
+func machineFrom(m machineUse) *api.HealthPart {
 	var all []string
-	if used, most, ok := terminals(proc); ok && used+spareTerminals > most {
-		all = append(all, fmt.Sprintf("%d of %d pseudo-terminals are in use, and without one no pane is made: close panes that nobody needs, or have more with sysctl kernel.pty.max", used, most))
+	if m.terminalsErr == nil && m.terminals+spareTerminals > m.mostTerminals {
+		all = append(all, fmt.Sprintf("%d of %d pseudo-terminals are in use, and without one no pane is made: close panes that nobody needs, or have more with sysctl kernel.pty.max", m.terminals, m.mostTerminals))
 	}
-	open, err := os.ReadDir(proc + "/self/fd")
-	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-		all = append(all, fmt.Sprintf("none of %d file descriptors is left, and who asks is answered one at a time: raise the limit (ulimit -n; LimitNOFILE of a systemd unit)", mostFiles))
+	if errors.Is(m.filesErr, syscall.EMFILE) || errors.Is(m.filesErr, syscall.ENFILE) {
+		all = append(all, fmt.Sprintf("none of %d file descriptors is left, and who asks is answered one at a time: raise the limit (ulimit -n; LimitNOFILE of a systemd unit)", m.mostFiles))
 	}
-	if err == nil && len(open)+spareFiles > mostFiles {
-		all = append(all, fmt.Sprintf("%d of %d file descriptors are in use, and without one nobody is answered: raise the limit (ulimit -n; LimitNOFILE of a systemd unit)", len(open), mostFiles))
+	if m.filesErr == nil && m.files+spareFiles > m.mostFiles {
+		all = append(all, fmt.Sprintf("%d of %d file descriptors are in use, and without one nobody is answered: raise the limit (ulimit -n; LimitNOFILE of a systemd unit)", m.files, m.mostFiles))
 	}
 	if len(all) == 0 {
 		return nil
@@ -297,18 +287,23 @@ func machineFrom(proc string, mostFiles int) *api.HealthPart {
 	return &api.HealthPart{Name: "machine", State: api.HealthDegraded, Detail: strings.Join(all, "; ")}
 }
 
-// terminals is how many pseudo-terminals are in use, and how many there may be.
-func terminals(proc string) (used, most int, ok bool) {
-	used, ok = numberIn(proc + "/sys/kernel/pty/nr")
-	most, limited := numberIn(proc + "/sys/kernel/pty/max")
-	return used, most, ok && limited
+// partStates are the states of all parts, for the metrics.
+func (d *daemon) partStates() []metrics.PartState {
+	var all []metrics.PartState
+	for _, p := range d.health.document().Parts {
+		all = append(all, metrics.PartState{Name: p.Name, State: string(p.State)})
+	}
+	return all
 }
 
-func numberIn(file string) (n int, ok bool) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0, false
+// diskUse is how much the database and the index take, and how much room there is beside them.
+func (d *daemon) diskUse() (use metrics.DiskUse, err error) {
+	for _, name := range slices.Concat(store.FileNames(statedir.DatabaseFile), search.FileNames(search.File)) {
+		if info, err := os.Stat(filepath.Join(d.opt.StateDir, name)); err == nil { // else it isn't there at the moment
+			use.Database += info.Size()
+		}
 	}
-	n, err = strconv.Atoi(strings.TrimSpace(string(text)))
-	return n, err == nil
+	left, err := store.Room(d.opt.StateDir)
+	use.Left = int64(min(left, math.MaxInt64))
+	return use, err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/panebridge/panebridge/internal/agentlab"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/drawtest"
+	"github.com/panebridge/panebridge/internal/host"
 	"github.com/panebridge/panebridge/internal/recording"
 	"github.com/panebridge/panebridge/internal/standin"
 	"github.com/panebridge/panebridge/sessions"
@@ -84,13 +85,13 @@ func record(mode, file string) {
 		panic(err)
 	}
 	if mode != "cooked" {
-		t, err := unix.IoctlGetTermios(0, unix.TCGETS)
+		t, err := host.ReadTermios(0)
 		if err != nil {
 			panic(err)
 		}
 		t.Iflag &^= unix.ICRNL | unix.IXON
 		t.Lflag &^= unix.ICANON | unix.ECHO | unix.ISIG
-		if err := unix.IoctlSetTermios(0, unix.TCSETS, t); err != nil {
+		if err := host.SetTermios(0, t); err != nil {
 			panic(err)
 		}
 		_, _ = io.WriteString(os.Stdout, "\x1b[?2004h")

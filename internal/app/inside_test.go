@@ -16,7 +16,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/browsers/browserstest"
-	"github.com/panebridge/panebridge/internal/peer"
+	"github.com/panebridge/panebridge/internal/host"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -184,7 +184,7 @@ func enrol(s *browserstest.Signer, base, token string) (int, string, error) {
 // knowsPeers skips a test where the system doesn't tell whose a connection is.
 func knowsPeers(t *testing.T) {
 	t.Helper()
-	if !peer.Known {
+	if !host.Knows(host.ConnectionUsers) {
 		t.Skip("the system doesn't tell whose a connection is")
 	}
 }

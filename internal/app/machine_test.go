@@ -1,11 +1,10 @@
 package app
 
 import (
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/panebridge/panebridge/internal/host"
 )
 
 // A machine with few terminals left, and a process with few descriptors, are told of, and
@@ -22,25 +21,11 @@ func TestWhatAMachineRunsOutOfIsTold(t *testing.T) {
 		{[2]int{10, 4096}, 200, "200 of 256 file descriptors are in use"},
 		{[2]int{0, 0}, 10, ""}, // it doesn't say
 	} {
-		proc := t.TempDir()
-		put := func(name, text string) {
-			t.Helper()
-			file := filepath.Join(proc, name)
-			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		m := machineUse{terminals: c.terminals[0], mostTerminals: c.terminals[1], files: c.files, mostFiles: 256}
+		if c.terminals[1] == 0 {
+			m.terminalsErr = &host.NotKnownError{Name: host.TerminalCount}
 		}
-		if c.terminals[1] > 0 {
-			put("sys/kernel/pty/nr", strconv.Itoa(c.terminals[0])+"\n")
-			put("sys/kernel/pty/max", strconv.Itoa(c.terminals[1])+"\n")
-		}
-		for n := range c.files {
-			put(filepath.Join("self/fd", strconv.Itoa(n)), "")
-		}
-		p := machineFrom(proc, 256)
+		p := machineFrom(m)
 		switch {
 		case c.want == "" && p != nil:
 			t.Errorf("%+v: it's told of %s", c, p.Detail)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/host/hosttest"
 )
 
 // A daemon that's started while its disk is full, its database is locked by somebody else, or all may
@@ -131,7 +132,12 @@ func holdForWriting(t *testing.T, d *daemon) (end func()) {
 // fillDisk puts the state folder onto a disk that's full.
 func fillDisk(t *testing.T, d *daemon) (end func()) {
 	t.Helper()
-	state := onSmallDisk(t, d)
+	return fillFolder(t, onSmallDisk(t, d))
+}
+
+// fillFolder fills the disk that a folder is on, to the last byte.
+func fillFolder(t *testing.T, state string) (end func()) {
+	t.Helper()
 	ballast, err := os.Create(filepath.Join(state, "ballast"))
 	if err != nil {
 		t.Fatal(err)
@@ -158,11 +164,11 @@ func fillDisk(t *testing.T, d *daemon) (end func()) {
 func mountReadOnly(t *testing.T, d *daemon) (end func()) {
 	t.Helper()
 	state := onSmallDisk(t, d)
-	if err := unix.Mount("", state, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+	if err := hosttest.ForbidWrites(state); err != nil {
 		t.Fatal(err)
 	}
 	return func() {
-		if err := unix.Mount("", state, "", unix.MS_REMOUNT, ""); err != nil {
+		if err := hosttest.AllowWrites(state); err != nil {
 			t.Error(err)
 		}
 	}
@@ -177,10 +183,10 @@ func onSmallDisk(t *testing.T, d *daemon) (state string) {
 	if err := errors.Join(os.Rename(state, old), os.Mkdir(state, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Mount("panebridge-test", state, "tmpfs", 0, "size=80m,mode=0700"); err != nil {
+	if err := hosttest.MountMemory(state, "size=80m,mode=0700"); err != nil {
 		t.Skipf("no disk can be mounted: %v", err)
 	}
-	t.Cleanup(func() { _ = unix.Unmount(state, unix.MNT_DETACH) })
+	t.Cleanup(func() { _ = hosttest.Detach(state) })
 	if out, err := exec.Command("cp", "-a", old+"/.", state).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

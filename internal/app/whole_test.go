@@ -20,6 +20,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/drawtest"
+	"github.com/panebridge/panebridge/internal/host"
 	"github.com/panebridge/panebridge/internal/recording"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -60,13 +61,13 @@ func longRow(seed uint64, n int) string { return fmt.Sprintf("echo command-%d-%d
 
 // Act plays it until all is answered.
 func (a longAsker) Act() error {
-	t, err := unix.IoctlGetTermios(0, unix.TCGETS)
+	t, err := host.ReadTermios(0)
 	if err != nil {
 		return err
 	}
 	t.Iflag &^= unix.ICRNL | unix.IXON
 	t.Lflag &^= unix.ICANON | unix.ECHO | unix.ISIG
-	if err := unix.IoctlSetTermios(0, unix.TCSETS, t); err != nil {
+	if err := host.SetTermios(0, t); err != nil {
 		return err
 	}
 	p := &longProgram{longAsker: a, random: rand.New(rand.NewPCG(a.Seed, 1)), keys: make(chan byte, 100)}

@@ -14,7 +14,7 @@ import (
 	"unicode"
 
 	"github.com/panebridge/panebridge/internal/api"
-	"github.com/panebridge/panebridge/internal/peer"
+	"github.com/panebridge/panebridge/internal/host"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
 	"github.com/panebridge/panebridge/sessions/tmux"
@@ -35,8 +35,8 @@ type Finder struct {
 // Place finds out where the program at the other end of a connection was begun. What can't
 // be told counts as a session's pane: an outsider loses a moment, an insider gains nothing. It waits 5 s at most for tmux.
 func (f *Finder) Place(ctx context.Context, c net.Conn) api.CallerPlace {
-	if !peer.Known {
-		return api.CallerPlace{} // nor is there a way to look at processes: see docs/security.md
+	if !tells(c) {
+		return api.CallerPlace{} // see docs/platforms.md
 	}
 	place, err := f.findPlace(ctx, c)
 	if err != nil && ctx.Err() == nil && errors.Is(err, context.Canceled) {
@@ -49,11 +49,20 @@ func (f *Finder) Place(ctx context.Context, c net.Conn) api.CallerPlace {
 	return place
 }
 
+// tells reports whether this system tells of such a connection which process has it, and of
+// processes where they were begun.
+func tells(c net.Conn) bool {
+	if _, ok := c.(*net.UnixConn); ok {
+		return host.Knows(host.SocketPeers) && host.Knows(host.ProcessStates)
+	}
+	return host.Knows(host.ConnectionUsers) && host.Knows(host.ProcessSockets)
+}
+
 func (f *Finder) findPlace(ctx context.Context, c net.Conn) (api.CallerPlace, error) {
 	ctx, cancel := context.WithTimeout(ctx, panesTime)
 	defer cancel()
 	if unix, ok := c.(*net.UnixConn); ok {
-		pid, err := peer.Process(unix)
+		pid, err := host.SocketProcess(unix)
 		if err != nil {
 			return api.CallerPlace{}, err
 		}
@@ -71,7 +80,7 @@ func (f *Finder) findPlace(ctx context.Context, c net.Conn) (api.CallerPlace, er
 		}
 		return place, nil
 	}
-	inode, err := peer.Socket(c)
+	inode, err := host.ConnectionSocket(c)
 	if err != nil {
 		return api.CallerPlace{}, err
 	}
@@ -84,7 +93,7 @@ func (f *Finder) findPlace(ctx context.Context, c net.Conn) (api.CallerPlace, er
 		return api.CallerPlace{}, err
 	}
 	// If it was closed meanwhile, who had it can't be found any more.
-	if again, err := peer.Socket(c); err != nil || again != inode {
+	if again, err := host.ConnectionSocket(c); err != nil || again != inode {
 		return api.CallerPlace{}, errors.Join(errors.New("the connection was closed"), err)
 	}
 	return api.CallerPlace{Inside: id != "", Session: id}, nil

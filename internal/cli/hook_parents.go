@@ -1,6 +1,10 @@
 package cli
 
-import "os"
+import (
+	"os"
+
+	"github.com/panebridge/panebridge/internal/host"
+)
 
 // maxParents bounds how many of the processes above are told of: between a hook
 // and the pane's first process there are a shell or two and the agent's own.
@@ -14,4 +18,13 @@ func parents(limit int) []int {
 		pids = append(pids, pid)
 	}
 	return pids
+}
+
+// parentOf returns the process above, 0 if it isn't known.
+func parentOf(pid int) int {
+	s, err := host.ReadStat(pid)
+	if err != nil {
+		return 0
+	}
+	return s.PPID
 }

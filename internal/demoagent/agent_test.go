@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/panebridge/panebridge/internal/demoagent"
+	"github.com/panebridge/panebridge/internal/host"
 )
 
 // fast leaves the agent no pauses.
@@ -115,7 +116,7 @@ func settled(shown string) string {
 // lineMode tells whether the terminal is in its usual mode.
 func (term *terminal) lineMode() bool {
 	term.t.Helper()
-	mode, err := unix.IoctlGetTermios(int(term.tty.Fd()), demoagent.GetTermios)
+	mode, err := host.ReadTermios(int(term.tty.Fd()))
 	if err != nil {
 		term.t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/panebridge/panebridge/internal/host"
 )
 
 // A key is a byte that was typed, or one of the constants.
@@ -59,7 +61,7 @@ func newKeyboard(ctx context.Context, in *os.File, interrupts <-chan os.Signal) 
 		_, _ = wake.Close(), wakeEnd.Close()
 		return nil, errors.New("read the terminal: too many files are open")
 	}
-	_, err = unix.IoctlGetTermios(k.fd, getTermios)
+	_, err = host.ReadTermios(k.fd)
 	k.tty = err == nil
 
 	ctx, cancel := context.WithCancel(ctx)
@@ -124,19 +126,19 @@ func (k *keyboard) singleKeys(ctx context.Context) (restore func() error, err er
 	if !k.tty {
 		return func() error { return nil }, nil
 	}
-	before, err := unix.IoctlGetTermios(k.fd, getTermios)
+	before, err := host.ReadTermios(k.fd)
 	if err != nil {
 		return nil, fmt.Errorf("read the terminal's mode: %w", err)
 	}
 	single := *before
 	single.Lflag &^= unix.ICANON | unix.ECHO
 	single.Cc[unix.VMIN], single.Cc[unix.VTIME] = 1, 0
-	if err := unix.IoctlSetTermios(k.fd, setTermios, &single); err != nil {
+	if err := host.SetTermios(k.fd, &single); err != nil {
 		return nil, fmt.Errorf("set the terminal's mode: %w", err)
 	}
 	restore = func() error {
 		k.buf, k.keys = append(k.buf, k.keys...), nil
-		if err := unix.IoctlSetTermios(k.fd, setTermios, before); err != nil {
+		if err := host.SetTermios(k.fd, before); err != nil {
 			return fmt.Errorf("restore the terminal's mode: %w", err)
 		}
 		return nil

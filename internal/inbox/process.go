@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/panebridge/panebridge/internal/host"
 )
 
 // Self is this process.
@@ -20,4 +22,14 @@ func (p ProcessID) Runs() bool {
 	}
 	now := started(p.PID)
 	return now == p.Started || p.Started == 0
+}
+
+// started is when a process was started, as host.Stat has it; 0: it isn't there, or is only
+// waited for.
+func started(pid int) int64 {
+	s, err := host.ReadStat(pid)
+	if err != nil || s.HasEnded() {
+		return 0
+	}
+	return int64(s.Start)
 }

@@ -19,6 +19,39 @@ func OpenBelow(base, path string) (f *os.File, err error) {
 	if err != nil {
 		return nil, ErrNoFolder
 	}
+	return openIn(r, path)
+}
+
+// OpenBelowReal is OpenBelow for a folder to which no link may lead either: base is what filepath.EvalSymlinks says.
+func OpenBelowReal(base, path string) (*os.File, error) {
+	r, err := OpenBase(base)
+	if err != nil {
+		return nil, ErrNoFolder
+	}
+	opened, err := r.Stat(".")
+	if err == nil {
+		err = checkReal(base, opened)
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return openIn(r, path)
+}
+
+// checkReal refuses a folder that was opened, and isn't the one that has a path of its own.
+func checkReal(path string, opened os.FileInfo) error {
+	there, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	if now, err := filepath.EvalSymlinks(path); err != nil || now != path || !os.SameFile(there, opened) {
+		return fmt.Errorf("somebody replaced %s meanwhile; try it again", path)
+	}
+	return nil
+}
+
+// openIn opens a regular file as OpenBelow does, below a folder, which it closes.
+func openIn(r *os.Root, path string) (f *os.File, err error) {
 	defer func() { err = errors.Join(err, r.Close()) }()
 	names := strings.Split(filepath.ToSlash(path), "/")
 	for _, name := range names[:len(names)-1] {

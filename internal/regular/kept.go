@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/panebridge/panebridge/internal/host"
 )
 
 // What isn't shown to people, by names in lower case. It's a net below people who
@@ -23,14 +25,12 @@ var (
 	}
 	// Of those, what's made to be shown.
 	sentNames = []string{".env.example", ".env.sample", ".env.template", ".env.dist"} //nolint:gochecknoglobals // a constant table
-	// The kernel's folders, where environments of programs are files.
-	kernelFolders = []string{"/proc", "/sys", "/dev"} //nolint:gochecknoglobals // a constant table
 )
 
 // KeptBack says why nothing of a file is shown to people by its name, as a sentence's end; "": it may be.
 // stateDir is the state folder; "": there's none.
 func KeptBack(full, stateDir string) string {
-	for _, dir := range append([]string{stateDir}, kernelFolders...) {
+	for _, dir := range append([]string{stateDir}, host.KernelFolders()...) {
 		if dir != "" && isBelow(full, dir) {
 			return "it's in " + dir
 		}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/panebridge/panebridge/internal/drawtest"
+	"github.com/panebridge/panebridge/internal/host/hosttest"
 )
 
 // A database that an older panebridge made, on a disk that becomes full at any moment while its schema is brought up to
@@ -30,7 +31,7 @@ func TestADiskThatIsFullAmidOfAMigration(t *testing.T) {
 	for range 40 {
 		version := 1 + random.IntN(len(names)-1)
 		folder := t.TempDir()
-		if err := unix.Mount("none", folder, "tmpfs", 0, "size=6m"); err != nil {
+		if err := hosttest.MountMemory(folder, "size=6m"); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(folder, "pb.db")
@@ -72,7 +73,7 @@ func TestADiskThatIsFullAmidOfAMigration(t *testing.T) {
 			t.Errorf("version %d, which had %d bytes of room: %d sessions, %v", version, room, n, err)
 		}
 		mustPut(t, s, "pb_new")
-		if err := errors.Join(s.Check(t.Context()), s.Close(), unix.Unmount(folder, unix.MNT_DETACH)); err != nil {
+		if err := errors.Join(s.Check(t.Context()), s.Close(), hosttest.Detach(folder)); err != nil {
 			t.Errorf("version %d, which had %d bytes of room: %v", version, room, err)
 		}
 	}

@@ -4,10 +4,9 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/panebridge/panebridge/internal/host/hosttest"
 )
 
 // inMountNamespace runs a test anew where it may mount disks of its own, as root of a user namespace unless it's root
@@ -16,7 +15,7 @@ func inMountNamespace(t *testing.T) bool {
 	t.Helper()
 	const inside = "PANEBRIDGE_TEST_MOUNTS"
 	if os.Getenv(inside) != "" {
-		if err := unix.Mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		if err := hosttest.KeepMounts(); err != nil {
 			t.Fatal(err)
 		}
 		return true
@@ -24,12 +23,7 @@ func inMountNamespace(t *testing.T) bool {
 	command := func(arguments ...string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), arguments[0], arguments[1:]...)
 		cmd.Env = append(os.Environ(), inside+"=1")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
-		if os.Geteuid() != 0 {
-			cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
-			cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
-			cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
-		}
+		cmd.SysProcAttr = hosttest.OwnMounts()
 		return cmd
 	}
 	if out, err := command("true").CombinedOutput(); err != nil {

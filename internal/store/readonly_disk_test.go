@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/panebridge/panebridge/internal/host/hosttest"
 )
 
 // blocks is a disk of blocks with a store on it that's written to.
@@ -37,7 +39,7 @@ func (b *blocks) mount() {
 	b.folder = b.TempDir()
 	b.run("mount", "-o", "loop,errors=remount-ro", b.image, b.folder)
 	folder := b.folder
-	b.Cleanup(func() { _ = unix.Unmount(folder, unix.MNT_DETACH) })
+	b.Cleanup(func() { _ = hosttest.Detach(folder) })
 }
 
 func (b *blocks) taken() int { b.mu.Lock(); defer b.mu.Unlock(); return len(b.inputs) }
@@ -136,7 +138,7 @@ func TestARealDiskThatGivesNothing(t *testing.T) {
 		t.Errorf("then its health is %v", err)
 	}
 	_ = b.store.Close()
-	if err := unix.Unmount(b.folder, 0); err != nil {
+	if err := hosttest.Unmount(b.folder); err != nil {
 		t.Fatal(err)
 	}
 	b.mount()

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/panebridge/panebridge/internal/drawtest"
+	"github.com/panebridge/panebridge/internal/host/hosttest"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
@@ -237,10 +238,10 @@ func TestARealDiskThatIsFull(t *testing.T) {
 		return
 	}
 	folder := t.TempDir()
-	if err := unix.Mount("none", folder, "tmpfs", 0, "size=6m"); err != nil {
+	if err := hosttest.MountMemory(folder, "size=6m"); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = unix.Unmount(folder, 0) })
+	t.Cleanup(func() { _ = hosttest.Unmount(folder) })
 	ctx, path := t.Context(), filepath.Join(folder, "pb.db")
 	s, err := Open(ctx, path, Options{})
 	if err != nil {
@@ -289,7 +290,7 @@ func TestARealDiskThatIsFull(t *testing.T) {
 	if err := errors.Join(s.Check(ctx), s.Close(), mail.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Mount("none", folder, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+	if err := hosttest.ForbidWrites(folder); err != nil {
 		t.Fatal(err)
 	}
 	if !errors.Is(tryDisk(path), ErrReadOnly) || tryDisk(dbPath(t)) != nil {

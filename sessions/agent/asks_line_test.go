@@ -107,7 +107,7 @@ func TestLinesThatAreAskedFor(t *testing.T) {
 	}
 }
 
-func lineHistory(h *host, random *rand.Rand) (told int) {
+func lineHistory(h *paneHost, random *rand.Rand) (told int) {
 	h.Helper()
 	r := &reader{rows: []string{""}, wrapped: []bool{false}, width: 30 + random.IntN(80), height: 5 + random.IntN(30)}
 	h.w.opt.Reads = func(*sessions.Snapshot) Reading { return r.reading }

@@ -17,7 +17,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/panebridge/panebridge/internal/peer"
+	"github.com/panebridge/panebridge/internal/host"
 )
 
 // Bounds of what's exchanged with Codex' app server. A message that's longer is passed
@@ -128,7 +128,7 @@ func dialOwn(ctx context.Context, path string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if own, ok := conn.(*net.UnixConn); peer.Known && (!ok || !isOwn(own)) {
+	if own, ok := conn.(*net.UnixConn); host.Knows(host.SocketUsers) && (!ok || !isOwn(own)) {
 		_ = conn.Close()
 		return nil, fmt.Errorf("who listens on %s is another user", path)
 	}
@@ -137,7 +137,7 @@ func dialOwn(ctx context.Context, path string) (net.Conn, error) {
 
 // isOwn reports whether a process of this user's is at the other end of a connection.
 func isOwn(conn *net.UnixConn) bool {
-	uid, err := peer.UnixUser(conn)
+	uid, err := host.SocketUser(conn)
 	return err == nil && uid == os.Geteuid()
 }
 

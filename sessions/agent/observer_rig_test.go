@@ -14,8 +14,8 @@ import (
 	"github.com/panebridge/panebridge/sessions/transcript"
 )
 
-// host is some panes with agent programs whose transcripts are files of a test.
-type host struct {
+// paneHost is some panes with agent programs whose transcripts are files of a test.
+type paneHost struct {
 	*testing.T
 	w       *Watchers
 	home    string
@@ -25,29 +25,29 @@ type host struct {
 	sources map[sessions.ID]sessions.Source
 }
 
-func newHost(t *testing.T) *host {
+func newHost(t *testing.T) *paneHost {
 	t.Helper()
 	set, err := LoadSet()
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &host{T: t, home: t.TempDir(), cwd: "/srv/proj", now: time.Now(), running: map[int]Process{}, sources: map[sessions.ID]sessions.Source{}}
+	h := &paneHost{T: t, home: t.TempDir(), cwd: "/srv/proj", now: time.Now(), running: map[int]Process{}, sources: map[sessions.ID]sessions.Source{}}
 	h.w = NewWatchers(Options{Profiles: set, Processes: h, Choose: h.choose, LookNow: func(sessions.ID) {}})
 	return h
 }
 
-func (h *host) Rest(int) bool { return false }
+func (h *paneHost) Rest(int) bool { return false }
 
-func (h *host) Group(pane int) int { return h.running[pane].PID }
+func (h *paneHost) Group(pane int) int { return h.running[pane].PID }
 
-func (h *host) Foreground(pane int, _ bool) []Process {
+func (h *paneHost) Foreground(pane int, _ bool) []Process {
 	if p, ok := h.running[pane]; ok {
 		return []Process{p}
 	}
 	return []Process{{PID: pane, Name: "bash", Args: []string{"bash"}}}
 }
 
-func (h *host) Alive(was Process) bool {
+func (h *paneHost) Alive(was Process) bool {
 	for _, p := range h.running {
 		if p.PID == was.PID && p.Started.Equal(was.Started) {
 			return true
@@ -56,7 +56,7 @@ func (h *host) Alive(was Process) bool {
 	return false
 }
 
-func (h *host) Get(pid int) (Process, bool) {
+func (h *paneHost) Get(pid int) (Process, bool) {
 	for _, p := range h.running {
 		if p.PID == pid {
 			return p, true
@@ -65,7 +65,7 @@ func (h *host) Get(pid int) (Process, bool) {
 	return Process{}, pid == os.Getpid()
 }
 
-func (h *host) choose(id sessions.ID, src sessions.Source) error {
+func (h *paneHost) choose(id sessions.ID, src sessions.Source) error {
 	for other, s := range h.sources {
 		if other != id && src.Transcript != "" && s.Transcript == src.Transcript {
 			return sessions.ErrConflict
@@ -76,7 +76,7 @@ func (h *host) choose(id sessions.ID, src sessions.Source) error {
 }
 
 // run starts Claude Code in a pane; pids are far above those of this host.
-func (h *host) run(pane, pid int, started time.Time) Process {
+func (h *paneHost) run(pane, pid int, started time.Time) Process {
 	p := Process{
 		PID: 1<<30 + pid, Name: "claude", Args: []string{"claude"}, Cwd: h.cwd, Started: started,
 		Environ: func() map[string]string { return map[string]string{"HOME": h.home} },
@@ -87,7 +87,7 @@ func (h *host) run(pane, pid int, started time.Time) Process {
 
 // pane is one session with its observer.
 type pane struct {
-	*host
+	*paneHost
 	id   sessions.ID
 	pid  int
 	o    *Observer
@@ -99,9 +99,9 @@ type pane struct {
 	used  *sessions.Usage
 }
 
-func (h *host) pane(pid int) *pane {
+func (h *paneHost) pane(pid int) *pane {
 	h.Helper()
-	p := &pane{host: h, id: sessions.ID(fmt.Sprintf("pb_%d", pid)), pid: pid}
+	p := &pane{paneHost: h, id: sessions.ID(fmt.Sprintf("pb_%d", pid)), pid: pid}
 	p.restart()
 	return p
 }
@@ -179,17 +179,17 @@ func (p *pane) want(lines ...string) {
 
 // file is a transcript of Claude Code.
 type file struct {
-	*host
+	*paneHost
 	path, name string
 	n          int
 }
 
-func (h *host) file(name string) *file {
+func (h *paneHost) file(name string) *file {
 	dir := filepath.Join(h.home, ".claude", "projects", strings.ReplaceAll(h.cwd, "/", "-"))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		h.Fatal(err)
 	}
-	return &file{host: h, path: filepath.Join(dir, name+".jsonl"), name: name}
+	return &file{paneHost: h, path: filepath.Join(dir, name+".jsonl"), name: name}
 }
 
 func (f *file) line(v map[string]any) {

@@ -10,7 +10,7 @@ import (
 )
 
 // install makes Claude Code be of a version, and says in which folder its program is.
-func (h *host) install(version string) (bin string) {
+func (h *paneHost) install(version string) (bin string) {
 	h.Helper()
 	bin, versions := filepath.Join(h.home, "bin"), filepath.Join(h.home, "share", "claude", "versions")
 	for _, dir := range []string{bin, versions} {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/host"
 	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -51,7 +52,7 @@ func (p Process) files() []string {
 		}
 		out = append(out, script)
 	}
-	exe, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(p.PID), "exe"))
+	exe, err := host.ReadProgram(p.PID)
 	if err == nil && !slices.Contains(runtimes, filepath.Base(exe)) {
 		return append(out, exe)
 	}

@@ -10,8 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/procfs"
-
+	"github.com/panebridge/panebridge/internal/host"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -42,7 +41,7 @@ type kin struct {
 	pid, parent int
 	leader      int // of its terminal session, see setsid(2)
 	started     uint64
-	uid         uint64
+	uid         int
 	group       string            // its control group; "": the root, or it isn't known
 	environ     map[string]string // nil: it can't be read
 }
@@ -186,15 +185,18 @@ func serverOf(tmux string) int {
 // one that has it. An error says that it can't be told: a process has the socket of which
 // nobody can tell where it was begun.
 func (o *Origins) Holding(inode uint64, uid int) (sessions.ID, error) {
-	all, err := o.processes.fs.AllProcs()
-	if err != nil {
-		return "", fmt.Errorf("list the processes: %w", err)
+	if !host.Knows(host.ProcessSockets) {
+		return "", &host.NotKnownError{Name: host.ProcessSockets}
 	}
-	want := fmt.Sprintf("socket:[%d]", inode)
+	all, err := host.ListStats()
+	if err != nil {
+		return "", err
+	}
+	want := host.NameSocket(inode)
 	var raced error
 	for _, proc := range all {
 		k, err := o.lookAtProcess(proc.PID)
-		if err == nil && int(k.uid) != uid {
+		if err == nil && k.uid != uid {
 			continue
 		}
 		id, err := o.Of(proc.PID)
@@ -202,7 +204,7 @@ func (o *Origins) Holding(inode uint64, uid int) (sessions.ID, error) {
 		if id == "" && !unknown {
 			continue // it's gone, or was begun elsewhere
 		}
-		links, denied := proc.FileDescriptorTargets()
+		links, denied := host.ListDescriptors(proc.PID)
 		switch has := slices.Contains(links, want) || errors.Is(denied, os.ErrPermission); {
 		case has && unknown:
 			raced = err
@@ -221,7 +223,7 @@ func (o *Origins) lookAtProcess(pid int) (kin, error) {
 	if !o.processes.ok || pid <= 0 {
 		return kin{}, fmt.Errorf("%w process %d", sessions.ErrUnknown, pid)
 	}
-	s, err := readStat(pid)
+	s, err := host.ReadStat(pid)
 	if err != nil {
 		return kin{}, err
 	}
@@ -229,14 +231,10 @@ func (o *Origins) lookAtProcess(pid int) (kin, error) {
 	if err != nil {
 		return kin{}, err
 	}
-	k := kin{pid: s.PID, parent: s.PPID, leader: s.Session, started: s.Starttime, environ: env}
-	if proc, err := o.processes.fs.Proc(pid); err == nil {
-		if groups, err := proc.Cgroups(); err == nil {
-			k.group = groupOf(groups)
-		}
-		if status, err := proc.NewStatus(); err == nil {
-			k.uid = status.UIDs[1]
-		}
+	k := kin{pid: s.PID, parent: s.PPID, leader: s.Session, started: s.Start, environ: env}
+	k.group, _ = host.ReadControlGroup(pid) // "": it isn't known
+	if uid, err := host.ReadUser(pid); err == nil {
+		k.uid = uid
 	}
 	o.seen[pid] = k
 	return k, nil
@@ -251,9 +249,8 @@ const (
 // environ is the environment of a process; nil: it's another user's, or has none. While a
 // process begins another program the kernel shows none either, so that's looked at again. It
 // blocks for execTries * execWait at most.
-func (o *Origins) environ(s stat) (map[string]string, error) {
-	const kernelThread = 0x00200000 // PF_KTHREAD: it has no environment, ever
-	if s.State == 'Z' || s.Flags&kernelThread != 0 {
+func (o *Origins) environ(s host.Stat) (map[string]string, error) {
+	if s.State == 'Z' || s.IsKernelThread() {
 		return nil, nil //nolint:nilnil // it has none
 	}
 	for range execTries {
@@ -269,17 +266,4 @@ func (o *Origins) environ(s stat) (map[string]string, error) {
 		time.Sleep(execWait)
 	}
 	return nil, errRaced
-}
-
-// groupOf is a process's control group: of the unified hierarchy, or where there's none of
-// systemd's. "": it's the root.
-func groupOf(all []procfs.Cgroup) string {
-	found := ""
-	for _, g := range all {
-		named := len(g.Controllers) == 1 && g.Controllers[0] == "name=systemd"
-		if g.Path != "/" && (g.HierarchyID == 0 || named && found == "") {
-			found = g.Path
-		}
-	}
-	return found
 }

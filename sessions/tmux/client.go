@@ -46,6 +46,8 @@ type Options struct {
 	// Environment (NAME=value) is that of a server that this client starts. Nil: what of
 	// this process's own a login has.
 	Environment []string
+	// Starter is the socket of a Starter that starts the server. "": this process does.
+	Starter string
 	// Secret reports whether a value has a secret in it, which no server, pane or client
 	// that's started here may have. Any goroutine may call it. Nil: none has.
 	Secret func(value string) bool
@@ -305,8 +307,8 @@ func (c *Client) serveConn(ctx context.Context, p *process, t *socketTurn) (wasU
 func (c *Client) greetServer(ctx context.Context, conn *serverConn) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	reply, err := conn.runCommand(ctx, &commandLine{blocks: 2, line: "set-option -t =" + HiddenSession + ": destroy-unattached off ; " +
-		"display-message -p '#{pid} #{start_time} #{version}'"})
+	reply, err := conn.runCommand(ctx, &commandLine{blocks: 3, line: "set-option -t =" + HiddenSession + ": destroy-unattached off ; " +
+		"display-message -p '#{pid} #{start_time} #{version}' ; list-commands -F '#{command_list_usage}' capture-pane"})
 	if err != nil {
 		return fmt.Errorf("greet tmux: %w", err)
 	}
@@ -319,7 +321,7 @@ func (c *Client) greetServer(ctx context.Context, conn *serverConn) error {
 	l.identity.Start, _ = strconv.ParseInt(f[1], 10, 64)
 	l.version = ParseVersion(strings.Join(f[2:], " "))
 	l.leakFree = l.version.AtLeast(3, 6)
-	l.exact = exactFlags(l.version)
+	l.exact = exactFlags(strings.Join(reply[2].lines, " "))
 	if err := l.probeEncoding(ctx); err != nil {
 		return err
 	}

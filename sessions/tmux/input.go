@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/panebridge/panebridge/internal/host"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -181,13 +182,13 @@ func (*Client) Terminal(tty string) (sessions.Terminal, error) {
 	}
 	defer f.Close()
 	fd := int(f.Fd())
-	t, err := unix.IoctlGetTermios(fd, getTermios)
+	t, err := host.ReadTermios(fd)
 	if err != nil {
 		return sessions.Terminal{}, fmt.Errorf("look at terminal %s: %w", tty, err)
 	}
-	n, err := unix.IoctlGetInt(fd, inputQueued)
+	n, err := host.CountUnread(fd)
 	if err != nil {
 		return sessions.Terminal{}, fmt.Errorf("look at terminal %s: %w", tty, err)
 	}
-	return sessions.Terminal{MaxLine: maxCanonical, Canonical: t.Lflag&unix.ICANON != 0, Echo: t.Lflag&unix.ECHO != 0, Unread: n}, nil
+	return sessions.Terminal{MaxLine: host.MaxLineBytes, Canonical: t.Lflag&unix.ICANON != 0, Echo: t.Lflag&unix.ECHO != 0, Unread: n}, nil
 }

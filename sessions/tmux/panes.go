@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +20,7 @@ const paneFormat = `#{pane_id}|#{pane_pid}|#{pane_dead}|` + safeField + `@panebr
 const safeField = `#{s/%/%25/;s/[\\]/%5C/;s/[|]/%7C/;s/\012/%0A/;s/[\001-\011\013-\037\177]/%?/:`
 
 // Panes lists all panes with what's needed to recognise them, those of the
-// hidden session apart. It reads /proc for each, so it's for when panes came or
+// hidden session apart. It looks at the process of each, so it's for when panes came or
 // went, not for every tick.
 func (c *Client) Panes(ctx context.Context) ([]sessions.PaneInfo, error) {
 	reply, err := c.runCommand(ctx, &commandLine{line: "list-panes -a -F " + formatArg(paneFormat), blocks: 1})
@@ -255,17 +254,13 @@ func (c *Client) awaitServer(ctx context.Context) error {
 	}
 }
 
-// startOnce asks tmux for our hidden session, on a server that it starts if there's none. out
-// is what it says.
-func (c *Client) startOnce(ctx context.Context) (out string, err error) {
-	cmd := exec.CommandContext(ctx, c.opt.Program, c.tmuxArgs("new-session", "-d", "-E", "-s", HiddenSession, "-x", "80", "-y", "24", "cat", "-")...)
-	cmd.Env = c.serverEnv()
-	cmd.WaitDelay = time.Second
-	text, err := cmd.CombinedOutput()
-	if out = strings.TrimSpace(string(text)); strings.Contains(out, "duplicate session") {
-		err = nil
+// startOnce asks tmux for our hidden session, on a server that it starts if there's none. said
+// is what tmux prints.
+func (c *Client) startOnce(ctx context.Context) (said string, err error) {
+	if c.opt.Starter != "" {
+		return c.startElsewhere(ctx)
 	}
-	return out, err
+	return c.startHere(ctx, c.serverEnv())
 }
 
 // sleepFor waits; false: ctx has ended.

@@ -14,8 +14,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
+
+	"github.com/panebridge/panebridge/internal/host"
 )
 
 // process is one tmux -C client process. It's never killed: tmux 3.3a crashes,
@@ -165,8 +166,8 @@ const daemonVariable = "PANEBRIDGE_CLIENT_OF"
 // endOrphans ends the client processes of daemons that were killed. The end of its input ends
 // a client, but a busy tmux 3.3a keeps some, 1 of 20: what it would tell them is read by
 // nobody, and it waits until it is. SIGTERM has a client take leave of its server, which a
-// tmux of any version survives once the client is in a session. Where there's no /proc, they
-// stay.
+// tmux of any version survives once the client is in a session. Where the system doesn't show
+// their environment, they stay.
 func (l *liveConn) endOrphans(ctx context.Context) {
 	reply, err := l.runCommand(ctx, &commandLine{blocks: 1, line: "list-clients -t =" + HiddenSession + " -F '#{client_pid}'"})
 	if err != nil {
@@ -181,11 +182,8 @@ func (l *liveConn) endOrphans(ctx context.Context) {
 
 // isOrphan reports whether a process is a client of a daemon that's gone.
 func isOrphan(pid int) bool {
-	p, err := procfs.NewProc(pid)
-	if err != nil {
-		return false
-	}
-	environ, err := p.Environ()
+	raw, err := host.ReadEnviron(pid)
+	environ := strings.Split(string(raw), "\x00")
 	i := slices.IndexFunc(environ, func(kv string) bool { return strings.HasPrefix(kv, daemonVariable+"=") })
 	if err != nil || i < 0 {
 		return false
@@ -195,7 +193,7 @@ func isOrphan(pid int) bool {
 	case err != nil:
 		return false
 	case daemon == os.Getpid(): // one that was killed may have had the same
-		stat, err := p.Stat()
+		stat, err := host.ReadStat(pid)
 		return err == nil && stat.PPID != daemon
 	default:
 		return !isRunning(daemon)

@@ -209,11 +209,12 @@ func (l *liveConn) snapshot(ctx context.Context, pane string, w sessions.RowWind
 }
 
 // exactFlags are those with which capture-pane shows rows as they were written: with the
-// blanks at their ends, and without cells that nothing was written to. tmux 3.4 and newer
-// pad rows to their full width unless -T is given (-J implies it); 3.3a has no -T and
-// doesn't pad.
-func exactFlags(v Version) string {
-	if v.AtLeast(3, 4) {
+// blanks at their ends, and without cells that nothing was written to. Where capture-pane has -T
+// (tmux 3.4 and newer) it pads rows to their full width without it (-J implies it); 3.3a has no
+// -T and doesn't pad. usage is what tmux says of the command: "[-aCeJNpPqT] [-b buffer-name] …".
+func exactFlags(usage string) string {
+	flags, _, _ := strings.Cut(strings.TrimPrefix(usage, "["), "]")
+	if strings.HasPrefix(flags, "-") && strings.Contains(flags, "T") {
 		return "NT"
 	}
 	return "N"

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/host"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -133,7 +134,7 @@ func (l *liveConn) awaitEntered(ctx context.Context, pane string, pid int, folde
 		return nil
 	}
 	for pause := enteredFirst; ; pause = min(2*pause, enteredMost) {
-		if isIn(pid, folder) {
+		if host.IsIn(pid, folder) {
 			return nil
 		}
 		s, err := l.snapshot(ctx, pane, sessions.RowWindow{Start: -1}) // the last row scrolls when the pane is dead
@@ -174,24 +175,9 @@ func notEnteredError(folder string) error {
 
 // canLook reports whether this process sees those of the tmux server.
 func canLook(server int) bool {
-	name, err := os.ReadFile(proc(server, "comm"))
-	return err == nil && strings.HasPrefix(string(name), "tmux")
+	name, err := host.ReadName(server)
+	return err == nil && strings.HasPrefix(name, "tmux") && host.Knows(host.ProcessFolders)
 }
-
-// isIn reports whether a process is in a folder.
-func isIn(pid int, folder string) bool {
-	is, err := os.Stat(proc(pid, "cwd"))
-	if err != nil {
-		return false
-	}
-	if want, err := os.Stat(folder); err == nil {
-		return os.SameFile(is, want)
-	}
-	path, err := os.Readlink(proc(pid, "cwd"))
-	return err == nil && path == filepath.Clean(folder)
-}
-
-func proc(pid int, file string) string { return filepath.Join("/proc", strconv.Itoa(pid), file) }
 
 // Respawn ends what runs in a pane and starts a program there. The pane keeps its id,
 // its options and its history. It returns when the program is in its folder; if it can't

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/panebridge/panebridge/internal/host"
 )
 
 // ErrServerGone means that the tmux server has ended, or there was none.
@@ -49,7 +51,7 @@ func (c *Client) oneOff(ctx context.Context, args ...string) (string, error) {
 	cmd.Env = c.clientEnv()
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = waitForEnd
-	cmd.SysProcAttr = endsWithUs()
+	cmd.SysProcAttr = host.EndWithParent()
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	done := make(chan error, 1)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/panebridge/panebridge/internal/host"
 	"github.com/panebridge/panebridge/internal/regular"
 )
 
@@ -174,8 +175,8 @@ func heldBelow(base string, pid int, match *regexp.Regexp, except func(pid int) 
 // isCodexServer reports whether a process is the server that Codex starts for all its
 // terminals.
 func isCodexServer(pid int) bool {
-	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
-	return err == nil && slices.Contains(strings.Split(string(line), "\x00"), "app-server")
+	args, err := host.ReadArguments(pid)
+	return err == nil && slices.Contains(args, "app-server")
 }
 
 // findGemini looks in tmp/PROJECT/chats. projects.json names a folder's project;

@@ -1,11 +1,9 @@
 package transcript
 
 import (
-	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
+
+	"github.com/panebridge/panebridge/internal/host"
 )
 
 // family is how many processes below an agent's are looked at: launchers start the
@@ -13,7 +11,7 @@ import (
 const family = 64
 
 // descendants returns a process and those below it, nearest first, as levels. Where
-// there's no /proc it's the process alone.
+// the system doesn't tell it's the process alone.
 func descendants(pid int) [][]int {
 	if pid <= 0 {
 		return nil
@@ -32,35 +30,19 @@ func descendants(pid int) [][]int {
 	}
 }
 
+// children are those of a process, as far as the system tells.
 func children(pid int) []int {
-	tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
-	var found []int
-	for _, task := range tasks {
-		list, err := os.ReadFile(task)
-		if err != nil {
-			continue
-		}
-		for word := range strings.FieldsSeq(string(list)) {
-			if child, err := strconv.Atoi(word); err == nil {
-				found = append(found, child)
-			}
-		}
-	}
-	slices.Sort(found)
-	return slices.Compact(found)
+	found, _ := host.ListChildren(pid)
+	return found
 }
 
 // openFiles returns the paths of the files that a process has open, as far as the
 // system tells.
 func openFiles(pid int) []string {
-	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
+	all, _ := host.ListDescriptors(pid)
 	var paths []string
-	for _, e := range entries {
-		if path, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil && filepath.IsAbs(path) {
+	for _, path := range all {
+		if filepath.IsAbs(path) {
 			paths = append(paths, path)
 		}
 	}
@@ -70,17 +52,6 @@ func openFiles(pid int) []string {
 // startTicks is the clock tick at which a process began, which tells it from a later
 // one with its number; "" if the system doesn't say.
 func startTicks(pid int) string {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return ""
-	}
-	_, after, ok := strings.Cut(string(stat), ") ") // the name before it may have blanks
-	for ok && strings.Contains(after, ") ") {
-		_, after, _ = strings.Cut(after, ") ")
-	}
-	fields := strings.Fields(after)
-	if len(fields) < 20 {
-		return ""
-	}
-	return fields[19]
+	tick, _ := host.ReadStartTick(pid)
+	return tick
 }

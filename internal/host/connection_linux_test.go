@@ -1,6 +1,4 @@
-//go:build linux
-
-package peer
+package host
 
 import (
 	"bytes"
@@ -50,10 +48,10 @@ func TestOwnConnectionsAreOurs(t *testing.T) {
 					t.Errorf("%s: %+v, %v", name, own, err)
 				}
 			}
-			if uid, err := User(server); uid != os.Geteuid() || err != nil {
+			if uid, err := ConnectionUser(server); uid != os.Geteuid() || err != nil {
 				t.Errorf("user %d, %v", uid, err)
 			}
-			inode, err := Socket(server)
+			inode, err := ConnectionSocket(server)
 			if link := linkOf(t, client); err != nil || link != fmt.Sprintf("socket:[%d]", inode) {
 				t.Errorf("socket %d, %v; it's %s", inode, err, link)
 			}
@@ -100,11 +98,11 @@ func TestProcessOfAUnixSocketIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = server.Close() }()
-	if pid, err := Process(server.(*net.UnixConn)); pid != os.Getpid() || err != nil {
+	if pid, err := SocketProcess(server.(*net.UnixConn)); pid != os.Getpid() || err != nil {
 		t.Errorf("process %d, %v", pid, err)
 	}
 	for _, end := range []net.Conn{client, server} {
-		if uid, err := UnixUser(end.(*net.UnixConn)); uid != os.Getuid() || err != nil {
+		if uid, err := SocketUser(end.(*net.UnixConn)); uid != os.Getuid() || err != nil {
 			t.Errorf("user %d, %v", uid, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package peer
+package host
 
 import (
 	"bufio"
@@ -24,14 +24,11 @@ const established = 1
 // errNone says that the kernel doesn't know such a connection.
 var errNone = errors.New("it isn't open any more")
 
-// Known says that connections have users here.
-const Known = true
-
-// User returns the id of the user whose process is at the other end of a TCP connection
+// ConnectionUser returns the id of the user whose process is at the other end of a TCP connection
 // that stays on this machine. Call it when the connection was accepted: it fails when the
 // other end is closed. It asks the kernel about this one connection (sock_diag(7)), or,
 // where that isn't allowed, reads the table of all.
-func User(c net.Conn) (uid int, err error) {
+func ConnectionUser(c net.Conn) (uid int, err error) {
 	near, far, err := ends(c)
 	if err != nil {
 		return 0, fmt.Errorf("find the other end's user: %w", err)
@@ -43,10 +40,10 @@ func User(c net.Conn) (uid int, err error) {
 	return own.uid, nil
 }
 
-// Socket returns the inode of the socket at the other end of a TCP connection that stays
-// on this machine: /proc/PID/fd names it for each process that has it. It fails when the
+// ConnectionSocket returns the inode of the socket at the other end of a TCP connection that stays
+// on this machine: ListDescriptors names it for each process that has it. It fails when the
 // other end is closed.
-func Socket(c net.Conn) (inode uint64, err error) {
+func ConnectionSocket(c net.Conn) (inode uint64, err error) {
 	near, far, err := ends(c)
 	if err != nil {
 		return 0, fmt.Errorf("find the other end's socket: %w", err)
@@ -58,9 +55,9 @@ func Socket(c net.Conn) (inode uint64, err error) {
 	return own.inode, nil
 }
 
-// Process returns the process that has connected to a Unix socket of ours; 0: it's none
+// SocketProcess returns the process that has connected to a Unix socket of ours; 0: it's none
 // that can be seen from here, as one outside of a container. It may have ended since.
-func Process(c *net.UnixConn) (pid int, err error) {
+func SocketProcess(c *net.UnixConn) (pid int, err error) {
 	cred, err := credentials(c)
 	if err != nil {
 		return 0, fmt.Errorf("find the other end's process: %w", err)
@@ -68,9 +65,9 @@ func Process(c *net.UnixConn) (pid int, err error) {
 	return int(cred.Pid), nil
 }
 
-// UnixUser returns the id of the user whose process is at the other end of a Unix socket:
+// SocketUser returns the id of the user whose process is at the other end of a Unix socket:
 // of who connected, or of who listened when we did.
-func UnixUser(c *net.UnixConn) (uid int, err error) {
+func SocketUser(c *net.UnixConn) (uid int, err error) {
 	cred, err := credentials(c)
 	if err != nil {
 		return 0, fmt.Errorf("find the other end's user: %w", err)
@@ -80,17 +77,11 @@ func UnixUser(c *net.UnixConn) (uid int, err error) {
 
 // credentials are what the kernel has kept of the other end of a Unix socket.
 func credentials(c *net.UnixConn) (cred *unix.Ucred, err error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	var failed error
-	if err := raw.Control(func(fd uintptr) {
-		cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return nil, err
-	}
-	return cred, failed
+	err = askSocket(c, func(fd int) (err error) {
+		cred, err = unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+		return err
+	})
+	return cred, err
 }
 
 // socket is one end of a connection.
