@@ -50,6 +50,9 @@ type Dialog struct {
 	Whole    string `json:"whole,omitempty"`
 	Disputed bool   `json:"disputed,omitempty"`
 	Call     string `json:"call,omitempty"`
+	// Only is the one option that allows which can be chosen, as the call's own hook is told it, since no key
+	// is pressed for what isn't seen whole; "": any.
+	Only string `json:"only,omitempty"`
 	// Diff is what it would change in files as they were on the disk when it was asked, as a unified
 	// diff that git apply takes in the root of the session's repository; Note is why there's none
 	// though files would change, as a sentence. Folder is where a command would run, as the record says.
@@ -139,7 +142,7 @@ type ListWindow struct {
 
 // TellsAs reports whether another reading of a dialog tells people the same.
 func (d *Dialog) TellsAs(other *Dialog) bool {
-	return d.Print == other.Print && d.Call == other.Call && d.Unseen == other.Unseen && d.Disputed == other.Disputed && d.Masked == other.Masked && d.Tall == other.Tall && d.Text == other.Text &&
+	return d.Print == other.Print && d.Call == other.Call && d.Unseen == other.Unseen && d.Disputed == other.Disputed && d.Only == other.Only && d.Masked == other.Masked && d.Tall == other.Tall && d.Text == other.Text &&
 		d.Diff == other.Diff && d.Note == other.Note && d.Folder == other.Folder
 }
 
@@ -227,7 +230,7 @@ func (d *Dialog) Legible(text string) string {
 // it says.
 func (d *Dialog) Offers(option int) bool {
 	o := d.Options[option]
-	return o.Refuses || !d.Unseen && !d.Masked && (d.Kind != PromptPermission || !o.isCut())
+	return o.Refuses || !d.Unseen && !d.Masked && (d.Only == "" || o.Label == d.Only) && (d.Kind != PromptPermission || !o.isCut())
 }
 
 // isCut reports whether the program shows a part of the option's label: what it would allow stands

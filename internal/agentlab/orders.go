@@ -120,10 +120,9 @@ func OrderNotes() string {
 // OrderEdit is what "edit" takes out of notes.txt and puts there, of which the first and the
 // last row are the same: from 2 new rows to 107, by the last of tag. Each time it's other rows.
 func OrderEdit(tag string) (old, now string) {
-	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-	at := 2 + strings.IndexByte(letters, tag[1])%25
+	at := 2 + strings.IndexByte(OrderLetters, tag[1])%25
 	rows := []string{orderNote(at), "- edited by " + tag, "\tif a && b { // 漢字 e\u0301  "}
-	for i := range 3 * strings.IndexByte(letters, tag[len(tag)-1]) {
+	for i := range 3 * strings.IndexByte(OrderLetters, tag[len(tag)-1]) {
 		rows = append(rows, fmt.Sprintf("row %d of %s %s", i, tag, strings.Repeat("word ", i%40)))
 	}
 	return orderNote(at) + "\n" + orderNote(at+1) + "\n" + orderNote(at+2), strings.Join(append(rows, orderNote(at+2)), "\n")
@@ -131,8 +130,7 @@ func OrderEdit(tag string) (old, now string) {
 
 // OrderRows is what "rows" writes into OrderFile: from 1 row to 2000, by the last of tag.
 func OrderRows(tag string) string {
-	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-	rows := math.Pow(2000, float64(strings.IndexByte(letters, tag[len(tag)-1]))/float64(len(letters)-1))
+	rows := math.Pow(2000, float64(strings.IndexByte(OrderLetters, tag[len(tag)-1]))/float64(len(OrderLetters)-1))
 	var b strings.Builder
 	for i := range int(rows + .5) {
 		fmt.Fprintf(&b, "row %d of %s\n", i, tag)
@@ -144,6 +142,9 @@ func OrderRows(tag string) string {
 func OrderURL(tag string) string {
 	return "http://127.0.0.1:9/" + tag + "?a=b#" + strings.Repeat("long", 30)
 }
+
+// OrderLetters are those of a tag, behind its first. By the last of them some orders are as long as they are.
+const OrderLetters = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 // OrderFile is the file, in the project's folder, that "run" and "write" make.
 func OrderFile(tag string) string { return "f-" + tag + ".txt" }

@@ -35,13 +35,17 @@ func liveDiffs(t *testing.T, name string, random *rand.Rand) {
 	if err := k.run.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	shown := 0
+	shown, files, first := 0, 0, random.IntN(len(agentlab.OrderLetters))
 	for range rounds {
 		kind := []string{"edit", "edit", "rows"}[random.IntN(3)]
 		if name == "qwen" { // it edits nothing that was read in the same reply
 			kind = "rows"
 		}
 		o := k.word(kind)
+		if kind == "rows" { // by the last letter it's how long: each part of the lengths comes up
+			o.tag = o.tag[:len(o.tag)-1] + agentlab.OrderLetters[(first+11*files)%len(agentlab.OrderLetters):][:1]
+			files++
+		}
 		file, expects := "notes.txt", "edited by "+o.tag
 		if o.kind == "rows" {
 			file, expects = agentlab.OrderFile(o.tag), "row 0 of "+o.tag

@@ -126,10 +126,9 @@ type order struct{ kind, tag string }
 func (o order) String() string { return "(" + o.kind + " " + o.tag + ")" }
 
 func (k *promptRig) word(kind string) order {
-	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
 	tag := []byte("t")
 	for range 8 {
-		tag = append(tag, letters[k.random.IntN(len(letters))])
+		tag = append(tag, agentlab.OrderLetters[k.random.IntN(len(agentlab.OrderLetters))])
 	}
 	return order{kind, string(tag)}
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -127,6 +128,7 @@ func (w *Watchers) Read(id sessions.ID, s *sessions.Snapshot, styled *sessions.S
 		return w.profileOf(id).Prompt(s, styled)
 	}
 	if d := o.recorded(w.profileOf(id).promptOrPart(s, styled)); d != nil {
+		o.known.noteRead(d)
 		return d
 	}
 	o.known.mu.Lock()
@@ -143,6 +145,8 @@ func (w *Watchers) Next(id sessions.ID, d *sessions.Dialog, a sessions.Answer) (
 	case d.Nth > 0 && a.Text == "" && len(a.Options) == 0:
 		return sessions.DialogStep{}, fmt.Errorf("%w answer: nothing was chosen of all that's asked", sessions.ErrInvalid)
 	case d.Nth > 0:
+		return sessions.DialogStep{}, fmt.Errorf("%w: the agent's hook doesn't wait for it any more", sessions.ErrUnavailable)
+	case d.Only != "" && slices.ContainsFunc(a.Options, func(i int) bool { return i < 0 || i >= len(d.Options) || !d.Options[i].Refuses }):
 		return sessions.DialogStep{}, fmt.Errorf("%w: the agent's hook doesn't wait for it any more", sessions.ErrUnavailable)
 	case d.Kind == sessions.PromptUnread && a.Text == "" && len(a.Options) == 1 && a.Options[0] >= 0 && a.Options[0] < len(d.Options):
 		return sessions.DialogStep{Keys: []string{d.Options[a.Options[0]].Key}, Last: true}, nil

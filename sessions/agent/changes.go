@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -19,7 +20,12 @@ type fileChange struct {
 	// now: rows that both have may be drawn as the file's, and what's around them isn't known.
 	texts    bool
 	old, now []string
-	said     string // as people read it
+	// open says that a row may be drawn as new or as replaced which has no letter of the two texts: one of
+	// them begins or ends with a blank row, or is blank, and the other isn't.
+	open bool
+	// count is how many rows a file has that's new; 0: it isn't, or may not be.
+	count int
+	said  string // as people read it
 }
 
 // changeOf reads a call's input; nil: it isn't one that changes a file in a way that's known.
@@ -41,6 +47,7 @@ func changeOf(input json.RawMessage) *fileChange {
 		c.texts = true
 		was, is := rowsOf(in.textOf("old_string")), rowsOf(in.textOf("new_string"))
 		c.old, c.now = squeezedRows(was), squeezedRows(is)
+		c.open = hasOpenEnds(in.textOf("old_string"), in.textOf("new_string"))
 		where := ""
 		if string(in["replace_all"]) == "true" {
 			where = " (everywhere)"
@@ -48,6 +55,7 @@ func changeOf(input json.RawMessage) *fileChange {
 		c.tellChange(where, slices.Concat(signed("-", was), signed("+", is)))
 	case in.textOf("content") != "":
 		rows := rowsOf(in.textOf("content"))
+		c.count = len(rows)
 		for _, text := range squeezedRows(rows) {
 			c.rows = append(c.rows, drawnLine{'+', text})
 		}
@@ -56,6 +64,17 @@ func changeOf(input json.RawMessage) *fileChange {
 		return nil
 	}
 	return c
+}
+
+// hasOpenEnds reports whether one of two texts is blank, or begins or ends with a blank row, and the other isn't so.
+func hasOpenEnds(old, now string) bool {
+	ends := func(text string) (first, last, all bool) {
+		rows := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+		return squeezed(rows[0]) == "", squeezed(rows[len(rows)-1]) == "", squeezed(text) == ""
+	}
+	oldFirst, oldLast, oldAll := ends(old)
+	nowFirst, nowLast, nowAll := ends(now)
+	return oldAll || nowAll || oldFirst != nowFirst || oldLast != nowLast
 }
 
 // diffHead are the rows above what a diff changes.
@@ -112,11 +131,13 @@ func squeezedRows(rows []string) (out []string) {
 
 // changeForm says how a dialog draws a change: Head is found in what's above the options,
 // and has a group named path. Signed rows have a sign behind their number; without, all of
-// them are new. Either: they have none in a file that's new alone.
+// them are new. Either: they have none in a file that's new alone. Asks is the question about a
+// file that's new, with the same group: it names the file where only the end of it is drawn.
 type changeForm struct {
 	Head   pattern `yaml:"head"`
 	Signed bool    `yaml:"signed"`
 	Either bool    `yaml:"either"`
+	Asks   pattern `yaml:"asks"`
 }
 
 // drawnChange is a change as a dialog draws it.
@@ -126,6 +147,9 @@ type drawnChange struct {
 	// beside says that old and new rows stand side by side, as opencode has them where there's
 	// room: those aren't told apart.
 	beside bool
+	// end says that it's the end of a file that's new, whose last row has the number last.
+	end  bool
+	last int
 	// signed is the same with a sign behind each number; nil: it has them, or surely none.
 	signed *drawnChange
 }
@@ -166,6 +190,29 @@ func (f *dialogForm) readChange(rows []string) *drawnChange {
 	return nil
 }
 
+// readEnd reads the end of a new file from a dialog whose beginning isn't on the screen; nil: it draws none.
+func (f *dialogForm) readEnd(d *sessions.Dialog) *drawnChange {
+	if f == nil || !d.Headless || !d.Unseen || d.Disputed {
+		return nil
+	}
+	for _, cf := range f.Changes {
+		if cf.Asks.Regexp == nil {
+			continue
+		}
+		if m := cf.Asks.whole.FindStringSubmatch(d.Title); m != nil {
+			end := &drawnChange{path: m[cf.Asks.SubexpIndex("path")], end: true}
+			rows := strings.Split(d.Body, "\n")
+			first := max(0, slices.IndexFunc(rows, numberedRow.MatchString))
+			end.readRows(rows[first:], cf.Signed)
+			if text := squeezed(strings.Join(rows[:first], "")); text != "" { // of a row that begins above the screen
+				end.lines = slices.Insert(end.lines, 0, drawnLine{'+', text})
+			}
+			return end
+		}
+	}
+	return nil
+}
+
 func (d *drawnChange) readRows(rows []string, hasSigns bool) {
 	const most = 12 // cells of a number
 	ends := -1      // the column where numbers end
@@ -175,6 +222,7 @@ func (d *drawnChange) readRows(rows []string, hasSigns bool) {
 		switch {
 		case m != nil && (ends < 0 || len(m[1]) == ends):
 			ends = len(m[1])
+			d.last, _ = strconv.Atoi(strings.TrimSpace(m[1]))
 			line := drawnLine{'+', m[2]}
 			if hasSigns {
 				line.sign = ' '
@@ -207,6 +255,10 @@ func (d *drawnChange) judgeChange(c *fileChange, whole bool) likeness {
 	case d.signed != nil && d.signed.judgeChange(c, whole) == drawsIt:
 		return drawsIt
 	case !samePath(c.path, d.path):
+		return drawsOther
+	case d.end && d.isEnd(c):
+		return drawsIt
+	case d.end:
 		return drawsOther
 	case whole && c.texts && d.replaces(c.old, c.now):
 		return drawsIt
@@ -246,6 +298,22 @@ func (d *drawnChange) isPart(rows []drawnLine) bool {
 		}
 	}
 	return true
+}
+
+// isEnd reports whether it's the end of the file that a change makes, of which the row that's drawn
+// first may begin above the screen.
+func (d *drawnChange) isEnd(c *fileChange) bool {
+	letters, from := 0, len(c.rows)-len(d.lines)
+	if from < 0 || c.count != d.last {
+		return false
+	}
+	for i, line := range d.lines {
+		letters += len(line.text)
+		if is := c.rows[from+i]; is != line && (i > 0 || len(d.lines) == 1 || is.sign != line.sign || !strings.HasSuffix(is.text, line.text)) {
+			return false
+		}
+	}
+	return letters >= leastDrawn
 }
 
 // replaces reports whether a text is drawn to be put in place of another: the rows with each
@@ -311,6 +379,24 @@ func (d *drawnChange) contradicts(c *fileChange) bool {
 	})
 }
 
+// excludes reports whether a dialog surely isn't about a change: it draws a new or a replaced row that has nothing of it.
+// Of a text that's part of a row more is drawn than the record says, but always the text as well. What's replaced is
+// known where the record has the text that is.
+func (d *drawnChange) excludes(c *fileChange) bool {
+	if c.open || d.signed != nil && !d.signed.excludes(c) {
+		return false
+	}
+	has := map[byte][]string{'+': c.now, '-': c.old}
+	for _, line := range c.rows {
+		has[line.sign] = append(has[line.sign], line.text)
+	}
+	return slices.ContainsFunc(d.lines, func(line drawnLine) bool {
+		return (line.sign == '+' || line.sign == '-' && c.texts) && !slices.ContainsFunc(has[line.sign], func(row string) bool {
+			return strings.Contains(line.text, row) || strings.Contains(row, line.text)
+		})
+	})
+}
+
 // samePath reports whether a path may be drawn in this way: whole, or from the project's
 // folder or the user's on.
 func samePath(whole, drawn string) bool {
@@ -337,7 +423,7 @@ func (c calls) recordChange(d *sessions.Dialog, drawn *drawnChange) {
 	disputed, lost := (*call)(nil), false
 	changes := 0
 	for i, one := range c {
-		if one.change != nil && (!one.gone || samePath(one.change.path, drawn.path)) {
+		if one.change != nil && (!one.gone || samePath(one.change.path, drawn.path) && (one.odd || !drawn.excludes(one.change))) {
 			changes++
 		}
 		switch {
@@ -361,4 +447,26 @@ func (c calls) recordChange(d *sessions.Dialog, drawn *drawnChange) {
 	case len(is) == 0 && disputed != nil && !lost:
 		d.Call, d.Whole, d.Disputed, d.Unseen = disputed.sum, disputed.said, true, true
 	}
+}
+
+// recordEnd adds to a dialog of which the end of a new file is drawn what its call's record says, while
+// a hook waits that can allow that very call: no key is pressed for what isn't seen whole. It's false where
+// that isn't so.
+func (c calls) recordEnd(d *sessions.Dialog, f *dialogForm, waits []*decider) bool {
+	drawn := f.readEnd(d)
+	if drawn == nil || f.Allow == nil {
+		return false
+	}
+	of := *d
+	c.recordChange(&of, drawn)
+	if of.Unseen || !slices.ContainsFunc(waits, func(w *decider) bool { return w.decides(&of) }) {
+		return false
+	}
+	i := slices.IndexFunc(of.Options, func(o sessions.DialogOption) bool { return f.Allow.whole.MatchString(o.Label) })
+	if i < 0 {
+		return false
+	}
+	of.Only = of.Options[i].Label
+	*d = of
+	return true
 }

@@ -278,11 +278,11 @@ func (o *Observer) decide(f *dialogForm, d *sessions.Dialog, a sessions.Answer) 
 		back = &replied{is[0].request, make(chan sessions.Decided, 1)}
 		o.known.replies = append(o.known.replies, back)
 	}
-	by := "an agent's hook answers its dialog"
 	if is[0].served {
-		by = "an agent's server answers its dialog"
+		o.w.opt.Logger.Info("an agent's server answers its dialog", "session", o.session.ID, "decision", told.Decision)
+	} else {
+		o.w.opt.Logger.Info("an agent's hook answers its dialog", "session", o.session.ID, "decision", told.Decision)
 	}
-	o.w.opt.Logger.Info(by, "session", o.session.ID, "decision", told.Decision)
 	is[0].told <- told
 	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(other *decider) bool { return other == is[0] })
 	return back, sessions.DecidedHere

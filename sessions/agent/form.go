@@ -262,7 +262,7 @@ func (f *dialogForm) check() string {
 		}
 	}
 	for _, c := range f.Changes {
-		if c.Head.Regexp == nil || c.Head.SubexpIndex("path") < 0 {
+		if c.Head.Regexp == nil || c.Head.SubexpIndex("path") < 0 || c.Asks.Regexp != nil && c.Asks.SubexpIndex("path") < 0 {
 			return "changes: each needs a head with a group named path"
 		}
 	}

@@ -105,7 +105,7 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 		known.recordTool(f, d)
 	} else if drawn := f.readChange(d.Above); drawn != nil {
 		known.recordChange(d, drawn)
-	} else if tool, ok := f.toolOf(d); ok {
+	} else if tool, ok := f.toolOf(d); !known.recordEnd(d, f, o.known.deciders) && ok {
 		known.addRecord(d, f, tool)
 	}
 	if f.Recorded && d.Call == "" {
@@ -182,7 +182,8 @@ func (c calls) bindSaving(f *dialogForm, d *sessions.Dialog) {
 }
 
 // noteDialogGone takes in which dialog is surely on the screen, nil: none is. The call of another has
-// been answered.
+// been answered: the one that a look bound to its record, and the one that Read did, of a dialog which
+// is higher than its pane.
 func (o *Observer) noteDialogGone(now *sessions.Dialog) {
 	call := ""
 	if now != nil && !now.Disputed {
@@ -197,10 +198,26 @@ func (o *Observer) noteDialogGone(now *sessions.Dialog) {
 	if o.drawn = ""; now != nil {
 		o.drawn = now.Print
 	}
-	if o.call != "" && o.call != call {
-		o.known.mu.Lock()
-		o.known.calls.answered(o.call)
-		o.known.mu.Unlock()
+	o.known.mu.Lock()
+	defer o.known.mu.Unlock()
+	over := []string{o.call}
+	if read := o.known.read; now == nil || call != "" && call != read { // else it may be what's read of this one
+		over, o.known.read = append(over, read), ""
+	}
+	for _, sum := range slices.Compact(over) {
+		if sum != "" && sum != call {
+			o.known.calls.answered(sum)
+		}
 	}
 	o.call = call
+}
+
+// noteRead takes in a dialog that Read has read whole.
+func (k *observerNews) noteRead(d *sessions.Dialog) {
+	if d == nil || d.Call == "" || d.Disputed {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.read = d.Call
 }

@@ -85,5 +85,5 @@ func (p *Profile) takesText(screen *sessions.Snapshot) bool {
 func (k *observerNews) endDialogs() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.standing, k.raw = standing{open: true}, rawCalls{}
+	k.standing, k.raw, k.read = standing{open: true}, rawCalls{}, ""
 }

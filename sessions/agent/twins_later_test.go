@@ -148,7 +148,9 @@ func someLaterTwin(rt *rapid.T) (c laterTwin) {
 		change := func(file, from, to string) Hook {
 			return callHook(rt, "claude", "Edit", map[string]any{"file_path": file, "old_string": from, "new_string": to})
 		}
-		c.own = change("/srv/project/Makefile", "rm -f x", "rm -rf build /")
+		if c.own = change("/srv/project/Makefile", "rm -f x", "rm -rf build /"); rapid.Bool().Draw(rt, "written anew") {
+			c.own = callHook(rt, "claude", "Write", map[string]any{"file_path": "/srv/project/Makefile", "content": "clean:\n\trm -rf build / # " + word + "\n"})
+		}
 		c.twins = []Hook{change("/srv/project/Makefile", "\trm -f x # "+word, "\trm -rf build/ # "+word), change("/tmp/other/Makefile", "\trm -f x # "+word, "\trm -rf build/ # "+word)}
 		c.rows = []string{"> do it", "", strings.Repeat("─", 100), " Edit file", " Makefile", strings.Repeat("╌", 100), " 1  clean:", " 2 -    rm -f x # " + word, " 2 +    rm -rf build / # " + word, strings.Repeat("╌", 100), " Do you want to make this edit to Makefile?", " ❯ 1. Yes", "   2. Yes, and switch to accept edits", "   3. No", "", " Esc to cancel · Tab to amend"}
 	case 5: // a command in the words of what runs none
@@ -187,7 +189,7 @@ func forgedLaterTwins(t *testing.T, runs int) {
 			o := readers[c.agent]
 			now, steps := time.Now(), []string{}
 			begin := func() {
-				o.known.calls, o.known.standing, o.asking, o.call, o.drawn = nil, standing{}, dialogWatch{}, "", ""
+				o.known.calls, o.known.standing, o.known.read, o.asking, o.call, o.drawn = nil, standing{}, "", dialogWatch{}, "", ""
 			}
 			begin()
 			look := func(rows []string) (d *sessions.Dialog) {

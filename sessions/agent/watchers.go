@@ -180,6 +180,7 @@ type observerNews struct {
 	asked    string     // letters of the dialog on the screen
 	// askedCall is its call as it's recorded; "": none is known to be.
 	askedCall string
+	read      string   // the call of the dialog that Read had whole last; "": none since one has gone
 	dialogs   *Profile // by which its dialogs are read; nil: it wasn't looked at yet
 	unread    unread   // how those are looked for that it doesn't know
 	serving   serving  // of what its agent's server may tell
