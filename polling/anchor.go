@@ -33,43 +33,62 @@ func newAnchor(base int64, s *sessions.Snapshot, hashes []uint64, old rowAnchor,
 		}
 		return rowAnchor{}
 	}
-	n := min(end, anchorRows)
-	for n < min(end, most) && countDistinct(hashes[end-n:end]) < minDistinct {
-		n++
-	}
+	n := anchorLength(hashes[:end], most)
 	a := rowAnchor{End: base + int64(s.First+end), Hashes: slices.Clone(hashes[end-n : end])}
-	a.Repeats = countDistinct(a.Hashes) < minDistinct || isPeriodic(a.Hashes) || occursBefore(hashes[:end], n)
+	a.Repeats = !isVaried(a.Hashes) || isPeriodic(a.Hashes) || occursBefore(hashes[:end], n)
 	return a
 }
 
 const minDistinct = 4 // different rows an anchor should have
 
-func countDistinct(h []uint64) int {
-	seen := make(map[uint64]struct{}, minDistinct)
-	for _, v := range h {
-		seen[v] = struct{}{}
-		if len(seen) >= minDistinct {
-			break
-		}
+// anchorLength returns how many of the last rows an anchor takes: anchorRows, or as many more, up to most, as
+// it needs to have minDistinct different ones. It takes a time proportional to what it returns, however often
+// rows repeat themselves: a program that prints one line without end has thousands of equal ones at each look.
+func anchorLength(h []uint64, most int) int {
+	n := min(len(h), anchorRows)
+	var d distinctRows
+	for _, v := range h[len(h)-n:] {
+		d.add(v)
 	}
-	return len(seen)
+	for n < min(len(h), most) && d.n < minDistinct {
+		n++
+		d.add(h[len(h)-n])
+	}
+	return n
 }
 
-// isPeriodic reports whether rows are one block again and again, at least twice.
-func isPeriodic(h []uint64) bool {
-	for p := 1; p <= len(h)/2; p++ {
-		if slices.Equal(h[p:], h[:len(h)-p]) {
+// isVaried reports whether minDistinct different rows are among some.
+func isVaried(h []uint64) bool {
+	var d distinctRows
+	for _, v := range h {
+		if d.add(v); d.n == minDistinct {
 			return true
 		}
 	}
 	return false
 }
 
-// occursBefore reports whether the last n of h stand in h a second time.
+// distinctRows has the first minDistinct different rows of some.
+type distinctRows struct {
+	rows [minDistinct]uint64
+	n    int
+}
+
+func (d *distinctRows) add(v uint64) {
+	if d.n < minDistinct && !slices.Contains(d.rows[:d.n], v) {
+		d.rows[d.n] = v
+		d.n++
+	}
+}
+
+// isPeriodic reports whether rows, at least one, are one block again and again, at least twice.
+func isPeriodic(h []uint64) bool { return newRunSearch(h).period() <= len(h)/2 }
+
+// occursBefore reports whether the last n of h stand in h a second time. The two may overlap.
 func occursBefore(h []uint64, n int) bool {
-	tail := h[len(h)-n:]
-	for i := len(h) - n - 1; i >= 0; i-- {
-		if slices.Equal(h[i:i+n], tail) {
+	search, matched := newRunSearch(h[len(h)-n:]), 0
+	for _, v := range h[:len(h)-1] {
+		if matched = search.match(matched, v); matched == n {
 			return true
 		}
 	}

@@ -480,6 +480,13 @@ func (c *PollingCoordinator) Tune(t Tuning) {
 	}
 }
 
+// CountPollers is how many sessions' panes are polled. It waits for nothing but a mutex.
+func (c *PollingCoordinator) CountPollers() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.pollers)
+}
+
 // Cadence is the time between two looks at the panes now.
 func (c *PollingCoordinator) Cadence() time.Duration { return c.opt.get().Cadence }
 

@@ -18,13 +18,14 @@ type WriteWatch interface {
 }
 
 // looksAfterWrite are the pauses before the looks that follow a write, for tmux may not have read it at the first. When rows
-// that a look has found will be stable, there's another (stableLook).
+// that a look has found will be stable, there's another (stableLook), and none before.
 var looksAfterWrite = []time.Duration{0, 5 * time.Millisecond, 10 * time.Millisecond} //nolint:gochecknoglobals // a constant table
 
 const (
-	lateLook    = 35 * time.Millisecond // after the last of them, if nothing is written meanwhile: tmux had much to do
-	followShare = 4                     // a followed poller looks for at most 1 / (followShare + 1) of the time
-	followCheck = time.Second           // after which it's asked whether anybody follows still
+	lateLook    = 35 * time.Millisecond  // after the last of them, if nothing is written meanwhile: tmux had much to do
+	followShare = 4                      // a followed poller looks for at most 1 / (followShare + 1) of the time
+	followBurst = 100 * time.Millisecond // by how much it may be ahead of that: the looks of one write needn't wait for each other
+	followCheck = time.Second            // after which it's asked whether anybody follows still
 )
 
 // Follow has a session's output be read as soon as it's written, until the function that it returns is called. It doesn't
@@ -158,10 +159,12 @@ func (p *OutputPoller) wakeAtWrites(ctx context.Context, watch WriteWatch, tty s
 // wakeSeveralTimes wakes the poller for the looks that follow a write. It reports whether ctx goes on.
 func (p *OutputPoller) wakeSeveralTimes(ctx context.Context) bool {
 	for _, pause := range looksAfterWrite {
-		if pause > 0 && sessions.Pause(ctx, max(pause, followShare*p.lookTook())) != nil {
+		if pause = max(pause, time.Until(p.nextLook())); pause > 0 && sessions.Pause(ctx, pause) != nil {
 			return false
 		}
-		p.wakeUp()
+		if !p.waitsForStable() {
+			p.wakeUp()
+		}
 	}
 	return true
 }
@@ -171,18 +174,41 @@ func (p *OutputPoller) wakeSeveralTimes(ctx context.Context) bool {
 func (p *OutputPoller) stableLook(stableAt time.Time) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if stableAt.IsZero() || !p.following {
-		return time.Time{}
+	p.stableAt = time.Time{}
+	if !stableAt.IsZero() && p.following {
+		p.stableAt = latest(stableAt, p.looks.nextAt())
 	}
-	if soonest := time.Now().Add(followShare * p.took); stableAt.Before(soonest) {
-		return soonest
-	}
-	return stableAt
+	return p.stableAt
 }
 
-// lookTook is how long the last look at the pane took.
-func (p *OutputPoller) lookTook() time.Duration {
+// waitsForStable reports whether there'll be another look because rows will be stable then.
+func (p *OutputPoller) waitsForStable() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.took
+	return time.Now().Before(p.stableAt)
+}
+
+// nextLook is when the next look for writes may begin.
+func (p *OutputPoller) nextLook() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.looks.nextAt()
+}
+
+// lookBudget bounds what looks take of the time, on average: see followShare. It isn't safe for concurrent use.
+type lookBudget struct{ paidAt time.Time } // when followShare times what looks have taken will have passed beside them
+
+// charge takes in a look that has ended now.
+func (b *lookBudget) charge(now time.Time, took time.Duration) {
+	b.paidAt = latest(b.paidAt, now.Add(-took)).Add((followShare + 1) * took)
+}
+
+// nextAt is when the next look may begin; it may be past.
+func (b *lookBudget) nextAt() time.Time { return b.paidAt.Add(-followBurst) }
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

@@ -57,10 +57,11 @@ type OutputPoller struct {
 	lastSec    int64           // second in which the last capture was taken
 	settling   bool            // another look is needed
 	focus      time.Time
-	followers  int           // who want output to be read as soon as it's written
-	following  bool          // a goroutine follows the program's writes
-	tty        string        // the pane's terminal at the last look
-	took       time.Duration // the last look: to read the screen and to work it in; what comes of it is stored then
+	followers  int        // who want output to be read as soon as it's written
+	following  bool       // a goroutine follows the program's writes
+	tty        string     // the pane's terminal at the last look
+	looks      lookBudget // what it takes to read the screen and to work it in; what comes of it is stored then
+	stableAt   time.Time  // when rows that it has found will be stable, if it looks again then
 	echoes     []string
 	typedTexts []sessions.Typed // since the last look
 	once       struct{ gone, stop sync.Once }
@@ -207,7 +208,7 @@ func (p *OutputPoller) closeObserver() {
 func (p *OutputPoller) captureOutput(ctx context.Context) (done bool, err error) {
 	defer p.watch.noteCaptured(p)
 	p.mu.Lock()
-	p.lastSec, p.took = time.Now().Unix(), 0
+	p.lastSec = time.Now().Unix()
 	p.mu.Unlock()
 	window := sessions.RowWindow{Start: -p.depth}
 	for asked := (*Need)(nil); ; {
@@ -260,11 +261,12 @@ func (p *OutputPoller) readSnapshot(ctx context.Context, win sessions.RowWindow,
 	return p.engine.Apply(&snap, asked, p.opt.get().MaxCaptureLines, tail, time.Now())
 }
 
-// noteTook adds to how long the last look took, and tells of it.
+// noteTook takes in how long a look took, and tells of it.
 func (p *OutputPoller) noteTook(since time.Time) {
-	took := time.Since(since)
+	now := time.Now()
+	took := now.Sub(since)
 	p.mu.Lock()
-	p.took += took
+	p.looks.charge(now, took)
 	p.mu.Unlock()
 	p.opt.get().Captured(took)
 }

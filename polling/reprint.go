@@ -194,31 +194,16 @@ func logOverlap(log, lines []string) int {
 const minOverlap = 3
 
 // longestSuffix is the length of the longest beginning of lines at which the
-// log ends (Knuth, Morris and Pratt).
+// log ends.
 func longestSuffix(log, lines []string) int {
 	if len(lines) == 0 {
 		return 0
 	}
-	fail := make([]int, len(lines))
-	for i, k := 1, 0; i < len(lines); i++ {
-		for k > 0 && lines[i] != lines[k] {
-			k = fail[k-1]
-		}
-		if lines[i] == lines[k] {
-			k++
-		}
-		fail[i] = k
-	}
-	k := 0
+	search, matched := newRunSearch(lines), 0
 	for _, l := range log[max(0, len(log)-len(lines)):] {
-		for k > 0 && (k == len(lines) || l != lines[k]) {
-			k = fail[k-1]
-		}
-		if l == lines[k] {
-			k++
-		}
+		matched = search.match(matched, l)
 	}
-	return k
+	return matched
 }
 
 // findWords looks for the next words further on in the log, else, if more of them

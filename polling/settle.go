@@ -13,7 +13,7 @@ const (
 	// stableUsually is how long rows on the screen stay as they are at least before they become lines. Programs that draw in
 	// several writes take some milliseconds from one to the next. stableAmong is the same where rows have been overwritten
 	// within the last overwritesFor: of a program that draws bars, each state would be a line else.
-	stableUsually = 25 * time.Millisecond
+	stableUsually = 20 * time.Millisecond
 	stableAmong   = 900 * time.Millisecond
 	overwritesFor = 10 * time.Minute
 	// pieceRows is the length in rows at which a line that doesn't end is

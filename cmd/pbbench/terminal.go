@@ -34,6 +34,7 @@ const (
 // terminalOptions are the flags of pbbench terminal.
 type terminalOptions struct {
 	sessions, active, keys, seconds int
+	profile                         string
 	json                            bool
 }
 
@@ -52,7 +53,8 @@ func terminalCommand() *cobra.Command {
 		Use: "terminal", Short: "How soon a key's echo is in a frame, and what watching a pane costs", Args: cobra.NoArgs,
 		Long: `Presses keys in a session's terminal by the API, beside others of which some print, and waits for the frame with the echo; a tmux
 client that's attached on a bare pseudo terminal does the same. Then a pane is written to without end while nobody looks, while such a client does, while a
-terminal does, and while it does and the daemon is stopped, in turns. It fails if a bar isn't met.`,
+terminal does, and while it does and the daemon is stopped, in turns, whose order changes; what's compared is what one turn saw. Meanwhile another pane is
+written to now and then, and followed. It fails if a bar isn't met.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return opt.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
 	f := cmd.Flags()
@@ -60,6 +62,7 @@ terminal does, and while it does and the daemon is stopped, in turns. It fails i
 	f.IntVar(&opt.active, "active", 10, "how many of them print, 3.3 lines a second each")
 	f.IntVar(&opt.keys, "keys", 200, "how many keys are pressed each way")
 	f.IntVar(&opt.seconds, "seconds", 60, "for how long a pane is written to without end, in parts")
+	f.StringVar(&opt.profile, "profile", "", "write a CPU profile of the daemon while a pane is written to without end to this file")
 	f.BoolVar(&opt.json, "json", false, "print one JSON object a row")
 	return cmd
 }
@@ -77,7 +80,7 @@ func (o terminalOptions) run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer b.drive(o.active)()
-	d, err := startDaemon(ctx, b, daemonOptions{cadence: 1, adopt: true})
+	d, err := startDaemon(ctx, b, daemonOptions{cadence: 1, adopt: true, profile: o.profile})
 	if err != nil {
 		return err
 	}
@@ -133,7 +136,10 @@ func (t *terminalBench) measure(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	for _, way := range pourWays {
-		rows = append(rows, terminalRowOf("MB/s written, "+way, poured.rates[way]))
+		rows = append(
+			rows, terminalRowOf("MB/s written, "+way, poured.rates[way]),
+			terminalRowOf("the tmux server's CPU meanwhile, ms/s", poured.server[way]), terminalRowOf("the daemon's, ms/s", poured.daemon[way]),
+		)
 	}
 	rows = append(rows, terminalRowOf("first event of another, ms", poured.others[pourAlone]), terminalRowOf("the same while a terminal is flooded, ms", poured.others[pourWatched]))
 	bars, err := printRows(out, t.json, rows, []any{"what", "p50", "p95", "max", "times"}, func(r terminalRow) []any {
@@ -150,7 +156,8 @@ func terminalRowOf(what string, all []float64) terminalRow {
 }
 
 func (t *terminalBench) judge(bars io.Writer, rows []terminalRow, p *pouring) error {
-	attached, watched, stopped, alone := median(p.rates[pourAttached]), median(p.rates[pourWatched]), median(p.rates[pourStopped]), median(p.rates[pourAlone])
+	watched, attached, stopped := p.ratio(pourWatched, pourAlone), p.ratio(pourAttached, pourAlone), p.ratio(pourStopped, pourAlone)
+	slower := p.ratio(pourAttached, pourWatched)
 	others := rows[len(rows)-1].P95 / max(rows[len(rows)-2].P95, 0.001)
 	met := true
 	for _, m := range []struct {
@@ -158,8 +165,8 @@ func (t *terminalBench) judge(bars io.Writer, rows []terminalRow, p *pouring) er
 		what string
 	}{
 		{rows[0].P95 <= echoBar, fmt.Sprintf("a key's echo is in a frame after %.1f ms (p95), at most %.0f; an attached client has it after %.1f ms", rows[0].P95, echoBar, rows[1].P95)},
-		{attached/watched <= slowerPour, fmt.Sprintf("a program is slowed to %.2f of its speed, by an attached client to %.2f: %.2f times as much, at most %.1f", watched/alone, attached/alone, attached/watched, slowerPour)},
-		{stopped > 0.5*alone, fmt.Sprintf("with the daemon stopped it writes at %.2f of its speed", stopped/alone)},
+		{slower <= slowerPour, fmt.Sprintf("a program is slowed to %.2f of its speed, by an attached client to %.2f: %.2f times as much, at most %.1f", watched, attached, slower, slowerPour)},
+		{stopped > 0.5, fmt.Sprintf("with the daemon stopped it writes at %.2f of its speed", stopped)},
 		{p.grown <= growthBar, fmt.Sprintf("the daemon grows by %.1f MB meanwhile, at most %.0f", p.grown, growthBar)},
 		{others <= othersBar, fmt.Sprintf("others' first events take %.2f times as long (p95) meanwhile, at most %.0f", others, othersBar)},
 	} {
@@ -347,7 +354,7 @@ const (
 	pourAttached = "an attached client looks"
 	pourWatched  = "a terminal looks"
 	pourStopped  = "a terminal looks and the daemon is stopped"
-	pourTurns    = 3 // of each way
+	pourTurns    = 9 // of each way
 )
 
 var pourWays = []string{pourAlone, pourAttached, pourWatched, pourStopped} //nolint:gochecknoglobals // a constant list
@@ -356,18 +363,34 @@ var pourWays = []string{pourAlone, pourAttached, pourWatched, pourStopped} //nol
 type pouring struct {
 	rates  map[string][]float64 // MB/s, by way
 	others map[string][]float64 // ms until another session's first event, by way
+	server map[string][]float64 // CPU that the tmux server took, ms/s, by way
+	daemon map[string][]float64 // the same of the daemon
 	grown  float64              // MB by which the daemon grew
 }
 
+// ratio returns the median, over the turns, of one way's rate by another's in the same turn.
+// What a machine does beside comes and goes over the turns, and is in both.
+func (p *pouring) ratio(way, other string) float64 {
+	all := make([]float64, len(p.rates[way]))
+	for i, rate := range p.rates[way] {
+		all[i] = rate / p.rates[other][i]
+	}
+	return median(all)
+}
+
 func (t *terminalBench) pour(ctx context.Context) (*pouring, error) {
-	p := &pouring{rates: map[string][]float64{}, others: map[string][]float64{}}
+	p := &pouring{rates: map[string][]float64{}, others: map[string][]float64{}, server: map[string][]float64{}, daemon: map[string][]float64{}}
+	if err := t.daemon.startProfile(); err != nil {
+		return nil, err
+	}
 	before, err := memory(t.daemon.pid)
 	if err != nil {
 		return nil, err
 	}
 	each := time.Duration(t.seconds) * time.Second / time.Duration(pourTurns*len(pourWays))
 	for turn := range pourTurns {
-		for _, way := range pourWays {
+		for i := range pourWays {
+			way := pourWays[(turn+i)%len(pourWays)] // none always comes after the same
 			progress("writing without end, turn %d: %s", turn+1, way)
 			if err := t.pourOnce(ctx, p, way, each); err != nil {
 				return nil, err
@@ -411,11 +434,15 @@ func (t *terminalBench) pourOnce(ctx context.Context, p *pouring, way string, du
 	ctx, cancel := context.WithTimeout(ctx, during)
 	defer cancel()
 	var writing sync.WaitGroup
-	if way == pourAlone || way == pourWatched {
+	if way != pourStopped {
 		writing.Go(func() { p.others[way] = append(p.others[way], t.firstEvents(ctx, other)...) })
 	}
 	defer writing.Wait()
 	lines := []byte(strings.Repeat("y\r\n", 400))
+	server, daemon, err := t.cpuTimes()
+	if err != nil {
+		return err
+	}
 	began, written := time.Now(), 0
 	for ctx.Err() == nil {
 		n, err := t.panes[flooded].tty.Write(lines)
@@ -423,8 +450,21 @@ func (t *terminalBench) pourOnce(ctx context.Context, p *pouring, way string, du
 			return fmt.Errorf("write to a pane: %w", err)
 		}
 	}
-	p.rates[way] = append(p.rates[way], float64(written)/time.Since(began).Seconds()/1e6)
-	return nil
+	took := time.Since(began).Seconds()
+	p.rates[way] = append(p.rates[way], float64(written)/took/1e6)
+	serverNow, daemonNow, err := t.cpuTimes()
+	p.server[way] = append(p.server[way], ms(serverNow-server)/took)
+	p.daemon[way] = append(p.daemon[way], ms(daemonNow-daemon)/took)
+	return err
+}
+
+// cpuTimes returns how much CPU time the tmux server and the daemon have used.
+func (t *terminalBench) cpuTimes() (server, daemon time.Duration, err error) {
+	if server, err = cpuTime(t.pid); err != nil {
+		return 0, 0, err
+	}
+	daemon, err = cpuTime(t.daemon.pid)
+	return server, daemon, err
 }
 
 // firstEvents writes to a pane whose session is followed, and returns how many milliseconds its first events took.

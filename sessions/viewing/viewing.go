@@ -29,7 +29,7 @@ type Options struct {
 const (
 	lookTimeout = 5 * time.Second
 	frameGap    = 16 * time.Millisecond  // between a frame and the next look, at least
-	lookShare   = 4                      // of the time, looks take at most 1 / (lookShare + 1)
+	lookShare   = 8                      // of the time, looks take at most 1 / (lookShare + 1)
 	lookAnyway  = 250 * time.Millisecond // after which it's looked although nothing tells of a change: of a size, of the kernel's echo, or of what was written to /dev/tty
 	lookUntold  = 50 * time.Millisecond  // the same where nothing tells of writes
 	afterError  = time.Second
