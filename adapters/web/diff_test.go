@@ -79,6 +79,9 @@ func TestWhatASessionHasChanged(t *testing.T) {
 	if wide := browsertest.Eval[bool](b, `document.querySelector('#diff-dialog').scrollWidth > document.querySelector('#diff-dialog').clientWidth`); wide {
 		t.Error("the dialog is wider than the phone")
 	}
+	if aside := browsertest.Eval[int](b, `(() => { const box = document.querySelector('#diff-parts .diff'); return box.scrollWidth - box.clientWidth; })()`); aside > 0 {
+		t.Errorf("%d pixels of its rows are out of sight on a phone", aside)
+	}
 	b.Do(chromedp.SetValue("#diff-file", "none"), chromedp.Click("#diff-do"))
 	b.Until("nothing", `document.querySelector('#diff-parts').textContent.includes('No files have changed') && document.querySelector('#diff-save').hidden`)
 	b.Do(chromedp.SetValue("#diff-file", "../x"), chromedp.Click("#diff-do"))

@@ -296,6 +296,45 @@ func testNotified(t *testing.T, width int) {
 	}
 }
 
+// Whoever looks at a page that isn't in touch with the daemon, or at the one that says so, doesn't see what's asked there.
+func TestAQuestionRingsWherePagesAreOutOfTouch(t *testing.T) {
+	t.Parallel()
+	slow(t)
+	n := newNotifying(t)
+	id := n.daemon.Add("one", "claude")
+	b := browse(t, 1200, 844)
+	b.Ignore("status of 503")
+	workers := b.WatchWorkers()
+	b.Do(browsertest.Before(standInNotifications), n.subscribes(), n.enter())
+	b.Until("the page", pageShows)
+	b.Until("its worker", `navigator.serviceWorker.controller?.scriptURL.endsWith('/service-worker.js')`)
+	deliver := workers.Push("http://" + n.addr)
+	b.Do(chromedp.Click("#notify"), chromedp.Click("#notify-on"))
+	b.Until("that it's on", notifySays+`.includes('is notified, also when no page is open')`)
+	b.Do(chromedp.Click("#notify-close"))
+	ask := func(title string) {
+		n.daemon.Ask(id, sessions.Dialog{Kind: sessions.PromptPermission, Title: title, Options: []sessions.DialogOption{{Label: "Yes"}}})
+	}
+	ask("One?")
+	one := n.awaitMessage(t, 1)
+	n.answerElsewhere(t, id)
+	n.awaitMessage(t, 2)
+	ask("Two?")
+	two := n.awaitMessage(t, 3)
+	n.stop()
+	b.Until("that it can't be reached", `!document.querySelector('#connection').hidden`)
+	deliver(one)
+	b.Until("the notification", notifications+` === 'one: One?'`)
+	b.Do(chromedp.Navigate("http://" + n.addr + "/"))
+	b.Until("the page that says so", `document.querySelector('h1')?.textContent === 'panebridge can’t be reached'`)
+	deliver(two)
+	b.Until("the notification", notifications+` === 'one: Two?'`)
+	n.start(t)
+	b.Until("the page", pageShows)
+	deliver("nonsense")
+	b.Until("that nothing sounds again", notifications+`?.includes('There’s something new. (silent)')`)
+}
+
 func (n *notifying) answerElsewhere(t *testing.T, id sessions.ID) {
 	t.Helper()
 	for _, p := range n.daemon.Prompts() {

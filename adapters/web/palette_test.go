@@ -86,6 +86,24 @@ func TestThePaletteFindsSessionsAndCommands(t *testing.T) {
 	b.Until("the first is marked", `document.querySelector('#palette-list').firstChild.ariaSelected === 'true'`)
 	b.Do(ctrl("k"))
 	b.Until("it's gone", `!document.querySelector('#palette').open`)
+	// Its field may have the focus for a moment still. What's pressed then chooses nothing, and Ctrl+K opens it.
+	inField := func(key, more string) string {
+		return fmt.Sprintf(`document.querySelector('#palette-field').dispatchEvent(new KeyboardEvent('keydown', { key: %q, bubbles: true, cancelable: true, %s }))`, key, more)
+	}
+	browsertest.Eval[bool](b, inField("Enter", ""))
+	if name := browsertest.Eval[string](b, `document.querySelector('#name').textContent`); name != "api-refactor" {
+		t.Errorf("an Enter behind the palette has led to %s", name)
+	}
+	again := inField("k", "ctrlKey: true")
+	browsertest.Eval[bool](b, again)
+	b.Until("it's open anew", `document.querySelector('#palette').open`)
+	// Closed and opened at once, it's as open as ever: that it was closed is told later.
+	browsertest.Eval[bool](b, `(document.querySelector('#palette').addEventListener('close', () => setTimeout(() => { window.toldClosed = true; })), true)`)
+	browsertest.Eval[bool](b, again+"; "+again)
+	b.Until("it was told", `window.toldClosed`)
+	b.Until("all is found", `document.querySelector('#palette').open && `+found+`.startsWith('asking; ') && document.activeElement.id === 'palette-field'`)
+	b.Do(ctrl("k"))
+	b.Until("it's gone", `!document.querySelector('#palette').open`)
 	press("g", "i")
 	b.Until("the inbox", fmt.Sprintf(headSays, "Inbox"))
 

@@ -53,7 +53,7 @@ func TestTheSessionGoesOnByAButton(t *testing.T) {
 		limited.Limit = &sessions.UsageLimit{At: time.Now(), Until: now.Add(30 * time.Minute)}
 		s.daemon.SetState(id, sessions.StateError, "its last turn failed: You've hit your limit")
 		s.daemon.SetUsage(id, &limited)
-		b.Until("the limit", `/^The agent is limited until \d/.test(document.querySelector('#limit-words').textContent) && /limited until/.test(document.querySelector('#about').textContent)`)
+		b.Until("the limit", `/^The agent is limited until (\w+ \d+ )?\d+:\d\d/.test(document.querySelector('#limit-words').textContent) && /limited until/.test(document.querySelector('#about').textContent)`)
 		b.Shot(fmt.Sprint("limit-", size[0]))
 		b.Do(chromedp.Click("#go-on"))
 		b.Until("it goes on", `document.querySelector('#go-on').textContent === 'Don’t go on' && !document.querySelector('#go-on').disabled && /Then “continue” is sent, unless somebody writes before \(this page\)/.test(document.querySelector('#limit-words').textContent)`)

@@ -14,6 +14,11 @@ function smallButton(text, fn, role = "") {
   button2.addEventListener("click", fn);
   return button2;
 }
+function whenClosed(dialog, fn) {
+  dialog.addEventListener("close", () => {
+    if (!dialog.open) fn();
+  });
+}
 function copyButton(text) {
   const button2 = element("button", "copy", "Copy");
   button2.type = "button";
@@ -928,8 +933,8 @@ function support() {
 var bytesOf = (base64) => Uint8Array.from(atob(base64.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
 var base64Of = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 var sameKey = (subscription2, key5) => {
-  const own = subscription2.options?.applicationServerKey;
-  return !own || base64Of(own) === key5;
+  const own2 = subscription2.options?.applicationServerKey;
+  return !own2 || base64Of(own2) === key5;
 };
 var subscription = async () => await (await registered())?.pushManager?.getSubscription() ?? null;
 var alone = (change4) => navigator.locks.request("panebridge-notify", change4);
@@ -994,12 +999,12 @@ var NotifyDialog = class {
     if (support()) return;
     this.push = await getPush().catch(() => null);
     if (!this.push) return;
-    const own = await subscription().catch(() => null);
+    const own2 = await subscription().catch(() => null);
     const { key: key5, subscription: known3 } = this.push;
     const wishes = known3 ?? keptWishes();
-    const isWhole2 = known3 && own && own.endpoint === known3.endpoint && sameKey(own, key5);
+    const isWhole2 = known3 && own2 && own2.endpoint === known3.endpoint && sameKey(own2, key5);
     if (known3) keepWishes(known3);
-    else await own?.unsubscribe();
+    else await own2?.unsubscribe();
     if (!wishes) return;
     if (Notification.permission === "granted" && !isWhole2) await this.subscribe(wishes).catch(() => {
     });
@@ -1050,15 +1055,15 @@ var NotifyDialog = class {
   async subscribe(wishes) {
     if (!await beginWorker()) throw new Error("The browser doesn’t run the page’s worker. Does it trust the page’s certificate?");
     const { pushManager } = await navigator.serviceWorker.ready;
-    let own = await pushManager.getSubscription();
-    if (own && !sameKey(own, this.push.key)) {
-      await own.unsubscribe();
-      own = null;
+    let own2 = await pushManager.getSubscription();
+    if (own2 && !sameKey(own2, this.push.key)) {
+      await own2.unsubscribe();
+      own2 = null;
     }
-    own ??= await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(this.push.key) }).catch((error) => {
+    own2 ??= await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(this.push.key) }).catch((error) => {
       throw new Error(`The browser’s push service gives no subscription: ${error.message}`);
     });
-    await this.tell(wishes, { endpoint: own.endpoint, p256dh: base64Of(own.getKey("p256dh")), auth: base64Of(own.getKey("auth")) });
+    await this.tell(wishes, { endpoint: own2.endpoint, p256dh: base64Of(own2.getKey("p256dh")), auth: base64Of(own2.getKey("auth")) });
   }
   // tell tells the daemon of what this device wants to be notified.
   async tell({ questions, ends: ends4, errors, quiet }, where = {}) {
@@ -2663,6 +2668,57 @@ function withLetter({ ctrlKey, altKey, shiftKey }, letter) {
   return /[a-z@[\\\]^_]/.test(low) ? `C-${altKey ? "M-" : ""}${low}` : "";
 }
 
+// connections.js
+var lasting2 = 4;
+var turnLength = 400;
+var turnPause = 500;
+var own = /* @__PURE__ */ new Set();
+function isScarce() {
+  const [page2] = performance.getEntriesByType("navigation");
+  return Boolean(navigator.locks) && !["h2", "h3"].includes(page2?.nextHopProtocol);
+}
+async function takeConnection(signal, insists) {
+  if (!isScarce()) return { pause: 0, opened() {
+  }, release() {
+  } };
+  const names2 = Array.from({ length: lasting2 }, (_, i) => `panebridge-stream-${i}`);
+  for (const name of names2) {
+    const free = await hold(name, { ifAvailable: true });
+    if (free) return free;
+  }
+  const others = names2.filter((name) => !own.has(name));
+  if (insists && others.length > 0) return hold(others[Math.floor(Math.random() * others.length)], { steal: true });
+  const turn = await hold("panebridge-stream-turn", { signal });
+  turn.pause = turnPause;
+  turn.opened = () => {
+    turn.timer = setTimeout(() => turn.onOver?.(), turnLength);
+  };
+  return turn;
+}
+function hold(name, options) {
+  return new Promise((resolve, reject) => {
+    let held2 = null;
+    navigator.locks.request(name, options, (lock) => lock && new Promise((done2) => {
+      own.add(name);
+      held2 = {
+        pause: 0,
+        opened() {
+        },
+        release() {
+          clearTimeout(held2.timer);
+          own.delete(name);
+          done2();
+        }
+      };
+      resolve(held2);
+    })).then(() => resolve(null), (problem) => {
+      if (!held2) return reject(problem);
+      own.delete(name);
+      return held2.onOver?.();
+    });
+  });
+}
+
 // stream.js
 import { forgetStart } from "./key.js";
 var firstDelay = 250;
@@ -2679,33 +2735,57 @@ var Stream = class {
     this.onStatus = () => {
     };
     this.delay = firstDelay;
-    this.open();
+    this.focused = () => {
+      if (this.waits) this.open(true);
+    };
+    addEventListener("focus", this.focused);
+    this.open(document.hasFocus());
   }
   // listen has on(name, data) called for each event, and onStatus(connected) when that changes.
   listen(on, onStatus) {
     this.on = on;
     this.onStatus = onStatus;
-    if (this.isOpen || this.timer) onStatus(Boolean(this.isOpen));
+    if (this.isOpen || this.timer) onStatus(Boolean(this.isOpen || this.waits));
     for (const event of this.early.splice(0)) on(...event);
   }
-  async open() {
+  // open opens a connection; one that insists takes another window's if there's none left.
+  async open(insists = false) {
     this.give();
     const connection = new AbortController();
     this.connection = connection;
+    let part = null;
+    let over = false;
+    this.waits = true;
     try {
-      const { body } = await this.request(this.session, this.place, connection);
-      if (this.connection === connection) this.connected();
-      for await (const event of eventsOf(body, () => {
-        this.heard = Date.now();
-      })) {
-        if (this.connection !== connection) return;
-        this.receive(event);
-      }
+      part = await takeConnection(connection.signal, insists);
+      if (this.connection === connection) this.waits = false;
+      part.onOver = () => {
+        over = true;
+        connection.abort();
+      };
+      if (this.connection === connection) await this.read(connection, part);
     } catch {
     }
+    part?.release();
     if (this.connection !== connection) return;
+    if (over) {
+      this.waitForTurn(part.pause);
+      return;
+    }
     forgetStart();
     this.retry();
+  }
+  // read reads a connection to its end.
+  async read(connection, part) {
+    const { body } = await this.request(this.session, this.place, connection);
+    if (this.connection === connection) this.connected();
+    part.opened();
+    for await (const event of eventsOf(body, () => {
+      this.heard = Date.now();
+    })) {
+      if (this.connection !== connection) return;
+      this.receive(event);
+    }
   }
   connected() {
     this.isOpen = true;
@@ -2723,9 +2803,15 @@ var Stream = class {
     this.timer = setTimeout(() => this.open(), this.delay * (0.75 + Math.random() / 2));
     this.delay = Math.min(this.delay * 2, maxDelay);
   }
+  // waitForTurn goes on when it may have a connection again. Until then it counts as connected.
+  waitForTurn(pause3) {
+    this.give();
+    this.waits = true;
+    this.timer = setTimeout(() => this.open(), pause3);
+  }
   // now opens a new connection at once, when there's reason to believe it works.
   now() {
-    if (this.closed || this.isOpen) return;
+    if (this.closed || this.isOpen || this.waits) return;
     this.delay = firstDelay;
     this.open();
   }
@@ -2739,6 +2825,7 @@ var Stream = class {
   }
   close() {
     this.closed = true;
+    removeEventListener("focus", this.focused);
     this.give();
   }
   // give gives up the connection, or the wait for the next.
@@ -2747,6 +2834,7 @@ var Stream = class {
     this.connection?.abort();
     this.connection = null;
     this.isOpen = false;
+    this.waits = false;
   }
 };
 async function* eventsOf(body, heard) {
@@ -4005,7 +4093,7 @@ var DevicesDialog = class {
     this.dialog = byId("devices-dialog");
     byId("devices").addEventListener("click", () => this.open());
     byId("devices-close").addEventListener("click", () => this.dialog.close());
-    this.dialog.addEventListener("close", () => this.clear());
+    whenClosed(this.dialog, () => this.clear());
     document.addEventListener("visibilitychange", () => this.ask());
     this.forget();
   }
@@ -4166,7 +4254,7 @@ function changesDialog(current3) {
     event.preventDefault();
     look2();
   });
-  dialog.addEventListener("close", () => {
+  whenClosed(dialog, () => {
     [session, shown3] = [null, null];
     byId("diff-form").reset();
     byId("diff-parts").replaceChildren();
@@ -4205,7 +4293,7 @@ function exhibitsDialog(of) {
   byId("exhibit-look").addEventListener("click", open);
   byId("exhibit-later").addEventListener("click", () => noteSeen2(current()));
   byId("exhibits-close").addEventListener("click", () => dialog.close());
-  dialog.addEventListener("close", () => byId("exhibits-list").replaceChildren());
+  whenClosed(dialog, () => byId("exhibits-list").replaceChildren());
 }
 function drawExhibit(session) {
   byId("exhibit").hidden = !session?.exhibit || seen.has(session.exhibit);
@@ -4283,7 +4371,7 @@ function getFileDialog(current3) {
       dialog.close();
     });
   });
-  dialog.addEventListener("close", () => byId("get-form").reset());
+  whenClosed(dialog, () => byId("get-form").reset());
 }
 
 // groups.js
@@ -4530,7 +4618,7 @@ var MailDialog = class {
     byId("mail").addEventListener("click", () => this.open());
     byId("mail-close").addEventListener("click", () => this.dialog.close());
     byId("mail-new").addEventListener("click", () => this.answer(null));
-    this.dialog.addEventListener("close", () => this.clear());
+    whenClosed(this.dialog, () => this.clear());
     for (const field of ["mail-to", "mail-text"]) byId(field).addEventListener("input", () => {
       this.key = "";
     });
@@ -4704,7 +4792,7 @@ var MirrorDialog = class {
     Object.assign(this, { current: current3, done: done2 });
     this.dialog = byId("mirror-dialog");
     byId("mirror").addEventListener("click", () => this.open());
-    this.dialog.addEventListener("close", () => {
+    whenClosed(this.dialog, () => {
       byId("mirror-list").replaceChildren();
       this.look = "";
     });
@@ -4788,7 +4876,7 @@ var Palette = class {
     this.dialog.addEventListener("click", (event) => {
       if (event.target === this.dialog) this.dialog.close();
     });
-    this.dialog.addEventListener("close", () => {
+    whenClosed(this.dialog, () => {
       this.list.replaceChildren();
       this.field.blur();
     });
@@ -4803,6 +4891,7 @@ var Palette = class {
     this.draw();
   }
   key(event) {
+    if (!this.dialog.open) return;
     const moves = { ArrowDown: this.at + 1, ArrowUp: this.at - 1, PageDown: this.at + 8, PageUp: this.at - 8 };
     if (event.key in moves) {
       event.preventDefault();
@@ -5734,8 +5823,9 @@ async function start() {
     draw5();
     notify.muted();
   });
-  navigator.serviceWorker?.addEventListener("message", ({ data }) => {
+  navigator.serviceWorker?.addEventListener("message", ({ data, ports }) => {
     if (typeof data?.open === "string") choose(data.open);
+    if (data?.asks === "in touch") ports[0].postMessage(state.known && state.problem === "" && state.shut === "");
   });
   accessDialog();
   new MailDialog(() => state.sessions);

@@ -45,6 +45,7 @@
   // worker.js
   var icon = "/icon-192.png";
   var badge = "/badge-96.png";
+  var answerTime = 1e3;
   addEventListener("install", () => skipWaiting());
   addEventListener("activate", (event) => event.waitUntil(takeOver()));
   async function takeOver() {
@@ -136,7 +137,16 @@ navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (typeof 
     }
     return { tag: "news", session: "", title: "panebridge", text: "There’s something new.", key: "", sent: Date.now() };
   }
-  var isLookedAt = async () => (await openTabs()).some((tab) => tab.visibilityState === "visible");
+  async function isLookedAt() {
+    const seen = (await openTabs()).filter((tab) => tab.visibilityState === "visible");
+    return (await Promise.all(seen.map(isInTouch))).includes(true);
+  }
+  var isInTouch = (tab) => new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = ({ data }) => resolve(data === true);
+    setTimeout(resolve, answerTime, false);
+    tab.postMessage({ asks: "in touch" }, [port2]);
+  });
   async function show(message) {
     const [shown] = await registration.getNotifications({ tag: message.tag });
     const last = await lastAlert(message.tag) ?? shown?.data;

@@ -519,7 +519,10 @@ async function start() {
     draw();
     notify.muted();
   });
-  navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (typeof data?.open === 'string') choose(data.open); });
+  navigator.serviceWorker?.addEventListener('message', ({ data, ports }) => {
+    if (typeof data?.open === 'string') choose(data.open);
+    if (data?.asks === 'in touch') ports[0].postMessage(state.known && state.problem === '' && state.shut === '');
+  });
   accessDialog();
   new MailDialog(() => state.sessions);
   new Menu();

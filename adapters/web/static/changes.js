@@ -1,6 +1,6 @@
 'use strict';
 
-import { byId, element } from './dom.js';
+import { byId, element, whenClosed } from './dom.js';
 import { getDiff } from './api.js';
 import { attempt, save } from './dialogs.js';
 import { diffBox, diffRows } from './diff.js';
@@ -38,7 +38,7 @@ export function changesDialog(current) {
     event.preventDefault();
     look();
   });
-  dialog.addEventListener('close', () => {
+  whenClosed(dialog, () => {
     [session, shown] = [null, null];
     byId('diff-form').reset();
     byId('diff-parts').replaceChildren();

@@ -1,6 +1,6 @@
 'use strict';
 
-import { byId, element, smallButton, toast } from './dom.js';
+import { byId, element, smallButton, toast, whenClosed } from './dom.js';
 import { getPage, revokeBrowser } from './api.js';
 import { attempt } from './dialogs.js';
 import { isMyID, mayDo, rolesKnown } from './roles.js';
@@ -19,7 +19,7 @@ export class DevicesDialog {
     this.dialog = byId('devices-dialog');
     byId('devices').addEventListener('click', () => this.open());
     byId('devices-close').addEventListener('click', () => this.dialog.close());
-    this.dialog.addEventListener('close', () => this.clear());
+    whenClosed(this.dialog, () => this.clear());
     document.addEventListener('visibilitychange', () => this.ask());
     this.forget();
   }

@@ -20,6 +20,11 @@ export function smallButton(text, fn, role = '') {
   return button;
 }
 
+// whenClosed calls fn when a dialog was closed. The browser tells of that later: one that's open anew by then isn't closed.
+export function whenClosed(dialog, fn) {
+  dialog.addEventListener('close', () => { if (!dialog.open) fn(); });
+}
+
 // copyButton copies what text returns when it's pressed, and says so.
 export function copyButton(text) {
   const button = element('button', 'copy', 'Copy');

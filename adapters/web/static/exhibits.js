@@ -1,7 +1,7 @@
 'use strict';
 
 import { exhibitContent, listExhibits } from './api.js';
-import { byId, element } from './dom.js';
+import { byId, element, whenClosed } from './dom.js';
 import { attempt, save } from './dialogs.js';
 import { agoWords } from './words.js';
 
@@ -34,7 +34,7 @@ export function exhibitsDialog(of) {
   byId('exhibit-look').addEventListener('click', open);
   byId('exhibit-later').addEventListener('click', () => noteSeen(current()));
   byId('exhibits-close').addEventListener('click', () => dialog.close());
-  dialog.addEventListener('close', () => byId('exhibits-list').replaceChildren());
+  whenClosed(dialog, () => byId('exhibits-list').replaceChildren());
 }
 
 // drawExhibit says that the session that's open has shown something that wasn't looked at here.

@@ -1,6 +1,6 @@
 'use strict';
 
-import { byId } from './dom.js';
+import { byId, whenClosed } from './dom.js';
 import { getFile } from './api.js';
 import { attempt, save } from './dialogs.js';
 
@@ -27,5 +27,5 @@ export function getFileDialog(current) {
       dialog.close();
     });
   });
-  dialog.addEventListener('close', () => byId('get-form').reset());
+  whenClosed(dialog, () => byId('get-form').reset());
 }

@@ -1,6 +1,6 @@
 'use strict';
 
-import { byId, element, smallButton } from './dom.js';
+import { byId, element, smallButton, whenClosed } from './dom.js';
 import { listFleets, listLetters, sendLetter, settleLetter } from './api.js';
 import { attempt } from './dialogs.js';
 import { mayDo } from './roles.js';
@@ -19,7 +19,7 @@ export class MailDialog {
     byId('mail').addEventListener('click', () => this.open());
     byId('mail-close').addEventListener('click', () => this.dialog.close());
     byId('mail-new').addEventListener('click', () => this.answer(null));
-    this.dialog.addEventListener('close', () => this.clear());
+    whenClosed(this.dialog, () => this.clear());
     for (const field of ['mail-to', 'mail-text']) byId(field).addEventListener('input', () => { this.key = ''; });
     byId('mail-form').addEventListener('submit', (event) => {
       event.preventDefault();

@@ -1,6 +1,6 @@
 'use strict';
 
-import { byId, element } from './dom.js';
+import { byId, element, whenClosed } from './dom.js';
 import { bindSession, unbindSession } from './api.js';
 import { attempt } from './dialogs.js';
 
@@ -28,7 +28,7 @@ export class MirrorDialog {
     Object.assign(this, { current, done });
     this.dialog = byId('mirror-dialog');
     byId('mirror').addEventListener('click', () => this.open());
-    this.dialog.addEventListener('close', () => {
+    whenClosed(this.dialog, () => {
       byId('mirror-list').replaceChildren();
       this.look = '';
     });

@@ -1,6 +1,6 @@
 'use strict';
 
-import { byId, element } from './dom.js';
+import { byId, element, whenClosed } from './dom.js';
 import { groupsOf } from './groups.js';
 import { composes } from './typing.js';
 import { stateWords } from './words.js';
@@ -21,7 +21,7 @@ export class Palette {
     this.field.addEventListener('input', () => this.draw());
     this.field.addEventListener('keydown', (event) => this.key(event));
     this.dialog.addEventListener('click', (event) => { if (event.target === this.dialog) this.dialog.close(); });
-    this.dialog.addEventListener('close', () => {
+    whenClosed(this.dialog, () => {
       this.list.replaceChildren();
       this.field.blur(); // where nothing had the focus before, it stays in the field
     });
@@ -38,6 +38,7 @@ export class Palette {
   }
 
   key(event) {
+    if (!this.dialog.open) return; // its field may have the focus for a moment still: what's pressed is the page's
     const moves = { ArrowDown: this.at + 1, ArrowUp: this.at - 1, PageDown: this.at + 8, PageUp: this.at - 8 };
     if (event.key in moves) {
       event.preventDefault();

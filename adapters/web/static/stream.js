@@ -1,12 +1,13 @@
 'use strict';
 
 import { openEvents } from './api.js';
+import { takeConnection } from './connections.js';
 import { forgetStart } from './key.js';
 
 // A Stream follows the events of one session. What comes before somebody listens is kept
 // for them. When the connection breaks it opens a new one behind the last event it got. It reads server-sent events from a
 // request of its own: the browser's EventSource can't sign, and gives up for good on
-// some errors.
+// some errors. Where a browser's connections are few, it may have to let others have theirs for a while: that's no break.
 
 const firstDelay = 250;
 const maxDelay = 8000;
@@ -22,34 +23,57 @@ export class Stream {
     this.on = (...event) => this.early.push(event);
     this.onStatus = () => {};
     this.delay = firstDelay;
-    this.open();
+    this.focused = () => { if (this.waits) this.open(true); };
+    addEventListener('focus', this.focused);
+    this.open(document.hasFocus());
   }
 
   // listen has on(name, data) called for each event, and onStatus(connected) when that changes.
   listen(on, onStatus) {
     this.on = on;
     this.onStatus = onStatus;
-    if (this.isOpen || this.timer) onStatus(Boolean(this.isOpen));
+    if (this.isOpen || this.timer) onStatus(Boolean(this.isOpen || this.waits));
     for (const event of this.early.splice(0)) on(...event);
   }
 
-  async open() {
+  // open opens a connection; one that insists takes another window's if there's none left.
+  async open(insists = false) {
     this.give();
     const connection = new AbortController();
     this.connection = connection;
+    let part = null; // of the browser's connections
+    let over = false; // it's another's turn
+    this.waits = true;
     try {
-      const { body } = await this.request(this.session, this.place, connection);
-      if (this.connection === connection) this.connected();
-      for await (const event of eventsOf(body, () => { this.heard = Date.now(); })) {
-        if (this.connection !== connection) return; // it was given up
-        this.receive(event);
-      }
+      part = await takeConnection(connection.signal, insists);
+      if (this.connection === connection) this.waits = false;
+      part.onOver = () => {
+        over = true;
+        connection.abort();
+      };
+      if (this.connection === connection) await this.read(connection, part);
     } catch {
       // the connection broke, or there was none: the list says if it's for another reason
     }
+    part?.release();
     if (this.connection !== connection) return;
+    if (over) {
+      this.waitForTurn(part.pause);
+      return;
+    }
     forgetStart();
     this.retry();
+  }
+
+  // read reads a connection to its end.
+  async read(connection, part) {
+    const { body } = await this.request(this.session, this.place, connection);
+    if (this.connection === connection) this.connected();
+    part.opened();
+    for await (const event of eventsOf(body, () => { this.heard = Date.now(); })) {
+      if (this.connection !== connection) return; // it was given up
+      this.receive(event);
+    }
   }
 
   connected() {
@@ -71,9 +95,16 @@ export class Stream {
     this.delay = Math.min(this.delay * 2, maxDelay);
   }
 
+  // waitForTurn goes on when it may have a connection again. Until then it counts as connected.
+  waitForTurn(pause) {
+    this.give();
+    this.waits = true;
+    this.timer = setTimeout(() => this.open(), pause);
+  }
+
   // now opens a new connection at once, when there's reason to believe it works.
   now() {
-    if (this.closed || this.isOpen) return;
+    if (this.closed || this.isOpen || this.waits) return;
     this.delay = firstDelay;
     this.open();
   }
@@ -88,6 +119,7 @@ export class Stream {
 
   close() {
     this.closed = true;
+    removeEventListener('focus', this.focused);
     this.give();
   }
 
@@ -97,6 +129,7 @@ export class Stream {
     this.connection?.abort();
     this.connection = null;
     this.isOpen = false;
+    this.waits = false;
   }
 }
 

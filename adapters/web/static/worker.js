@@ -9,6 +9,7 @@ import { lastSeen, noteSeen } from './seen.js';
 
 const icon = '/icon-192.png';
 const badge = '/badge-96.png';
+const answerTime = 1000; // milliseconds, for a tab to say how it stands
 
 addEventListener('install', () => skipWaiting());
 
@@ -121,7 +122,20 @@ function read(data) {
   return { tag: 'news', session: '', title: 'panebridge', text: 'There’s something new.', key: '', sent: Date.now() };
 }
 
-const isLookedAt = async () => (await openTabs()).some((tab) => tab.visibilityState === 'visible');
+// isLookedAt says whether somebody sees a page that's in touch with the daemon. One that isn't, as the one that says so, doesn't
+// show what's pushed.
+async function isLookedAt() {
+  const seen = (await openTabs()).filter((tab) => tab.visibilityState === 'visible');
+  return (await Promise.all(seen.map(isInTouch))).includes(true);
+}
+
+// isInTouch asks a tab whether what it shows is so now. One that doesn't answer soon isn't.
+const isInTouch = (tab) => new Promise((resolve) => {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = ({ data }) => resolve(data === true);
+  setTimeout(resolve, answerTime, false);
+  tab.postMessage({ asks: 'in touch' }, [port2]);
+});
 
 // show shows an alert in the place of what's shown of its session. Browsers want each push to show something
 // (userVisibleOnly), else they say by themselves that the page did something, or send no more: so what holds no longer is
