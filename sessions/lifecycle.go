@@ -103,7 +103,7 @@ func (m *Manager) adoptPane(ctx context.Context, srv TmuxServer, p PaneInfo, nam
 	if err := m.forgetClosed(ctx, where); err != nil {
 		return Session{}, err
 	}
-	s := Session{ID: id, Name: name, Cwd: p.Cwd, State: StateStarting, CreatedAt: time.Now(), Pane: where, Owned: owned}
+	s := Session{ID: id, Name: name, Cwd: p.Cwd, RealCwd: realPath(p.Cwd), State: StateStarting, CreatedAt: time.Now(), Pane: where, Owned: owned}
 	return s, m.beginSession(ctx, s)
 }
 
@@ -365,7 +365,7 @@ func (m *Manager) createSession(ctx context.Context, req NewRequest) (Session, e
 	pane.Session = m.freeTmuxName(req.Name)
 	ctx, cancel := context.WithTimeout(ctx, tmuxTimeout)
 	defer cancel()
-	id := NewID()
+	id, folder := NewID(), realPath(pane.Cwd) // before its program can change what's there
 	pane.Env = m.envOf(pane.Env, id)
 	info, err := srv.Create(ctx, id, pane)
 	if err != nil {
@@ -373,7 +373,7 @@ func (m *Manager) createSession(ctx context.Context, req NewRequest) (Session, e
 	}
 	identity, _ := srv.Identity()
 	s := Session{
-		ID: id, Name: req.Name, Agent: req.Agent, Program: program, Cwd: pane.Cwd, State: StateStarting, Owned: true, CreatedAt: time.Now(),
+		ID: id, Name: req.Name, Agent: req.Agent, Program: program, Cwd: pane.Cwd, RealCwd: folder, State: StateStarting, Owned: true, CreatedAt: time.Now(),
 		Pane: Pane{Server: srv.Name(), Identity: identity, ID: info.ID, Session: info.Session},
 	}
 	if err := m.beginSession(ctx, s); err != nil {
@@ -434,6 +434,15 @@ func (m *Manager) planPane(req *NewRequest) (PaneRequest, TmuxServer, error) {
 		}
 	}
 	return p, srv, nil
+}
+
+// realPath is the path of a folder without links; "": it can't be told, or not be kept.
+func realPath(folder string) string {
+	path, err := filepath.EvalSymlinks(folder)
+	if err != nil || !filepath.IsAbs(path) || !utf8.ValidString(path) {
+		return ""
+	}
+	return path
 }
 
 // CheckFolder fails with ErrInvalid if a folder can't be entered. What's looked at is the

@@ -98,14 +98,21 @@ func TestFoldersOfSessions(t *testing.T) {
 		})
 	}
 	for _, name := range []string{"#(pwn)", "C#Samples", "a##b", "%H", "~", "$HOME", " ", "a\nb"} {
-		folder := filepath.Join(dir, name)
-		if err := os.Mkdir(folder, 0o700); err != nil {
+		folder, link := filepath.Join(dir, name), filepath.Join(dir, name+" link")
+		if err := errors.Join(os.Mkdir(folder, 0o700), os.Symlink(name, link)); err != nil {
+			t.Fatal(err)
+		}
+		whole, err := filepath.EvalSymlinks(folder)
+		if err != nil {
 			t.Fatal(err)
 		}
 		o := &others{}
 		withPane(t, &o.pane, o, nil, func(b *bed) {
 			if s, err := b.manager.New(b.Context(), sessions.NewRequest{Name: "x", Cwd: folder}); err != nil || s.Cwd != folder || o.asked.Cwd != folder {
 				t.Errorf("in %q: %+v, %+v, %v", folder, s, o.asked, err)
+			}
+			if s, err := b.manager.New(b.Context(), sessions.NewRequest{Name: "y", Cwd: link}); err != nil || s.Cwd != link || s.RealCwd != whole {
+				t.Errorf("in a link to %q: %+v, %v", folder, s, err)
 			}
 		})
 	}

@@ -115,6 +115,7 @@ type Session struct {
 	Agent        string    `json:"agent"`             // key of the configuration's agents; "" for a plain shell or an adopted pane
 	Program      string    `json:"program,omitempty"` // the name of the program that it was made with; "" for an agent of the configuration, the user's shell or an adopted pane
 	Cwd          string    `json:"cwd"`
+	RealCwd      string    `json:"-"` // Cwd's path without links, as it was when the session began; "": nobody knows
 	State        State     `json:"state"`
 	Reason       string    `json:"reason,omitempty"` // why the state is what it is, as a sentence
 	Pane         Pane      `json:"pane"`

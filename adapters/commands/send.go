@@ -2,10 +2,12 @@ package commands
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -15,6 +17,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/cards"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/internal/regular"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // maxSent is the size in bytes of the largest file that's sent. It's in memory while it
@@ -27,7 +30,7 @@ func sendFile(a *Invocation) error {
 		return errors.New("write /send and the path of a file in the session's folder")
 	}
 	files := SentFiles{StateDir: a.runner.StateDir, ShownPath: a.runner.ShownPath}
-	path, data, err := files.ReadFile(a.Session.Cwd, a.args, a.runner.Hub.Shape(a.Event.Place).MaxFile)
+	path, data, err := files.ReadFile(a.Session, a.args, a.runner.Hub.Shape(a.Event.Place).MaxFile)
 	if err != nil {
 		return err
 	}
@@ -42,34 +45,39 @@ type SentFiles struct {
 
 // ReadFile returns the content of a file of at most so many bytes, and of no more than maxSent, in a session's folder, by
 // its path from there or its whole path. It returns its path from there, too. The error is told to people.
-func (s SentFiles) ReadFile(cwd, text string, largest int) (path string, data []byte, err error) {
-	if path, err = s.inFolder(cwd, text); err != nil {
+func (s SentFiles) ReadFile(of sessions.Session, text string, largest int) (path string, data []byte, err error) {
+	if path, err = s.inFolder(of.Cwd, text); err != nil {
 		return "", nil, err
 	}
-	data, err = s.read(cwd, path, min(largest, maxSent))
+	base, err := s.baseOf(of)
+	if err != nil {
+		return "", nil, err
+	}
+	data, err = s.read(base, path, min(largest, maxSent))
 	return path, data, err
 }
 
 // ReadAnywhere returns the content of a file of at most so many bytes, and of no more than maxSent, wherever it is, by
 // its path from the session's folder, or its whole path. outside says that it isn't below that folder: then path is where
 // it really is, without links. Else it's the path from there. The error is told to people.
-func (s SentFiles) ReadAnywhere(cwd, text string, largest int) (path string, outside bool, data []byte, err error) {
-	if path, err = s.inFolder(cwd, text); err == nil {
-		data, err = s.read(cwd, path, min(largest, maxSent))
+func (s SentFiles) ReadAnywhere(of sessions.Session, text string, largest int) (path string, outside bool, data []byte, err error) {
+	base, baseErr := s.baseOf(of)
+	if path, err = s.inFolder(of.Cwd, text); err == nil && baseErr == nil {
+		data, err = s.read(base, path, min(largest, maxSent))
 		return path, false, data, err
 	}
-	if !isPath(text) || !filepath.IsAbs(cwd) {
+	if !isPath(text) || !filepath.IsAbs(of.Cwd) {
 		return "", false, nil, err
 	}
 	if path = filepath.Clean(text); !filepath.IsAbs(path) {
-		path = filepath.Join(cwd, path)
+		path = filepath.Join(of.Cwd, path)
 	}
 	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
 		return "", false, nil, fmt.Errorf("there's no file %s, or it isn't one that panebridge may read", path)
 	}
 	path = filepath.Join(folder, filepath.Base(path))
-	if home, err := filepath.EvalSymlinks(cwd); err == nil { // another name of the session's folder
+	if home := cmp.Or(of.RealCwd, base); home != "" { // another name of the session's folder
 		if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
 			data, err = s.read(home, rel, min(largest, maxSent))
 			return rel, false, data, err
@@ -77,6 +85,27 @@ func (s SentFiles) ReadAnywhere(cwd, text string, largest int) (path string, out
 	}
 	data, err = s.read("/", strings.TrimPrefix(path, "/"), min(largest, maxSent))
 	return path, true, data, err
+}
+
+// baseOf is the path of a session's folder without links. It's an error if that isn't where it was when the session
+// began: its program may have put a link there.
+func (s SentFiles) baseOf(of sessions.Session) (string, error) {
+	base, err := filepath.EvalSymlinks(of.Cwd)
+	if err != nil {
+		return "", s.noFolder(of.Cwd)
+	}
+	info, err := os.Stat(base)
+	switch {
+	case err != nil || !info.IsDir():
+		return "", s.noFolder(of.Cwd)
+	case of.RealCwd != "" && base != of.RealCwd:
+		return "", fmt.Errorf("%s is another folder than when the session began, so nothing of it is the session's", s.ShownPath(of.Cwd))
+	}
+	return base, nil
+}
+
+func (s SentFiles) noFolder(path string) error {
+	return fmt.Errorf("there's no folder %s any more, or it isn't one that panebridge may read", s.ShownPath(path))
 }
 
 // isPath reports whether a text can be a file's path.
@@ -106,19 +135,19 @@ func (s SentFiles) inFolder(cwd, text string) (string, error) {
 	return path, nil
 }
 
-// read returns the content of a file in a session's folder. Links aren't followed:
+// read returns the content of a file below a folder. Links aren't followed, neither to the folder nor from there:
 // they'd lead around the names that are kept back.
-func (s SentFiles) read(cwd, path string, largest int) ([]byte, error) {
-	full := filepath.Join(cwd, path)
+func (s SentFiles) read(base, path string, largest int) ([]byte, error) {
+	full := filepath.Join(base, path)
 	if why := regular.KeptBack(full, s.StateDir); why != "" {
 		return nil, fmt.Errorf("nothing is sent of %s: %s", path, why)
 	}
-	f, err := regular.OpenBelow(cwd, path)
+	f, err := regular.OpenBelowReal(base, path)
 	switch {
 	case errors.Is(err, regular.ErrNoFolder):
-		return nil, fmt.Errorf("there's no folder %s any more, or it isn't one that panebridge may read", s.ShownPath(cwd))
+		return nil, s.noFolder(base)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there's no file %s in %s", path, s.ShownPath(cwd))
+		return nil, fmt.Errorf("there's no file %s in %s", path, s.ShownPath(base))
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("panebridge may not read %s", path)
 	case err != nil:

@@ -22,7 +22,7 @@ func TestAFileIsGotFromASession(t *testing.T) {
 	cwd, saved := t.TempDir(), t.TempDir()
 	files := commands.SentFiles{ShownPath: func(path string) string { return path }}
 	s.give = func(_ sessions.Session, path string) (string, []byte, error) {
-		path, data, err := files.ReadFile(cwd, path, math.MaxInt)
+		path, data, err := files.ReadFile(sessions.Session{Cwd: cwd}, path, math.MaxInt)
 		return filepath.Base(path), data, err
 	}
 	const text = "<script>document.title = 'ran'</script>\x00\xff"

@@ -24,7 +24,7 @@ type exhibits struct {
 
 // Read implements api.Exhibits.
 func (x exhibits) Read(s sessions.Session, path string) (f sessions.ExhibitFile, err error) {
-	f.Path, f.Outside, f.Data, err = x.d.sentFiles().ReadAnywhere(s.Cwd, path, math.MaxInt)
+	f.Path, f.Outside, f.Data, err = x.d.sentFiles().ReadAnywhere(s, path, math.MaxInt)
 	return f, err
 }
 
@@ -45,7 +45,7 @@ func (d *daemon) reaches(id sessions.ID) bool {
 
 // readFile reads a file of a session's folder for the page: what /send would send to a chat, without secrets as there.
 func (d *daemon) readFile(s sessions.Session, path string) (name string, data []byte, err error) {
-	path, data, err = d.sentFiles().ReadFile(s.Cwd, path, math.MaxInt)
+	path, data, err = d.sentFiles().ReadFile(s, path, math.MaxInt)
 	if err != nil {
 		return "", nil, err
 	}

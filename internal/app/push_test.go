@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/memnet"
@@ -83,16 +84,21 @@ func TestABrowserIsNotifiedWithoutAPage(t *testing.T) {
 	if got := call(http.MethodGet, "", http.StatusOK).Subscription; got == nil || got.Endpoint != device.Endpoint || !got.Questions || got.Ends {
 		t.Errorf("the browser is known as %+v", got)
 	}
-	service.Break(pushtest.Answer{Status: http.StatusTooManyRequests, RetryAfter: "3600"})
+	const pause = 12 * time.Second
+	service.Break(pushtest.Answer{Status: http.StatusTooManyRequests, RetryAfter: "12"})
 	const secret = "ghp_Zq8Xk2Lw9Rt4Vb7Nm3Pc6Yd1Hf5Js0GaUeI0"
 	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "deploy", Command: []string{"sh", "-c", "printf 'Use " + secret + "? '; read -r line; sleep 1000"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.await("the attempt", func() bool { return device.Asked() == 1 })
+	attempt := time.Now()
 	d.stop()
 	d.start()
 	d.await("the question", func() bool { return len(device.Messages()) == 1 })
+	if waited := time.Since(attempt); waited < pause-time.Second {
+		t.Errorf("a service that asks for a pause of %v has it for %v, over a restart", pause, waited)
+	}
 	first, err := pushtest.ReadMessage(device.Messages()[0])
 	if err != nil || first.Title != "deploy" || !strings.HasPrefix(first.Text, "Use ") || strings.Contains(first.Text, secret[4:]) || first.Session != string(s.ID) {
 		t.Errorf("it's told %+v, %v", first, err)

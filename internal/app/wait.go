@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"time"
 
@@ -146,18 +145,18 @@ func storedSession(ctx context.Context, stateDir, idOrName string) (found sessio
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return found, fmt.Errorf("%w session %q: no daemon has run on the state folder %s yet", sessions.ErrUnknown, idOrName, stateDir)
 	}
-	db, err := store.Open(ctx, path, store.Options{Logger: slog.New(slog.DiscardHandler)})
+	db, err := store.OpenInbox(ctx, path) // which leaves the schema to the daemon
 	if err != nil {
 		return found, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	all, err := db.Sessions(ctx)
+	all, err := db.Parties(ctx)
 	if err != nil {
 		return found, err
 	}
 	rank := 0
-	for _, s := range all {
-		n := 0
+	for i := range all {
+		s, n := &all[i].Session, 0
 		switch {
 		case string(s.ID) == idOrName:
 			n = 3
@@ -167,7 +166,7 @@ func storedSession(ctx context.Context, stateDir, idOrName string) (found sessio
 			n = 1
 		}
 		if n > rank || n == rank && n > 0 && s.EndedAt.After(found.EndedAt) {
-			found, rank = s, n
+			found, rank = *s, n
 		}
 	}
 	if rank == 0 {

@@ -69,6 +69,10 @@ func sureOf(key string) string { return strings.TrimPrefix(key, "?") }
 // newQuestion is the alert of a question, which is masked.
 func newQuestion(p sessions.Prompt) Alert {
 	text := cmp.Or(wording.OneLine(p.Dialog.Title), wording.OneLine(p.Dialog.About()), "It asks something")
+	if p.Dialog.Kind == sessions.PromptInquiry { // else it could pass for an alert of panebridge's own, as "Done" does
+		const lead = "It asks, in its own words: “"
+		text = lead + wording.CutEnd(text, maxText-len(lead)) + "”"
+	}
 	return Alert{Session: p.Session, Key: keyOf(Question, p.ID), Kind: Question, Text: wording.CutEnd(text, maxText), At: p.OpenedAt}
 }
 

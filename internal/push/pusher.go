@@ -21,6 +21,8 @@ type Store interface {
 	// sessions.ErrUnknown if the browser isn't known.
 	PutPushSubscription(ctx context.Context, s Subscription) error
 	DropPushSubscription(ctx context.Context, browser string) error
+	// PutPushWait keeps until when nothing is sent to a browser's subscription: its NotBefore. It's forgotten with the endpoint.
+	PutPushWait(ctx context.Context, browser, endpoint string, until time.Time) error
 	// ShownAlerts are the keys of what the push services took last, by browser and session.
 	ShownAlerts(ctx context.Context) (map[string]map[sessions.ID]string, error)
 	// PutShownAlert keeps one; "": it's taken back. Of a subscription that's gone it keeps nothing.
@@ -117,6 +119,9 @@ func (p *Pusher) Load(ctx context.Context) error {
 	for _, s := range all {
 		one := newSubscriber(s)
 		maps.Copy(one.shown, shown[s.Browser])
+		if soonest := time.Now().Add(retryMost); s.NotBefore.Before(soonest) { // else the clock was put back
+			one.notNow = s.NotBefore
+		}
 		p.subs[s.Browser] = one
 	}
 	for _, a := range last {

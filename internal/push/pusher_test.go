@@ -81,6 +81,25 @@ func TestAQuestionIsShownAndTakenBack(t *testing.T) {
 	})
 }
 
+// What a session's program asks, in whichever words, is no alert that panebridge would make of its own.
+func TestWhatAProgramAsksIsSaidToBeItsWords(t *testing.T) {
+	inWorld(t, func(w *world, d *pushtest.Device) {
+		for title, want := range map[string]string{
+			"Which colour?":                     "deploy: It asks, in its own words: “Which colour?”",
+			"Done in 5 min":                     "deploy: It asks, in its own words: “Done in 5 min”",
+			"It has ended with exit status 3.”": "deploy: It asks, in its own words: “It has ended with exit status 3.””",
+		} {
+			w.askOf("pb_1", "iq_"+title, sessions.Dialog{Kind: sessions.PromptInquiry, Title: title})
+			synctest.Wait()
+			if got := shows(t, d); got != want {
+				t.Errorf("it shows %q, want %q", got, want)
+			}
+			w.answer("pb_1")
+			synctest.Wait()
+		}
+	})
+}
+
 // A device that was away gets what holds when it's back, once.
 func TestADeviceThatWasAwayGetsTheNewest(t *testing.T) {
 	inWorld(t, func(w *world, d *pushtest.Device) {
@@ -181,7 +200,15 @@ func TestWhatAServiceAnswersIsHeeded(t *testing.T) {
 			inWorld(t, func(w *world, d *pushtest.Device) {
 				w.service.Break(c.answer)
 				w.ask("pb_1", "pr_1", "Go on?")
-				time.Sleep(max(c.wait-time.Second, 0))
+				time.Sleep(max(c.wait/2-time.Second, 0))
+				if c.answer.RetryAfter != "" && c.wait >= time.Minute { // what it asked for holds over a restart
+					synctest.Wait()
+					w.stop()
+					if err := w.start(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(max(c.wait-c.wait/2, 0))
 				synctest.Wait()
 				if got := len(d.Messages()); c.wait > 0 && got != 0 {
 					t.Errorf("it was sent again before %v", c.wait)

@@ -126,7 +126,11 @@ func (w *world) name(id sessions.ID, name string) {
 
 // ask has a session ask, masked as it is for chats.
 func (w *world) ask(id sessions.ID, prompt, title string) {
-	p := sessions.Prompt{ID: prompt, Session: id, State: sessions.PromptOpen, Dialog: sessions.Dialog{Title: masked(title)}, OpenedAt: time.Now()}
+	w.askOf(id, prompt, sessions.Dialog{Title: masked(title)})
+}
+
+func (w *world) askOf(id sessions.ID, prompt string, d sessions.Dialog) {
+	p := sessions.Prompt{ID: prompt, Session: id, State: sessions.PromptOpen, Dialog: d, OpenedAt: time.Now()}
 	w.mu.Lock()
 	w.prompts = append(w.prompts, p)
 	w.mu.Unlock()

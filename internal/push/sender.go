@@ -270,7 +270,7 @@ func (p *Pusher) send(ctx context.Context, what due) {
 	}
 	if err != nil {
 		p.opt.Logger.Warn("what a device shows can't be kept; it's tried again", "device", one.Browser, "err", err)
-		p.noteFailure(one, 0, 0, err)
+		p.noteFailure(ctx, one, 0, 0, err)
 		return
 	}
 	status, wait, err := p.exchange(ctx, what, before, number)
@@ -285,7 +285,7 @@ func (p *Pusher) send(ctx context.Context, what due) {
 		p.forgetFor(ctx, one, fmt.Sprintf("the push service answered %d", status))
 	case status == http.StatusRequestEntityTooLarge && p.setBrief(one):
 	default:
-		p.noteFailure(one, status, wait, err)
+		p.noteFailure(ctx, one, status, wait, err)
 	}
 }
 
@@ -364,13 +364,26 @@ func (p *Pusher) forgetFor(ctx context.Context, one *subscriber, why string) {
 	}
 }
 
-// noteFailure has a subscription wait.
-func (p *Pusher) noteFailure(was *subscriber, status int, asked time.Duration, err error) {
+// noteFailure has a subscription wait. For how long its service asked for is kept: a restart is no reason to come sooner.
+func (p *Pusher) noteFailure(ctx context.Context, was *subscriber, status int, asked time.Duration, err error) {
+	p.writing.RLock()
+	defer p.writing.RUnlock()
+	until := p.delay(was, status, asked, err)
+	if until.IsZero() || asked <= 0 {
+		return
+	}
+	if err := p.opt.Store.PutPushWait(context.WithoutCancel(ctx), was.Browser, was.Endpoint, until); err != nil {
+		p.opt.Logger.Warn("it can't be kept until when a push service is to be left alone; after a restart it's tried sooner", "device", was.Browser, "err", err)
+	}
+}
+
+// delay has a subscription wait, and returns until when; zero: it's another service's by now.
+func (p *Pusher) delay(was *subscriber, status int, asked time.Duration, err error) (until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one := p.subs[was.Browser]
 	if one == nil || one.Endpoint != was.Endpoint {
-		return // another service's
+		return time.Time{}
 	}
 	wait := min(backoffFirst<<min(one.tries, 20), backoffMost)
 	wait += time.Duration(rand.Int64N(int64(wait)/5 + 1)) // so that not all come at once
@@ -387,6 +400,7 @@ func (p *Pusher) noteFailure(was *subscriber, status int, asked time.Duration, e
 		one.trouble += ", as it does if the clock of panebridge's machine is wrong"
 	}
 	p.opt.Logger.Warn("a device can't be notified; it's tried again", "device", one.Browser, "service", hostOf(one.Endpoint), "status", status, "in", wait.String(), "err", err)
+	return one.notNow
 }
 
 func hostOf(endpoint string) string {

@@ -28,7 +28,8 @@ type Subscription struct {
 
 	Wishes
 
-	Created time.Time `json:"-"`
+	Created   time.Time `json:"-"`
+	NotBefore time.Time `json:"-"` // until when its push service asked to be left alone
 }
 
 // Wishes are of what a device wants to be notified.

@@ -20,6 +20,8 @@ const (
 	keptSuffix = "-kept-20060102T150405Z"
 	// leftSuffix: a write-ahead log that was there without its database.
 	leftSuffix = "-left-20060102T150405Z" + walSuffix
+	// replacedSuffix: a database that a backup was restored over.
+	replacedSuffix = "-replaced-20060102T150405Z"
 )
 
 const (
@@ -43,6 +45,8 @@ func (a Aside) String() string {
 	switch a.kind {
 	case keptSuffix:
 		return fmt.Sprintf("what panebridge held when its database was replaced by another lies in %s. Stop panebridge and give it the database's name if you need it; else delete it (rm %[1]s*)", a.Path)
+	case replacedSuffix:
+		return fmt.Sprintf("the database that a backup was restored over lies in %s. `panebridge restore %[1]s` brings it back; else delete it (rm %[1]s*)", a.Path)
 	case leftSuffix:
 		return fmt.Sprintf("a write-ahead log that was there without its database lies in %s. If you have its database, stop panebridge and give both their names; else delete it (rm %[1]s)", a.Path)
 	}
@@ -118,7 +122,7 @@ func ForgetGoneAsides(path string) error {
 
 // asideOf is what was put aside beside the database at path under a name.
 func asideOf(path, name string) (_ Aside, is bool) {
-	for _, kind := range []string{damagedSuffix, keptSuffix, leftSuffix} {
+	for _, kind := range []string{damagedSuffix, keptSuffix, leftSuffix, replacedSuffix} {
 		if at, err := time.Parse(kind, strings.TrimPrefix(name, path)); err == nil {
 			return Aside{Path: name, At: at, kind: kind}, true
 		}

@@ -16,7 +16,7 @@ import (
 
 const (
 	sqlParties = `SELECT s.id, s.name, s.agent, s.cwd, s.state, s.reason, s.server, s.server_pid, s.server_start, s.pane, s.tmux_session,
-	s.created_at, s.ended_at,
+	s.created_at, s.ended_at, s.exit_status, s.exit_signal,
 	ifnull((SELECT fleet FROM fleet_members WHERE session = s.id AND NOT director), ''),
 	ifnull((SELECT group_concat(fleet, ' ') FROM (SELECT fleet FROM fleet_members WHERE session = s.id AND director ORDER BY added_at, fleet)), '')
 	FROM sessions s ORDER BY s.created_at, s.seq`
@@ -50,10 +50,13 @@ func (s *Inbox) Parties(ctx context.Context) (inbox.Parties, error) {
 	err := s.query(ctx, readingParties, sqlParties, nil, func(rows *sql.Rows) error {
 		var p inbox.Party
 		var created, ended int64
+		var status sql.NullInt64
+		var signal string
 		at := &p.Pane
 		var directs string
 		err := rows.Scan(&p.ID, &p.Name, &p.Agent, &p.Cwd, &p.State, &p.Reason, &at.Server, &at.Identity.PID, &at.Identity.Start, &at.ID, &at.Session,
-			&created, &ended, &p.Fleet, &directs)
+			&created, &ended, &status, &signal, &p.Fleet, &directs)
+		p.Exit = exitOf(status, signal)
 		p.Directs = strings.Fields(directs) // a fleet's name is one word
 		p.CreatedAt, p.EndedAt = fromNanos(created), fromNanos(ended)
 		all = append(all, p)

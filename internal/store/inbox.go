@@ -34,8 +34,8 @@ var _ inbox.Store = (*Inbox)(nil)
 // each try's own waiting.
 const lockedFor = 30 * time.Second
 
-// OpenInbox opens the database at path, makes it if there is none, and brings its schema
-// up to date; of several who do so at once, one does.
+// OpenInbox opens the database at path, and makes it if there is none; of several who do so at
+// once, one does. It leaves the schema of an older release as it is, or returns ErrTooOld.
 func OpenInbox(ctx context.Context, path string) (_ *Inbox, err error) {
 	s := &Inbox{path: path}
 	defer func() {
@@ -84,8 +84,7 @@ func (s *Inbox) open(ctx context.Context, prepare func(path string) error) error
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
-	_, _, err = migrate(ctx, conn, migrations(), newestSchema)
-	if err = errors.Join(err, conn.Close()); err != nil {
+	if err = errors.Join(settleSchema(ctx, conn), conn.Close()); err != nil {
 		return errors.Join(err, db.Close())
 	}
 	index, err := openIndex(s.path)

@@ -29,8 +29,8 @@ func migrations() fs.FS {
 }
 
 // migrate brings the database to the newest version and returns the version it had and the one
-// it has. Each step is one transaction. A new database is made by the script whole, as the steps
-// would make it; "": by the steps.
+// it has, all in one transaction: what fails or is killed leaves the old version. A new database is made by the script
+// whole, as the steps would make it; "": by the steps.
 func migrate(ctx context.Context, conn *sql.Conn, steps fs.FS, whole string) (was, is int, err error) {
 	was, newest, err := versions(ctx, conn, steps)
 	if err != nil {
@@ -38,7 +38,7 @@ func migrate(ctx context.Context, conn *sql.Conn, steps fs.FS, whole string) (wa
 	}
 	is = was
 	if is == 0 && whole != "" {
-		if is, err = apply(ctx, conn, 0, newest, "schema.sql", whole); err != nil {
+		if is, err = apply(ctx, conn, 0, newest, []script{{"schema.sql", whole}}); err != nil {
 			return was, is, err
 		}
 	}
@@ -48,25 +48,31 @@ func migrate(ctx context.Context, conn *sql.Conn, steps fs.FS, whole string) (wa
 
 // migrateFrom brings a database from one version to another, and returns the one it has then.
 func migrateFrom(ctx context.Context, conn *sql.Conn, steps fs.FS, is, target int) (_ int, err error) {
-	for err == nil && is < target {
-		is, err = step(ctx, conn, steps, is)
+	for err == nil && is < target { // once, unless another process has done a part of it
+		var all []script
+		for n := is + 1; n <= target; n++ {
+			s := script{name: fmt.Sprintf("%04d.sql", n)}
+			text, err := fs.ReadFile(steps, s.name)
+			if err != nil {
+				return is, err
+			}
+			s.text = string(text)
+			all = append(all, s)
+		}
+		is, err = apply(ctx, conn, is, target, all)
+	}
+	if err == nil && is > target { // another process has made it newer meanwhile
+		err = fmt.Errorf("the database has become schema version %d%s, this panebridge knows up to %d: %w", is, writerOf(ctx, conn), target, ErrTooNew)
 	}
 	return is, err
 }
 
-// step applies the migration behind version is and returns the version after it.
-func step(ctx context.Context, conn *sql.Conn, steps fs.FS, is int) (int, error) {
-	name := fmt.Sprintf("%04d.sql", is+1)
-	script, err := fs.ReadFile(steps, name)
-	if err != nil {
-		return is, err
-	}
-	return apply(ctx, conn, is, is+1, name, string(script))
-}
+// script is a migration.
+type script struct{ name, text string }
 
-// apply brings a database from one version to another by a script, in one transaction, unless
+// apply brings a database from one version to another by scripts, in one transaction, unless
 // another process did so in the meantime, and returns the version after it.
-func apply(ctx context.Context, conn *sql.Conn, is, then int, name, script string) (int, error) {
+func apply(ctx context.Context, conn *sql.Conn, is, then int, scripts []script) (int, error) {
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return is, err
 	}
@@ -80,8 +86,10 @@ func apply(ctx context.Context, conn *sql.Conn, is, then int, name, script strin
 	if err != nil || now != is {
 		return now, err
 	}
-	if _, err := conn.ExecContext(ctx, script); err != nil {
-		return is, fmt.Errorf("migrate with %s: %w", name, err)
+	for _, s := range scripts {
+		if _, err := conn.ExecContext(ctx, s.text); err != nil {
+			return is, fmt.Errorf("migrate with %s: %w", s.name, err)
+		}
 	}
 	if _, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", then)); err != nil {
 		return is, err
@@ -93,8 +101,33 @@ func apply(ctx context.Context, conn *sql.Conn, is, then int, name, script strin
 	return then, nil
 }
 
-// ErrTooNew means that a newer panebridge made the database.
-var ErrTooNew = errors.New("run the newer panebridge that made it")
+// ErrTooNew means that a newer panebridge has brought the database to a schema that this one doesn't know. Nothing of it was
+// changed.
+var ErrTooNew = errors.New("install the newer panebridge again, or go back to a backup of before it (`panebridge restore FILE`); the database stays as it is")
+
+// inboxSchema is the oldest version of the schema in which all that an Inbox reads and writes is as it is in the newest one.
+// A migration that changes these tables, or what their values mean, raises it to its own number.
+const inboxSchema = 19
+
+// ErrTooOld means that a command can't work with a database of this schema. Nothing of it was changed.
+var ErrTooOld = errors.New("panebridge was upgraded, and its daemon wasn't started since: `panebridge service restart`, or end the daemon and start it as you do, and call this again; " +
+	"the database stays as it is")
+
+// settleSchema makes the schema of a new database, and accepts an older one that an Inbox works with as it is: only a
+// daemon migrates, since one of the version before may be running, which doesn't know the newer schema. ErrTooOld or
+// ErrTooNew if an Inbox can't work with it.
+func settleSchema(ctx context.Context, conn *sql.Conn) error {
+	is, newest, err := versions(ctx, conn, migrations())
+	if err == nil && is == 0 {
+		if is, err = apply(ctx, conn, 0, newest, []script{{"schema.sql", newestSchema}}); err == nil {
+			is, newest, err = versions(ctx, conn, migrations()) // an older daemon may have been faster
+		}
+	}
+	if err == nil && is < inboxSchema {
+		err = fmt.Errorf("the database has schema version %d%s, this command needs %d to %d: %w", is, writerOf(ctx, conn), inboxSchema, newest, ErrTooOld)
+	}
+	return err
+}
 
 // versions are the version that a database has, and the newest that there is; ErrTooNew.
 func versions(ctx context.Context, conn *sql.Conn, steps fs.FS) (is, newest int, err error) {
@@ -107,9 +140,30 @@ func versions(ctx context.Context, conn *sql.Conn, steps fs.FS) (is, newest int,
 		return 0, newest, err
 	}
 	if is > newest {
-		err = fmt.Errorf("the database has schema version %d, this panebridge knows up to %d: %w", is, newest, ErrTooNew)
+		err = fmt.Errorf("the database has schema version %d%s, this panebridge knows up to %d: %w", is, writerOf(ctx, conn), newest, ErrTooNew)
 	}
 	return is, newest, err
+}
+
+// writerNote is under which version a database was opened last by a daemon.
+const writerNote = `adapter = 'panebridge' AND key = 'version'`
+
+// writerOf says which panebridge a database was written by last; "": it isn't known.
+func writerOf(ctx context.Context, conn *sql.Conn) string {
+	var version string
+	if err := conn.QueryRowContext(ctx, `SELECT value FROM notes WHERE `+writerNote).Scan(&version); err != nil || version == "" {
+		return "" // whatever a newer one has made of that table
+	}
+	return fmt.Sprintf(" of panebridge %.40q", version)
+}
+
+// noteWriter writes down which panebridge has the database from now on.
+func (s *Store) noteWriter(ctx context.Context, version string) error {
+	if version == "" {
+		return nil
+	}
+	return s.exec1(ctx, "store which version has the database", `INSERT INTO notes (adapter, key, value) VALUES ('panebridge', 'version', ?)
+		ON CONFLICT (adapter, key) DO UPDATE SET value = excluded.value WHERE value <> excluded.value`, clean(version))
 }
 
 func version(ctx context.Context, conn *sql.Conn) (v int, err error) {

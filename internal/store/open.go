@@ -28,6 +28,7 @@ const DefaultLogMaxLines = 200_000
 type Options struct {
 	LogMaxLines int64        // lines kept per session, oldest dropped first; ≤ 0: DefaultLogMaxLines
 	Logger      *slog.Logger // nil: silent
+	Version     string       // of this program, which an older one names when it refuses the database; "": it stays as it is
 }
 
 // Store is an open database. Its methods may be called at the same time.
@@ -52,6 +53,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := s.open(ctx, o.Logger); err != nil {
 		return nil, errors.Join(explain("open store "+path, path, err), s.Close())
 	}
+	_ = s.noteWriter(ctx, o.Version) // it's only said to people; that a disk is full, say, is told by Health
 	return s, nil
 }
 

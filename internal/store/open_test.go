@@ -150,14 +150,50 @@ func TestMigrationsRunOnceInOrderAndAllOrNothing(t *testing.T) {
 	steps["0002.sql"] = &fstest.MapFile{Data: []byte(`UPDATE a SET x = x + 1; CREATE TABLE b (x);`)}
 	steps["0003.sql"] = &fstest.MapFile{Data: []byte(`ALTER TABLE b ADD COLUMN y;`)}
 	check(1, 3, "")
+	if is, err := migrateFrom(ctx, conn, steps, 1, 2); is != 3 || !errors.Is(err, ErrTooNew) {
+		t.Errorf("an older panebridge, before which a newer one has migrated: %d, %v", is, err)
+	}
 }
 
+// A database of a newer schema is refused with the version that has written it and what to do, and stays as it is to
+// the byte; so it is by what would migrate it, back it up or restore another over it.
 func TestANewerSchemaIsRefused(t *testing.T) {
 	path := dbPath(t)
-	mustExec(t, raw(t, path), `PRAGMA user_version = 9999`)
-	_, err := Open(t.Context(), path, Options{})
-	if err == nil || !strings.Contains(err.Error(), "schema version 9999") || !strings.Contains(err.Error(), "newer panebridge") {
-		t.Errorf("got %v", err)
+	s := mustOpen(t, path, Options{Version: "v7.8.9"})
+	mustPut(t, s, "pb_1")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	conn := raw(t, path)
+	mustExec(t, conn, `PRAGMA user_version = 9999; CREATE TABLE of_the_future (x); PRAGMA wal_checkpoint(TRUNCATE)`)
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err1 := Open(t.Context(), path, Options{Version: "v1.0.0"})
+	_, err2 := OpenInbox(t.Context(), path)
+	for _, err := range []error{err1, err2, Examine(t.Context(), path)} {
+		if !errors.Is(err, ErrTooNew) {
+			t.Fatalf("got %v", err)
+		}
+		for _, want := range []string{"schema version 9999", `panebridge "v7.8.9"`, "install the newer panebridge again", "`panebridge restore FILE`"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("it doesn't say %q: %v", want, err)
+			}
+		}
+	}
+	backup := filepath.Join(t.TempDir(), "b")
+	if label, err := Backup(t.Context(), path, backup, BackupOptions{}); err != nil || label.Schema != 9999 {
+		t.Errorf("it's backed up as %+v, %v", label, err)
+	}
+	if _, err := Stage(t.Context(), dbPath(t), backup); !errors.Is(err, ErrTooNew) {
+		t.Errorf("it's restored: %v", err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("it has changed: %v", err)
 	}
 }
 

@@ -2,6 +2,8 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +55,23 @@ func TestPromptsAreKept(t *testing.T) {
 			if answered, err := s.AnsweredPrompts(ctx, id, at, now.Add(time.Hour), 9); err != nil || len(answered) != want || want == 1 && answered[0].ID != "pr_1" {
 				t.Errorf("since %v %s was answered %+v, %v", at, id, answered, err)
 			}
+		}
+	}
+	// What programs asked is among them, if it was answered.
+	for n, state := range []sessions.PromptState{sessions.PromptAnswered, sessions.PromptClosed, sessions.PromptAnswered} {
+		q := sessions.Inquiry{Prompt: sessions.Prompt{ID: fmt.Sprint("ask_", n), Session: "pb_1", State: state, OpenedAt: now, ClosedAt: now.Add(time.Duration(30+30*n) * time.Second)}}
+		if err := s.PutInquiry(ctx, q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for limit, want := range []string{"", "ask_2", "ask_2 pr_1", "ask_2 pr_1 ask_0"} {
+		answered, err := s.AnsweredPrompts(ctx, "pb_1", now, now.Add(time.Hour), limit)
+		var ids []string
+		for _, one := range answered {
+			ids = append(ids, one.ID)
+		}
+		if got := strings.Join(ids, " "); err != nil || got != want {
+			t.Errorf("the %d answered last are %q (%v), want %q", limit, got, err, want)
 		}
 	}
 	second.State, second.ClosedAt, second.Reason = sessions.PromptClosed, now.Add(promptsKept+time.Hour), "it's gone"

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/panebridge/panebridge/internal/push"
 	"github.com/panebridge/panebridge/sessions"
@@ -16,13 +17,13 @@ var _ push.Store = (*Store)(nil)
 func (s *Store) PushSubscriptions(ctx context.Context) ([]push.Subscription, error) {
 	return list(ctx, s, "read which browsers are notified", func(row *sql.Rows) (one push.Subscription, err error) {
 		var wishes string
-		var created int64
-		if err = row.Scan(&one.Browser, &one.Endpoint, &one.Key, &one.Auth, &wishes, &created); err != nil {
+		var created, notBefore int64
+		if err = row.Scan(&one.Browser, &one.Endpoint, &one.Key, &one.Auth, &wishes, &created, &notBefore); err != nil {
 			return one, err
 		}
-		one.Created = fromNanos(created)
+		one.Created, one.NotBefore = fromNanos(created), fromNanos(notBefore)
 		return one, json.Unmarshal([]byte(wishes), &one.Wishes)
-	}, `SELECT browser, endpoint, p256dh, auth, wishes, created_at FROM push_subscriptions ORDER BY browser`)
+	}, `SELECT browser, endpoint, p256dh, auth, wishes, created_at, not_before FROM push_subscriptions ORDER BY browser`)
 }
 
 // PutPushSubscription keeps that a browser is notified: see push.Store.
@@ -49,7 +50,7 @@ func (s *Store) PutPushSubscription(ctx context.Context, one push.Subscription) 
 		_, err := c.ExecContext(
 			ctx, `INSERT INTO push_subscriptions (browser, endpoint, p256dh, auth, wishes, created_at) VALUES (?, ?, ?, ?, ?, ?)
 			ON CONFLICT (browser) DO UPDATE SET endpoint = excluded.endpoint, p256dh = excluded.p256dh, auth = excluded.auth,
-			wishes = excluded.wishes, created_at = excluded.created_at`,
+			wishes = excluded.wishes, created_at = excluded.created_at, not_before = iif(endpoint = excluded.endpoint, not_before, 0)`,
 			one.Browser, clean(one.Endpoint), clean(one.Key), clean(one.Auth), clean(string(wishes)), nanos(one.Created),
 		)
 		return err
@@ -63,6 +64,14 @@ func (s *Store) PutPushSubscription(ctx context.Context, one push.Subscription) 
 // DropPushSubscription keeps that a browser isn't notified: see push.Store.
 func (s *Store) DropPushSubscription(ctx context.Context, browser string) error {
 	return s.exec1(ctx, "drop a browser's subscription", `DELETE FROM push_subscriptions WHERE browser = ?`, browser)
+}
+
+// PutPushWait keeps until when nothing is sent to a browser: see push.Store.
+func (s *Store) PutPushWait(ctx context.Context, browser, endpoint string, until time.Time) error {
+	return s.exec1(
+		ctx, "store until when a push service is left alone", `UPDATE push_subscriptions SET not_before = ? WHERE browser = ? AND endpoint = ?`,
+		nanos(until), browser, clean(endpoint),
+	)
 }
 
 // ShownAlerts returns what the push services took last: see push.Store.

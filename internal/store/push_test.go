@@ -42,6 +42,7 @@ func TestPushSubscriptionsAreKept(t *testing.T) {
 		s.PutPushSubscription(ctx, one), s.PutPushSubscription(ctx, two), s.PutShownAlert(ctx, "br_1", "pb_1", "question:pr_1"), s.PutShownAlert(ctx, "br_1", "pb_2", "end:turn 1"),
 		s.PutShownAlert(ctx, "br_1", "pb_1", "question:pr_2"), s.PutShownAlert(ctx, "br_2", "pb_1", "end:turn 1"), s.PutShownAlert(ctx, "br_2", "pb_1", ""),
 		s.PutShownAlert(ctx, "br_3", "pb_1", "end:turn 1"), // it isn't subscribed
+		s.PutPushWait(ctx, "br_1", one.Endpoint, now.Add(time.Hour)), s.PutPushWait(ctx, "br_2", "https://a.example/of-before", now.Add(time.Hour)),
 		s.PutLastAlert(ctx, push.Alert{Session: "pb_1", Key: "end:turn 1", Kind: push.End, Text: "Done", At: now}),
 		s.PutLastAlert(ctx, push.Alert{Session: "pb_1", Key: "end:turn 2", Kind: push.End, Text: "Done", At: now}),
 		s.PutLastAlert(ctx, push.Alert{Session: "pb_gone", Key: "end:turn 1", Kind: push.End, At: now}),
@@ -65,6 +66,7 @@ func TestPushSubscriptionsAreKept(t *testing.T) {
 			t.Errorf("%s: last alerts are %+v, want %+v", what, gotLast, last)
 		}
 	}
+	one.NotBefore = now.Add(time.Hour)
 	last := push.Alert{Session: "pb_1", Key: "end:turn 2", Kind: push.End, Text: "Done", At: now}
 	check("after a restart", []push.Subscription{one, two}, map[string]map[sessions.ID]string{"br_1": {"pb_1": "question:pr_2", "pb_2": "end:turn 1"}}, last)
 
@@ -75,6 +77,7 @@ func TestPushSubscriptionsAreKept(t *testing.T) {
 	check("without a session", []push.Subscription{one, two}, map[string]map[sessions.ID]string{"br_1": {"pb_2": "end:turn 1"}})
 	one.Endpoint = "https://a.example/3"
 	must(s.PutPushSubscription(ctx, one))
+	one.NotBefore = time.Time{}
 	check("at another endpoint", []push.Subscription{one, two}, map[string]map[sessions.ID]string{})
 	must(s.PutShownAlert(ctx, "br_1", "pb_2", "end:turn 1"))
 	two.Endpoint = one.Endpoint // it's the same device, which was let in again

@@ -18,7 +18,7 @@ CREATE TABLE sessions (
 	ended_at     INTEGER NOT NULL,
 	exit_status  INTEGER,          -- NULL: the program hasn't ended
 	exit_signal  TEXT    NOT NULL
-, addressee TEXT NOT NULL DEFAULT '', fresh INTEGER NOT NULL DEFAULT 0, program TEXT NOT NULL DEFAULT '') STRICT;
+, addressee TEXT NOT NULL DEFAULT '', fresh INTEGER NOT NULL DEFAULT 0, program TEXT NOT NULL DEFAULT '', real_cwd TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE TABLE logs (
 	session        INTEGER PRIMARY KEY REFERENCES sessions (seq) ON DELETE CASCADE,
@@ -488,7 +488,7 @@ CREATE TABLE push_subscriptions (
 	auth       TEXT    NOT NULL,
 	wishes     TEXT    NOT NULL, -- as JSON
 	created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, not_before INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 
 CREATE TABLE push_shown (
 	browser TEXT NOT NULL REFERENCES push_subscriptions (browser) ON DELETE CASCADE,

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -14,19 +15,19 @@ import (
 const (
 	sqlSessions = `SELECT s.id, s.name, s.agent, s.cwd, s.state, s.reason,
 	s.server, s.server_pid, s.server_start, s.pane, s.tmux_session, s.owned,
-	s.created_at, s.ended_at, s.exit_status, s.exit_signal, s.addressee, s.program,
+	s.created_at, s.ended_at, s.exit_status, s.exit_signal, s.addressee, s.program, s.real_cwd,
 	l.head, l.last_output_at, l.turn,
 	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0), t.status, u.usage
 	FROM sessions s JOIN logs l ON l.session = s.seq LEFT JOIN turns t ON t.session = l.session AND t.number = l.turn
 	LEFT JOIN usage_now u ON u.session = s.id
 	ORDER BY s.created_at, s.seq`
 	sqlPutSession = `INSERT INTO sessions (id, name, agent, cwd, state, reason,
-	server, server_pid, server_start, pane, tmux_session, owned, created_at, ended_at, exit_status, exit_signal, addressee, program, fresh)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+	server, server_pid, server_start, pane, tmux_session, owned, created_at, ended_at, exit_status, exit_signal, addressee, program, real_cwd, fresh)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
 	ON CONFLICT (id) DO UPDATE SET name = excluded.name, agent = excluded.agent, cwd = excluded.cwd,
 	state = excluded.state, reason = excluded.reason, server = excluded.server, server_pid = excluded.server_pid,
 	server_start = excluded.server_start, pane = excluded.pane, tmux_session = excluded.tmux_session, owned = excluded.owned,
-	created_at = excluded.created_at, ended_at = excluded.ended_at, exit_status = excluded.exit_status, exit_signal = excluded.exit_signal, addressee = excluded.addressee, program = excluded.program
+	created_at = excluded.created_at, ended_at = excluded.ended_at, exit_status = excluded.exit_status, exit_signal = excluded.exit_signal, addressee = excluded.addressee, program = excluded.program, real_cwd = excluded.real_cwd
 	RETURNING seq`
 	sqlPutLog = `INSERT INTO logs (session) VALUES (?) ON CONFLICT DO NOTHING`
 )
@@ -60,7 +61,7 @@ func scanSession(rows *sql.Rows) (x sessions.Session, err error) {
 	err = rows.Scan(
 		&x.ID, &x.Name, &x.Agent, &x.Cwd, &x.State, &x.Reason,
 		&p.Server, &p.Identity.PID, &p.Identity.Start, &p.ID, &p.Session, &x.Owned,
-		&created, &ended, &status, &signal, &x.Addressee, &x.Program,
+		&created, &ended, &status, &signal, &x.Addressee, &x.Program, &x.RealCwd,
 		&x.Lines, &output, &t.Number,
 		&t.Open, &turnStarted, &turnEnded, &t.FirstLine, &t.LastLine, &t.Status, &used,
 	)
@@ -69,11 +70,17 @@ func scanSession(rows *sql.Rows) (x sessions.Session, err error) {
 	}
 	x.CreatedAt, x.EndedAt, x.LastOutputAt = fromNanos(created), fromNanos(ended), fromNanos(output)
 	t.StartedAt, t.EndedAt = fromNanos(turnStarted), fromNanos(turnEnded)
-	if status.Valid {
-		x.Exit = &sessions.Exit{Status: int(status.Int64), Signal: signal}
-	}
+	x.Exit = exitOf(status, signal)
 	x.Usage = usageNow(used)
 	return x, nil
+}
+
+// exitOf is how a session's program has ended, as it's kept; nil: it's unknown, or runs.
+func exitOf(status sql.NullInt64, signal string) *sessions.Exit {
+	if !status.Valid {
+		return nil
+	}
+	return &sessions.Exit{Status: int(status.Int64), Signal: signal}
 }
 
 // PutSession inserts or replaces a session: see sessions.Store.
@@ -92,7 +99,7 @@ func (s *Store) PutSession(ctx context.Context, x sessions.Session) error {
 			ctx,
 			clean(x.ID), clean(x.Name), clean(x.Agent), clean(x.Cwd), clean(x.State), clean(x.Reason),
 			clean(x.Pane.Server), x.Pane.Identity.PID, x.Pane.Identity.Start, clean(x.Pane.ID), clean(x.Pane.Session), x.Owned,
-			nanos(x.CreatedAt), nanos(x.EndedAt), status, clean(signal), clean(x.Addressee), clean(x.Program),
+			nanos(x.CreatedAt), nanos(x.EndedAt), status, clean(signal), clean(x.Addressee), clean(x.Program), clean(x.RealCwd),
 		).Scan(&seq)
 		if err != nil {
 			return err
@@ -335,12 +342,26 @@ func (s *Store) OpenPrompts(ctx context.Context) (all []sessions.Prompt, err err
 	return all, rows.Err()
 }
 
-// AnsweredPrompts returns the prompts of a session that were answered between two times, the newest
+// AnsweredPrompts returns the prompts and inquiries of a session that were answered between two times, the newest
 // first, at most limit. They're kept for promptsKept.
 func (s *Store) AnsweredPrompts(ctx context.Context, id sessions.ID, from, to time.Time, limit int) ([]sessions.Prompt, error) {
-	return list(ctx, s, "read the answered prompts of "+string(id), func(row *sql.Rows) (sessions.Prompt, error) {
+	all, err := list(ctx, s, "read the answered prompts of "+string(id), func(row *sql.Rows) (sessions.Prompt, error) {
 		return scanPrompt(row)
 	}, sqlAnsweredPrompts, string(id), nanos(from), nanos(to), limit)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := listJSON[sessions.Inquiry](ctx, s, "read the answered questions of "+string(id), sqlClosedInquiries, string(id), nanos(from), nanos(to), limit)
+	if err != nil || len(asked) == 0 {
+		return all, err
+	}
+	for _, q := range asked {
+		if q.State == sessions.PromptAnswered {
+			all = append(all, q.Prompt)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b sessions.Prompt) int { return b.ClosedAt.Compare(a.ClosedAt) })
+	return all[:min(len(all), limit)], nil
 }
 
 func scanPrompt(row interface{ Scan(into ...any) error }) (p sessions.Prompt, err error) {

@@ -14,6 +14,8 @@ import (
 const (
 	sqlPutInquiry = `INSERT INTO inquiries (id, session, open, opened_at, closed_at, inquiry) VALUES (?, ?, ?, ?, ?, ?)
 	ON CONFLICT DO UPDATE SET open = excluded.open, closed_at = excluded.closed_at, inquiry = excluded.inquiry`
+	sqlClosedInquiries = `SELECT inquiry FROM inquiries
+	WHERE session = ? AND closed_at BETWEEN ? AND ? ORDER BY closed_at DESC, id LIMIT ? + 0`
 	sqlForgetInquiries = `DELETE FROM inquiries WHERE NOT open AND closed_at < ?`
 	sqlAddExhibit      = `INSERT INTO exhibits (id, session, at, waits, exhibit, content) VALUES (?, ?, ?, ?, ?, ?)`
 	sqlPutExhibit      = `UPDATE exhibits SET waits = ?, exhibit = ? WHERE id = ?`

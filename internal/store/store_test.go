@@ -29,6 +29,17 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, firstChild(as))
 		os.Exit(1)
 	}
+	if os.Getenv(backupChildEnv) != "" {
+		fmt.Fprintln(os.Stderr, backupChild())
+		os.Exit(1)
+	}
+	if path := os.Getenv(migrateChildEnv); path != "" {
+		if err := migrateChild(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
@@ -89,7 +100,7 @@ func TestSessionsComeBackAsTheyWerePut(t *testing.T) {
 	ctx, path := t.Context(), dbPath(t)
 	s := mustOpen(t, path, Options{})
 	first := sessions.Session{
-		ID: "pb_2", Name: "agent-1", Agent: "claude", Cwd: "/src", State: sessions.StateWorking, Reason: "its pane is changing",
+		ID: "pb_2", Name: "agent-1", Agent: "claude", Cwd: "/src", RealCwd: "/real/src", State: sessions.StateWorking, Reason: "its pane is changing",
 		Pane:  sessions.Pane{Server: "default", Identity: sessions.ServerIdentity{PID: 7, Start: 8}, ID: "%12", Session: "agent-1"},
 		Owned: true, CreatedAt: at,
 	}

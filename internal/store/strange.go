@@ -19,7 +19,7 @@ import (
 var ErrStrange = fmt.Errorf("%w: it's no file that panebridge has made", sessions.ErrUnavailable)
 
 // ownSuffixes are behind the database's name in those of all files without which it isn't opened.
-var ownSuffixes = []string{"", walSuffix, indexSuffix, "-journal", lineSuffix, roomSuffix, firstSuffix, newSuffix, wholeSuffix, salvagedSuffix} //nolint:gochecknoglobals // a constant table
+var ownSuffixes = []string{"", walSuffix, indexSuffix, "-journal", lineSuffix, roomSuffix, firstSuffix, newSuffix, wholeSuffix, salvagedSuffix, stagePartSuffix, stagedSuffix, settledSuffix} //nolint:gochecknoglobals // a constant table
 
 // FileNames are the names of a database's files, the database's own first. Others may stand beside it: see Salvage.
 func FileNames(path string) []string {

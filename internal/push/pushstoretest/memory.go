@@ -20,21 +20,28 @@ type Memory struct {
 	notes map[string]string
 	subs  map[string]string // as JSON: nothing is shared
 	at    map[string]time.Time
+	waits map[string]wait
 	shown map[string]map[sessions.ID]string
 	last  map[sessions.ID]string
 	full  bool
 }
 
+// wait is until when an endpoint is left alone.
+type wait struct {
+	endpoint string
+	until    time.Time
+}
+
 // New makes one that has nothing.
 func New() *Memory {
-	return &Memory{notes: map[string]string{}, subs: map[string]string{}, at: map[string]time.Time{}, shown: map[string]map[sessions.ID]string{}, last: map[sessions.ID]string{}}
+	return &Memory{notes: map[string]string{}, subs: map[string]string{}, at: map[string]time.Time{}, waits: map[string]wait{}, shown: map[string]map[sessions.ID]string{}, last: map[sessions.ID]string{}}
 }
 
 // Fork returns another that has the same: what's kept from now on in the one isn't in the other.
 func (m *Memory) Fork() *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	other := &Memory{notes: maps.Clone(m.notes), subs: maps.Clone(m.subs), at: maps.Clone(m.at), shown: map[string]map[sessions.ID]string{}, last: maps.Clone(m.last), full: m.full}
+	other := &Memory{notes: maps.Clone(m.notes), subs: maps.Clone(m.subs), at: maps.Clone(m.at), waits: maps.Clone(m.waits), shown: map[string]map[sessions.ID]string{}, last: maps.Clone(m.last), full: m.full}
 	for browser, all := range m.shown {
 		other.shown[browser] = maps.Clone(all)
 	}
@@ -85,6 +92,9 @@ func (m *Memory) PushSubscriptions(context.Context) (all []push.Subscription, er
 			return nil, err
 		}
 		s.Browser, s.Created = browser, m.at[browser]
+		if w := m.waits[browser]; w.endpoint == s.Endpoint {
+			s.NotBefore = w.until
+		}
 		all = append(all, s)
 	}
 	return all, nil
@@ -105,6 +115,11 @@ func (m *Memory) PutPushSubscription(_ context.Context, s push.Subscription) err
 		text, _ := json.Marshal(s) // it has nothing that can't be written
 		m.subs[s.Browser], m.at[s.Browser] = string(text), s.Created
 	})
+}
+
+// PutPushWait implements push.Store.
+func (m *Memory) PutPushWait(_ context.Context, browser, endpoint string, until time.Time) error {
+	return m.write(func() { m.waits[browser] = wait{endpoint, until} })
 }
 
 // DropPushSubscription implements push.Store.
