@@ -44,6 +44,9 @@ type HubOptions struct {
 	// left of an ended session couldn't be sent in time; Binding.Disabled says why.
 	// It returns at once. Nil: nobody is told.
 	Disabled func(b Binding)
+	// Restored says that the store was restored from a backup: chats have seen more than it knows. It's called when
+	// each of them goes on from its session's newest line. Nil: the store wasn't.
+	Restored func(ctx context.Context) error
 	// Panicked is told that a call or a task of the Hub's panicked, and was contained. It
 	// must not block. Nil: nobody is told.
 	Panicked func()
@@ -104,6 +107,7 @@ type Hub struct {
 	moves    map[Target]string // of chats that have another id, without threads: which one
 	tasks    []*hubTask
 	wake     chan struct{}
+	restored bool // documents are closed: see awaitRestored
 }
 
 // outlet is an adapter at work.
@@ -161,6 +165,7 @@ func NewHub(opt HubOptions) (*Hub, error) {
 	h := &Hub{
 		opt: opt, log: opt.Logger, outlets: map[string]*outlet{}, rules: opt.Rules,
 		bindings: map[BindingID]*hubBinding{}, refused: map[refusedKey]*refusedGroup{}, moves: map[Target]string{}, sessions: map[sessions.ID]*watched{}, wake: make(chan struct{}, 1),
+		restored: opt.Restored != nil,
 	}
 	h.ringAfter.Store(int64(opt.RingAfter))
 	h.SetInbound(noInbound{})
@@ -236,7 +241,10 @@ func (h *Hub) Run(ctx context.Context) error {
 			ended <- err
 		}()
 	}
+	var waiting sync.WaitGroup
+	waiting.Go(func() { h.awaitRestored(ctx) })
 	h.runTasks(ctx)
+	waiting.Wait()
 	last, cancel := context.WithTimeout(rest, endLimit)
 	defer cancel()
 	h.drainSchedulers(last)
@@ -355,6 +363,12 @@ func (h *Hub) HandleSession(s sessions.Session) {
 		}
 	}
 	switch {
+	case w == nil && s.State != sessions.StateEnded && h.restored:
+		h.sessions[s.ID] = newWatched(s)
+	case h.restored: // it's bound as it is then
+		if w != nil {
+			w.name, w.ended = s.Name, w.ended || s.State == sessions.StateEnded
+		}
 	case w == nil && s.State != sessions.StateEnded:
 		h.sessions[s.ID] = newWatched(s)
 		h.addTask("bind a new session by rules", func(ctx context.Context) error { return h.beginSession(ctx, s) })

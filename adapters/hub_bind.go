@@ -203,7 +203,15 @@ func (h *Hub) revivedDocument(ctx context.Context, b *hubBinding) (Document, err
 	if i < 0 {
 		return Document{}, fmt.Errorf("%w binding %s", sessions.ErrUnknown, b.ID)
 	}
-	return h.followMoves(b.Binding, kept[i].Document), nil
+	doc := kept[i].Document
+	if h.isRestored() {
+		p, err := h.opt.Log.Progress(ctx, b.Session)
+		if err != nil {
+			return Document{}, err
+		}
+		doc = doc.restored(p)
+	}
+	return h.followMoves(b.Binding, doc), nil
 }
 
 // dropBinding forgets a binding. life is held.
@@ -327,12 +335,13 @@ func (h *Hub) Load(ctx context.Context) error {
 		if chat := k.Document.Chat; chat != "" && !h.hasMoved(b.Target) { // a kill came between the two
 			h.chatMoves(b.Target.Adapter)(b.Target.Chat, chat)
 		}
-		if b.isRefusal() {
-			h.mu.Lock()
-			h.noteRefused(b)
-			h.mu.Unlock()
+		if h.isRestored() {
+			continue
 		}
-		err = errors.Join(err, h.openBinding(ctx, b, k.Document))
+		err = errors.Join(err, h.openKept(ctx, b, k.Document))
+	}
+	if h.isRestored() {
+		return err
 	}
 	for _, s := range h.opt.Sessions.List() {
 		ended := s.State == sessions.StateEnded
@@ -350,6 +359,16 @@ func (h *Hub) Load(ctx context.Context) error {
 		return fmt.Errorf("load bindings: %w", err)
 	}
 	return nil
+}
+
+// openKept opens the document of a binding that the store has kept. life is held.
+func (h *Hub) openKept(ctx context.Context, b *hubBinding, doc Document) error {
+	if b.isRefusal() {
+		h.mu.Lock()
+		h.noteRefused(b)
+		h.mu.Unlock()
+	}
+	return h.openBinding(ctx, b, doc)
 }
 
 // openBinding opens a binding's document and catches up. life is held.
@@ -500,6 +519,9 @@ func (h *Hub) Reload(ctx context.Context, s Settings) error {
 	h.mu.Lock()
 	h.rules = s.Rules
 	h.mu.Unlock()
+	if h.isRestored() {
+		return nil // they're applied when that's over
+	}
 	if err := h.applyAll(ctx); err != nil {
 		h.mu.Lock()
 		defer h.mu.Unlock()

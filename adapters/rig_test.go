@@ -38,7 +38,8 @@ type rig struct {
 	ringAfter time.Duration
 	masker    *redact.Masker
 	endsTurn  func(line string) bool
-	storing   func() // called while one is stored; nil: nothing is
+	restored  func(ctx context.Context) error // Restored
+	storing   func()                          // called while one is stored; nil: nothing is
 	// dies counts down what the process writes: at 0 it's killed, behind that write or, with
 	// diesBefore, in front of it.
 	dies       atomic.Int64
@@ -86,7 +87,7 @@ func (r *rig) start() {
 	var err error
 	r.hub, err = adapters.NewHub(adapters.HubOptions{
 		Outlets: outlets, Store: r.process, Log: r.backend, Sessions: r.house, Screens: r.house, Settings: adapters.Settings{Rules: r.rules, RingAfter: r.ringAfter},
-		Disabled: func(b adapters.Binding) { r.disabled = append(r.disabled, b) }, EndsTurn: r.endsTurn, Masker: r.masker, Logger: slog.New(r.log),
+		Disabled: func(b adapters.Binding) { r.disabled = append(r.disabled, b) }, EndsTurn: r.endsTurn, Masker: r.masker, Logger: slog.New(r.log), Restored: r.restored,
 	})
 	if err != nil {
 		r.Fatal(err)
