@@ -186,6 +186,9 @@ func maskedPost(m *redact.Masker, p Post) Post {
 		file := MaskedFile(m, *p.File)
 		p.File = &file
 	}
+	if p.Picture != nil && p.PictureName != "" {
+		p = maskedPicture(m, p)
+	}
 	if len(p.Menus) > 0 {
 		menus := slices.Clone(p.Menus)
 		for i := range menus {
@@ -205,6 +208,16 @@ func maskedPost(m *redact.Masker, p Post) Post {
 			}
 		}
 		p.Buttons = rows
+	}
+	return p
+}
+
+// maskedPicture is a post without the secrets of a picture that is a file, too. What only begins like a picture and
+// has texts behind that becomes a file: a platform would show it as one when it refuses the picture.
+func maskedPicture(m *redact.Masker, p Post) Post {
+	file := MaskedFile(m, File{Name: p.PictureName, Data: p.Picture})
+	if p.PictureName = file.Name; !isPacked(p.Picture) {
+		p.File, p.Picture = &file, nil
 	}
 	return p
 }

@@ -16,7 +16,9 @@ import (
 
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/font/gofont/goregular"
+	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/redact/redacttest"
 )
@@ -131,4 +133,37 @@ func noise(g redacttest.Garden, n int) []byte {
 		out[i] = uint8(g.IntN(256))
 	}
 	return out
+}
+
+// A picture that was somebody's file is masked as one, in each form that its post takes: what only begins like a PNG is a
+// file. A real one stays a picture as it is.
+func TestPicturesThatAreFilesAreMasked(t *testing.T) {
+	m, err := redact.New(redact.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole bytes.Buffer
+	if err := png.Encode(&whole, image.NewNRGBA(image.Rect(0, 0, 20, 20))); err != nil {
+		t.Fatal(err)
+	}
+	shape := Shape{MaxFile: 1 << 20}
+	drawtest.Check(t, func(rt *rapid.T) {
+		g := redacttest.New(rapid.Uint64().Draw(rt, "seed"))
+		all := redacttest.Ordinary()
+		planted := all[g.IntN(len(all))].Make(g)
+		head := rapid.IntRange(33, whole.Len()-1).Draw(rt, "head") // it has a size at least, and lacks its end
+		data := append(bytes.Clone(whole.Bytes()[:head]), "\n"+planted.Text+"\n"...)
+		p := maskedPost(m, Post{Text: "x", Picture: data, PictureName: "chart.png", ReplyTo: "1"})
+		if p.File == nil || p.Picture != nil || p.File.Name != "chart.png" {
+			rt.Errorf("what isn't a picture is one: %d bytes, file %v", len(p.Picture), p.File)
+		}
+		for ok := true; ok; p, _, ok = p.simpler(shape, false) {
+			if p.File != nil && bytes.Contains(p.File.Data, []byte(planted.Secret)) || bytes.Contains(p.Picture, []byte(planted.Secret)) {
+				rt.Fatalf("%q is sent of %q", planted.Secret, planted.Text)
+			}
+		}
+	})
+	if p := maskedPost(m, Post{Text: "x", Picture: whole.Bytes(), PictureName: "chart.png"}); p.File != nil || !bytes.Equal(p.Picture, whole.Bytes()) {
+		t.Error("a picture isn't one any more")
+	}
 }

@@ -158,7 +158,7 @@ func (o *Outbox) simplifyPost(w *waitingPost, message string, why error) bool {
 	if !ok {
 		return false
 	}
-	o.log.Info("a post was refused, and goes without "+less, "target", p.To.String(), "session", p.Session, "err", why)
+	o.log.Info("a post was refused, and goes in a simpler form", "without", less, "target", p.To.String(), "session", p.Session, "err", why)
 	if w.whole == nil {
 		was := w.Post
 		w.whole = &was

@@ -151,15 +151,16 @@ func (k *Clerk) Workers() map[string]func(ctx context.Context) {
 	}
 }
 
-// Finish drops the answers that were seen while everything ended. Call it when the workers and the Hub's have
-// returned: answers of which it doesn't know are posted again at the next start. It returns within 5 s.
+// Finish drops the answers that were seen while everything ended, and keeps which cards were. Call it when the workers
+// and the Hub's have returned: those of which it doesn't know are posted again at the next start. It returns within 5 s.
 func (k *Clerk) Finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishFor)
 	defer cancel()
 	k.replies.dropSeen(ctx)
+	k.reconciler.confirmSent(ctx, time.Now())
 }
 
-// finishFor bounds Finish.
+// finishFor bounds Finish, and what a round keeps though the end has begun.
 const finishFor = 5 * time.Second
 
 // Follow subscribes to what happens to sessions and to what was written to them. Prompts come by

@@ -127,14 +127,18 @@ func (ec exhibitCards) wanted(e sessions.Exhibit, name, subject, binding string,
 	if largest := ec.clerk.Hub.Shape(place).MaxFile; e.Size > int64(largest) {
 		settled.State, settled.Limit = sessions.ExhibitTooLarge, int64(largest)
 	}
+	settle := func(ctx context.Context, p sessions.ExhibitPlace) error {
+		p.At = time.Now()
+		err := ec.clerk.Exhibits.SettleExhibit(ctx, e.ID, p)
+		ec.clerk.reconciler.lookSoon()
+		return err
+	}
 	return Wanted{
 		Spot: Spot{KindExhibit, subject, place}, Session: e.Session, Class: qos.Final, Shows: e.ID, Once: true,
-		Post: func(ctx context.Context) (adapters.Post, error) { return ec.post(ctx, e, name, place, settled.Limit) },
-		Stood: func(ctx context.Context) error {
-			settled.At = time.Now()
-			err := ec.clerk.Exhibits.SettleExhibit(ctx, e.ID, settled)
-			ec.clerk.reconciler.lookSoon()
-			return err
+		Post:  func(ctx context.Context) (adapters.Post, error) { return ec.post(ctx, e, name, place, settled.Limit) },
+		Stood: func(ctx context.Context) error { return settle(ctx, settled) },
+		GivenUp: func(ctx context.Context) error {
+			return settle(ctx, sessions.ExhibitPlace{Binding: binding, Place: settled.Place, State: sessions.ExhibitGone})
 		},
 	}
 }

@@ -67,6 +67,8 @@ type Wanted struct {
 	// Stood is called when it's there, with what it was wanted for when it was posted; nil: nobody
 	// is told. If that fails the card is posted again, and says that it may be there already.
 	Stood func(ctx context.Context) error
+	// GivenUp is called in its stead for one that's wanted once and was refused for a day; nil: Stood is.
+	GivenUp func(ctx context.Context) error
 	// UnderWay is called in each round in which the card stands as it's wanted, or is on its
 	// way. Nil: nobody is told.
 	UnderWay func()
@@ -261,8 +263,15 @@ func (r *reconciler) postCard(ctx context.Context, c *card, w Wanted) error {
 	return nil
 }
 
-// takeSent takes in what came of calls, and which chats have another id.
+// takeSent is confirmSent, also where ctx has ended: what isn't kept is posted again.
 func (r *reconciler) takeSent(ctx context.Context, now time.Time) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishFor)
+	defer cancel()
+	r.confirmSent(ctx, now)
+}
+
+// confirmSent takes in what came of calls, and which chats have another id.
+func (r *reconciler) confirmSent(ctx context.Context, now time.Time) {
 	r.mu.Lock()
 	sent, moves := r.sent, r.moves
 	r.sent, r.moves = nil, nil
@@ -288,7 +297,11 @@ func (r *reconciler) confirmCard(ctx context.Context, c *card, s sentCard, now t
 		r.confirmCosmetic(ctx, c, s.err, now)
 		return
 	}
+	done := s.wanted.Stood
 	if s.err != nil && s.wanted.Once && c.tries >= triesOnce {
+		if s.wanted.GivenUp != nil {
+			done = s.wanted.GivenUp
+		}
 		r.clerk.Log.Error("a card is given up, since it's refused", "kind", c.Kind, "target", c.Place.String(), "err", s.err)
 	} else if s.err != nil {
 		c.Begun = c.Begun && errors.Is(s.err, adapters.ErrMaybeSent)
@@ -296,8 +309,8 @@ func (r *reconciler) confirmCard(ctx context.Context, c *card, s sentCard, now t
 		r.clerk.Log.Warn("a card was refused; it's tried again", "kind", c.Kind, "session", c.Session, "target", c.Place.String(), "err", s.err)
 		return
 	}
-	if s.wanted.Stood != nil {
-		if err := s.wanted.Stood(ctx); err != nil {
+	if done != nil {
+		if err := done(ctx); err != nil {
 			c.noteRefusal(err, now, r.refusedIn(c.Place))
 			r.clerk.Log.Error("keep that a card stands", "kind", c.Kind, "err", err)
 			return

@@ -52,3 +52,76 @@ func TestARefusedCardThatNobodyWantsHoldsNoneBack(t *testing.T) {
 		}
 	}
 }
+
+// keptCards is a store that drops what it's told to, and has what was put into it last.
+type keptCards struct {
+	Store
+	last *StandingCard
+}
+
+func (keptCards) DropStandingCard(context.Context, Spot) error { return nil }
+
+func (k keptCards) PutStandingCard(ctx context.Context, s StandingCard) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	*k.last = s
+	return nil
+}
+
+// A card whose answer comes while everything ends, when the reconciler has ended already, is known to stand: the next start
+// doesn't post it again.
+func TestACardThatIsPostedAtTheEndStands(t *testing.T) {
+	at := Spot{KindSession, "a", adapters.Target{Adapter: "t", Chat: "1"}}
+	var kept StandingCard
+	k := &Clerk{Options: Options{Log: slog.New(slog.DiscardHandler), Store: keptCards{last: &kept}}}
+	k.replies, k.reconciler = newReplies(k), newReconciler(k)
+	k.reconciler.cards = map[Spot]*card{at: {StandingCard: StandingCard{Spot: at, Begun: true}, waits: true}}
+	k.reconciler.leaveWord(func() {
+		k.reconciler.sent = append(k.reconciler.sent, sentCard{wanted: Wanted{Spot: at, Shows: "stands"}, message: "7"})
+	})
+	k.Finish(t.Context())
+	checkKept(t, kept, at)
+}
+
+// So is one whose answer came when the reconciler was just told to end.
+func TestACardIsKeptThoughTheEndHasBegun(t *testing.T) {
+	at := Spot{KindSession, "a", adapters.Target{Adapter: "t", Chat: "1"}}
+	var kept StandingCard
+	r := newReconciler(&Clerk{Options: Options{Log: slog.New(slog.DiscardHandler), Store: keptCards{last: &kept}}})
+	r.cards = map[Spot]*card{at: {StandingCard: StandingCard{Spot: at, Begun: true}, waits: true}}
+	r.sent = []sentCard{{wanted: Wanted{Spot: at, Shows: "stands"}, message: "7"}}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r.takeSent(ctx, time.Now())
+	checkKept(t, kept, at)
+}
+
+func checkKept(t *testing.T, kept StandingCard, at Spot) {
+	t.Helper()
+	if want := (StandingCard{Spot: at, Message: "7", Shows: "stands"}); kept != want {
+		t.Errorf("kept is %+v, want %+v", kept, want)
+	}
+}
+
+// What's wanted once and is refused for a day doesn't count as being there.
+func TestACardThatIsGivenUpDoesNotStand(t *testing.T) {
+	for _, c := range []struct {
+		refused error
+		tries   int
+		want    string
+	}{{nil, 0, "stood"}, {nil, triesOnce, "stood"}, {errors.New("no rights"), triesOnce - 1, ""}, {errors.New("no rights"), triesOnce, "given up"}} {
+		said := ""
+		say := func(what string) func(context.Context) error {
+			return func(context.Context) error { said += what; return nil }
+		}
+		at := Spot{KindExhibit, "a", adapters.Target{Adapter: "t", Chat: "1"}}
+		r := newReconciler(&Clerk{Options: Options{Log: slog.New(slog.DiscardHandler), Store: keptCards{}}}, &theseCards{})
+		one := &card{StandingCard: StandingCard{Spot: at, Begun: true}, retries: retries{tries: c.tries}}
+		r.cards = map[Spot]*card{at: one}
+		r.confirmCard(t.Context(), one, sentCard{wanted: Wanted{Spot: at, Once: true, Stood: say("stood"), GivenUp: say("given up")}, err: c.refused}, time.Now())
+		if said != c.want {
+			t.Errorf("refused: %v, after %d tries: %q, want %q", c.refused, c.tries, said, c.want)
+		}
+	}
+}

@@ -144,7 +144,7 @@ func (rs *replies) dropOldest() {
 
 // run posts what an earlier run left, and tries again what was refused, until ctx ends.
 func (rs *replies) run(ctx context.Context) {
-	rs.rounds.run(ctx, rs.clerk, "answers that nobody has seen can't be posted again", rs.loadReplies, func(ctx context.Context, now time.Time) time.Time {
+	rs.rounds.run(ctx, rs.clerk, "load answers that nobody has seen", rs.loadReplies, func(ctx context.Context, now time.Time) time.Time {
 		rest := rs.retryDue(now)
 		if rs.dropSeen(ctx) {
 			rest = min(rest, dropAgain)

@@ -47,7 +47,7 @@ func (r *rounds) run(ctx context.Context, k *Clerk, what string, load func(conte
 		if ctx.Err() != nil {
 			return
 		}
-		k.Log.Error(what, "err", err)
+		k.Log.Error("what an earlier run left can't be read; it's tried again", "what", what, "err", err)
 		if sessions.Pause(ctx, tellAgain) != nil {
 			return
 		}

@@ -152,7 +152,10 @@ type Options struct {
 }
 
 // tokenForm is what tokens look like: the bot's id in base64, a time, and a signature.
-var tokenForm = regexp.MustCompile(`^[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{15,}$`)
+var tokenForm = regexp.MustCompile(`^` + tokenWithin.String() + `$`)
+
+// tokenWithin finds what looks like tokens in a text.
+var tokenWithin = regexp.MustCompile(`[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{15,}`)
 
 // check returns all that's wrong with the options, joined.
 func (o Options) check() error {

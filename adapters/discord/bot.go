@@ -59,7 +59,7 @@ func newBot(ctx context.Context, section config.Section, host platform.Host) (pl
 	}
 	r := &runningBot{adapter: a, rights: a.RightsWatcher(host.Mirrored), host: host}
 	r.queue = intake.NewQueue(intake.QueueOptions{
-		Journal: host.Journal, Decode: Decoder{host.Commands}.Decode, GaveUp: host.GaveUp, Logger: host.Logger,
+		Journal: host.Journal, Decode: Decoder{host.Commands}.Decode, Commands: host.Commands, GaveUp: host.GaveUp, Logger: host.Logger,
 		Handle: func(ctx context.Context, e intake.Event) error { return r.gateway.HandleOwn(host.Handle)(ctx, e) },
 	})
 	r.gateway = a.Gateway(GatewayOptions{Host: host, Keeper: r.queue, RightsChanged: r.rights.LookAgain})
@@ -259,12 +259,12 @@ func examineGuild(ctx context.Context, p *Probe, bot BotAccount, guild string) [
 	return []findings.Finding{{Check: Name, Severity: findings.Broken, Detail: "the bot isn't on the server " + guild, Fix: "Correct adapters.discord.guild, or let the bot in: " + bot.Invite()}}
 }
 
-// examineChannel looks at a channel, and returns what stands in the way and what it's called.
-func examineChannel(ctx context.Context, p *Probe, bot BotAccount, guild string, c ChannelConfig) (all []findings.Finding, title string) {
+// examineChannel looks at a channel, and returns what stands in the way and how the channel is.
+func examineChannel(ctx context.Context, p *Probe, bot BotAccount, guild string, c ChannelConfig) (all []findings.Finding, seen ProbedChannel) {
 	name := "discord channel " + c.ID
 	seen, err := p.Channel(ctx, bot, c.ID)
 	if err != nil {
-		return []findings.Finding{{Check: name, Severity: findings.Broken, Detail: err.Error(), Fix: "Check the id, and let the bot in: " + bot.Invite()}}, ""
+		return []findings.Finding{{Check: name, Severity: findings.Broken, Detail: err.Error(), Fix: "Check the id, and let the bot in: " + bot.Invite()}}, seen
 	}
 	for _, l := range seen.Lacks(c, guild) {
 		severity := findings.Broken
@@ -276,5 +276,5 @@ func examineChannel(ctx context.Context, p *Probe, bot BotAccount, guild string,
 	if len(all) == 0 {
 		all = []findings.Finding{{Check: name, Detail: "#" + seen.Title + ": the bot may do there what it has to"}}
 	}
-	return all, seen.Title
+	return all, seen
 }

@@ -80,6 +80,13 @@ func (p *Probe) Bot(ctx context.Context) (BotAccount, error) {
 	return b, nil
 }
 
+// SendText sends a text to a text channel, silently.
+func (p *Probe) SendText(ctx context.Context, channel, text string) error {
+	body := newMessage{Content: text, Flags: discordgo.MessageFlagsSuppressEmbeds | discordgo.MessageFlagsSuppressNotifications, Mentions: nobody()}
+	var got madeThing
+	return p.client.callPath(ctx, http.MethodPost, "channels/"+channel+"/messages", body, &got)
+}
+
 // Servers are those that the bot is on, 200 at most.
 func (p *Probe) Servers(ctx context.Context) ([]Server, error) {
 	var list []Server

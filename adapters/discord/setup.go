@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +27,8 @@ type setup struct {
 	probe  *Probe  // nil: Discord hasn't said who the bot is
 	bot    BotAccount
 	found  SetupAnswers
-	left   bool // something is still to be put right
+	kind   ChannelKind // the channel's
+	left   bool        // something is still to be put right
 }
 
 // setupFlags answer questions beforehand.
@@ -122,6 +124,9 @@ func (s *setup) runSteps(ctx context.Context) error {
 	first := s.firstConfig()
 	s.found.TokenFile = first.TokenFile
 	first.Mirrors, first.YAML = s.found.Mirror != "", s.found.YAML()
+	if s.kind == ChannelText { // a forum takes posts only
+		first.Greet = func(ctx context.Context, text string) error { return s.probe.SendText(ctx, s.found.Channel.ID, text) }
+	}
 	return s.Write(ctx, first)
 }
 
@@ -140,9 +145,17 @@ Message Content Intent: without it nobody's text reaches the bot.
 // errTokenRefused is the error of a token that Discord doesn't know, or that is none.
 var errTokenRefused = errors.New(`it isn't a token that Discord knows: the application's page "Bot" gives a new one (Reset Token)`)
 
+// copiedToken is the token in what somebody has copied: a line of a request or of a file, say, or with quotes.
+func copiedToken(text config.Secret) config.Secret {
+	if found := tokenWithin.FindAllString(text.Reveal(), 2); len(found) == 1 {
+		return config.NewSecret(found[0])
+	}
+	return text
+}
+
 // findBot asks Discord whose the token is.
 func (s *setup) findBot(ctx context.Context, token config.Secret) error {
-	s.config.Token = token
+	s.config.Token = copiedToken(token)
 	opt, err := s.config.options()
 	if err != nil {
 		return err
@@ -186,13 +199,15 @@ func (s *setup) examineBot(ctx context.Context) error {
 const (
 	// lookEvery is how often it's looked whether the bot is on a server now: calls that Discord counts, by hand.
 	lookEvery = 3 * time.Second
+	// restAtMost is how long a person waits for Discord without being told.
+	restAtMost = 10 * time.Second
 	// maxOffered is how many channels are offered to choose from.
 	maxOffered = 40
 )
 
 // findServer waits until the bot is on a server, and asks which if it's on several.
 func (s *setup) findServer(ctx context.Context) error {
-	all, err := s.probe.Servers(ctx)
+	all, err := s.serversSoon(ctx)
 	if err != nil {
 		return err
 	}
@@ -216,12 +231,30 @@ func (s *setup) findServer(ctx context.Context) error {
 	names := make([]string, len(all))
 	for i, one := range all {
 		names[i] = one.Name
+		if slices.ContainsFunc(all, func(other Server) bool { return other.ID != one.ID && other.Name == one.Name }) {
+			names[i] += " (id " + one.ID + ")"
+		}
 	}
 	i, err := s.choose(ctx, "On which server do you want to have your sessions?", names, "give --server")
 	if err == nil {
 		s.found.Server = all[i]
 	}
 	return err
+}
+
+// serversSoon returns the bot's servers. Discord takes this call once a second, and somebody may have begun setup
+// twice: what it asks to be waited is waited for, if that's short.
+func (s *setup) serversSoon(ctx context.Context) ([]Server, error) {
+	for {
+		all, err := s.probe.Servers(ctx)
+		rest := exchange.RetryAfter(err)
+		if rest <= 0 || rest > restAtMost {
+			return all, err
+		}
+		if err := sessions.Pause(ctx, rest); err != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 func hasServer(all []Server, id string) bool {
@@ -277,6 +310,11 @@ func (s *setup) findChannel(ctx context.Context) error {
 				if c.Kind == ChannelForum {
 					names[i] += " (a forum: each session is a post)"
 				}
+				if slices.ContainsFunc(all, func(other ProbedChannel) bool {
+					return other.ID != c.ID && other.Title == c.Title && other.Kind == c.Kind
+				}) {
+					names[i] += " (id " + c.ID + ")"
+				}
 			}
 			i, err := s.choose(ctx, "In which channel do you want to have your sessions?", names, "give --channel")
 			if err == nil {
@@ -313,8 +351,12 @@ func (s *setup) choose(ctx context.Context, question string, names []string, orF
 		if err == nil && n >= 1 && n <= len(names) {
 			return n - 1, nil
 		}
+		problem := fmt.Sprintf("%q isn't a number from 1 to %d", text, len(names))
 		if !s.HasPerson() {
-			return 0, fmt.Errorf("%q isn't a number from 1 to %d: %s", text, len(names), orFlags)
+			return 0, fmt.Errorf("%s: %s", problem, orFlags)
+		}
+		if err := s.Printf("This is wrong: %s.\n", problem); err != nil {
+			return 0, err
 		}
 	}
 }
@@ -322,8 +364,8 @@ func (s *setup) choose(ctx context.Context, question string, names []string, orF
 // examineChannel looks at the channel, and lets a person put right what's wrong.
 func (s *setup) examineChannel(ctx context.Context) (err error) {
 	s.left, err = s.ExamineUntilSound(ctx, "in this channel", func(ctx context.Context) (left, broken bool, err error) {
-		all, title := examineChannel(ctx, s.probe, s.bot, s.found.Server.ID, s.found.Channel)
-		s.found.Title = title
+		all, seen := examineChannel(ctx, s.probe, s.bot, s.found.Server.ID, s.found.Channel)
+		s.found.Title, s.kind = seen.Title, seen.Kind
 		for _, f := range all {
 			broken = broken || f.Severity == findings.Broken
 		}

@@ -96,7 +96,7 @@ type writer interface {
 
 func newRunning(cfg *Config, host platform.Host, w writer) *running {
 	r := &running{writer: w, host: host}
-	r.queue = intake.NewQueue(intake.QueueOptions{Journal: host.Journal, Decode: decode, Handle: host.Handle, GaveUp: host.GaveUp, Logger: host.Logger})
+	r.queue = intake.NewQueue(intake.QueueOptions{Journal: host.Journal, Decode: decode, Commands: host.Commands, Handle: host.Handle, GaveUp: host.GaveUp, Logger: host.Logger})
 	r.Reload(cfg)
 	return r
 }

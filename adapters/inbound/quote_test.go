@@ -66,6 +66,21 @@ func TestAReplyQuotesWhatItAnswers(t *testing.T) {
 	}
 }
 
+// The very first text to an agent quotes what it answers, once it's known that the agent is what runs there.
+func TestTheFirstReplyQuotes(t *testing.T) {
+	for program, want := range map[string]string{"claude": "> use Go\n\nyes", "": "yes"} {
+		inWorld(t, func(w *world) {
+			w.quoting("")
+			if err := w.manager.Choose(w.manager.List()[0].ID, sessions.Source{Program: program}); err != nil {
+				w.Fatal(err)
+			}
+			w.do(w.event(ann, intake.Said{Text: "yes", ReplyTo: "78", Quoted: intake.Quoted{Text: "use Go"}}))
+			w.pass(5 * time.Second)
+			w.wantTyped(want)
+		})
+	}
+}
+
 // A text that's edited is sent with what it answers, too.
 func TestAnEditedReplyQuotes(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -58,7 +58,7 @@ func (v *Vitals) Works(ctx context.Context) {
 	defer v.mu.Unlock()
 	v.lastOK = time.Now()
 	if !v.since.IsZero() && !v.waits {
-		v.Log.InfoContext(ctx, v.Part+" works again", "after", time.Since(v.since).Round(time.Millisecond))
+		v.Log.InfoContext(ctx, "a part works again", "part", v.Part, "after", time.Since(v.since).Round(time.Millisecond))
 	}
 	v.since, v.detail, v.denied, v.waits = time.Time{}, "", false, false
 }
@@ -82,7 +82,7 @@ func (v *Vitals) Fails(ctx context.Context, detail string) {
 	v.denied, v.waits = false, false
 	if v.detail != detail {
 		v.detail = detail
-		v.Log.WarnContext(ctx, v.Part+" fails; it's tried again", "why", detail)
+		v.Log.WarnContext(ctx, "a part fails; it's tried again", "part", v.Part, "why", detail)
 	}
 }
 
@@ -95,7 +95,7 @@ func (v *Vitals) Denied(ctx context.Context, detail string) {
 		v.since = time.Now()
 	}
 	if !v.denied || v.detail != detail {
-		v.Log.ErrorContext(ctx, v.Part+" fails; it's tried again now and then", "why", detail)
+		v.Log.ErrorContext(ctx, "a part is refused; it's tried again now and then", "part", v.Part, "why", detail)
 	}
 	v.detail, v.denied, v.waits = detail, true, false
 }

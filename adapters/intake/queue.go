@@ -31,12 +31,15 @@ type QueueOptions struct {
 	// it takes if the error wraps sessions.ErrUnavailable, else a few times. An album
 	// that was handled may come again with fewer of its files. It's called for several
 	// places at a time, and for one place one after the other. It must return soon
-	// after ctx ends.
+	// after ctx ends. What passes others is handled beside them.
 	Handle func(ctx context.Context, e Event) error
 	// GaveUp hears of events that are set aside, so that somebody can be told; of the
 	// same one again after a crash. It must return at once. Nil: nobody is told.
 	GaveUp func(e Event)
 	Logger *slog.Logger // nil: silent
+	// Commands are those that people give. They and buttons pass what their place has been busy with for long, such as a
+	// recording that's transcribed: it may be a command to stop. Other events wait for all that came before them.
+	Commands []CommandInfo
 	// Places is how many are handled at a time; 0: 16.
 	Places int
 }
@@ -124,6 +127,8 @@ type ticket struct {
 	place adapters.Target
 	album string    // that it's a part of; "": none
 	until time.Time // if so: when other parts aren't waited for any more
+	// passesAt is when it needn't wait any longer for what came before it; zero: it has to.
+	passesAt time.Time
 }
 
 // botEnd is between a bot and what its platform calls an update.
@@ -179,7 +184,11 @@ func (q *Queue) ticketOf(u Update, until time.Time) ticket {
 	if err != nil || !ok {
 		return ticket{seq: u.Seq}
 	}
-	return ticket{u.Seq, e.Place, albumOf(e), until}
+	t := ticket{seq: u.Seq, place: e.Place, album: albumOf(e), until: until}
+	if q.mayPass(e) {
+		t.passesAt = time.Now().Add(passAfter)
+	}
+	return t
 }
 
 // Stats returns the figures as they are.
@@ -202,6 +211,7 @@ func (q *Queue) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		q.admitArrived()
 		now := time.Now()
+		q.order.letPass(now)
 		for ; running < q.opts.Places; running++ {
 			l, first := q.order.takeNext(now)
 			if l == nil {
@@ -319,7 +329,7 @@ func (q *Queue) forgetOld(ctx context.Context) {
 	}
 }
 
-// placeLane is a place with updates that wait.
+// placeLane is a place with updates that wait. What has passed them has a lane of its own.
 type placeLane struct {
 	place   adapters.Target
 	waiting []ticket // in order; the first is tried, with the rest of its album
@@ -352,16 +362,24 @@ type placeOrder struct {
 	lanes   map[adapters.Target]*placeLane
 	ready   []*placeLane
 	resting restingLanes
+
+	busy    map[*placeLane]struct{}        // those of lanes whose first is under way, or failed and rests
+	passing map[adapters.Target]*placeLane // of what has passed others (pass.go)
 }
 
-func newPlaceOrder() placeOrder { return placeOrder{lanes: map[adapters.Target]*placeLane{}} }
+func newPlaceOrder() placeOrder {
+	return placeOrder{lanes: map[adapters.Target]*placeLane{}, busy: map[*placeLane]struct{}{}, passing: map[adapters.Target]*placeLane{}}
+}
 
 // addTicket appends an update to its place's.
-func (o *placeOrder) addTicket(t ticket) {
-	l := o.lanes[t.place]
+func (o *placeOrder) addTicket(t ticket) { o.addTo(o.lanes, t) }
+
+// addTo appends an update to its place's lane among these, which is made if there's none.
+func (o *placeOrder) addTo(lanes map[adapters.Target]*placeLane, t ticket) {
+	l := lanes[t.place]
 	if l == nil {
 		l = &placeLane{place: t.place}
-		o.lanes[t.place] = l
+		lanes[t.place] = l
 		o.ready = append(o.ready, l)
 	}
 	l.waiting = append(l.waiting, t)
@@ -375,8 +393,14 @@ func (o *placeOrder) takeNext(now time.Time) (*placeLane, []int64) {
 	for len(o.ready) > 0 {
 		l := o.ready[0]
 		o.ready = o.ready[1:]
+		if o.isPassed(l) {
+			continue // it's put back when what has passed it is done
+		}
 		of, until := l.firstUpdates()
 		if !until.After(now) {
+			if o.lanes[l.place] == l {
+				o.busy[l] = struct{}{}
+			}
 			return l, of
 		}
 		l.rests = until
@@ -386,12 +410,13 @@ func (o *placeOrder) takeNext(now time.Time) (*placeLane, []int64) {
 	return nil, nil
 }
 
-// nextDue returns when the next place has rested.
-func (o *placeOrder) nextDue() (time.Time, bool) {
-	if len(o.resting) == 0 {
-		return time.Time{}, false
+// nextDue returns when the next place has rested, or something may pass what its place is busy with.
+func (o *placeOrder) nextDue() (due time.Time, ok bool) {
+	due = o.nextPass()
+	if len(o.resting) > 0 && (due.IsZero() || o.resting[0].rests.Before(due)) {
+		due = o.resting[0].rests
 	}
-	return o.resting[0].rests, true
+	return due, !due.IsZero()
 }
 
 // putBack puts a place back after a try.
@@ -404,11 +429,15 @@ func (o *placeOrder) putBack(a attempt, now time.Time) {
 		return
 	}
 	l.fails, l.verdict = 0, nil
-	if l.dropUpdates(a.of); len(l.waiting) == 0 {
+	delete(o.busy, l)
+	switch l.dropUpdates(a.of); {
+	case o.passing[l.place] == l:
+		o.endPass(l)
+	case len(l.waiting) == 0:
 		delete(o.lanes, l.place)
-		return
+	default:
+		o.ready = append(o.ready, l)
 	}
-	o.ready = append(o.ready, l)
 }
 
 // restingLanes is a heap: the first has rested first.

@@ -29,7 +29,7 @@ func TestMemoryJournalConforms(t *testing.T) {
 }
 
 // An update of these tests is "place/words": the event of one is in that place.
-// "bad" can't be read, "none" is none of our business, "boom" panics when it's read.
+// "bad" can't be read, "none" is none of our business, "boom" panics when it's read. What begins with "!" is a button.
 func decode(raw []byte) (intake.Event, bool, error) {
 	place, words, ok := strings.Cut(string(raw), "/")
 	switch {
@@ -40,7 +40,11 @@ func decode(raw []byte) (intake.Event, bool, error) {
 	case !ok:
 		return intake.Event{}, false, errors.New("no place")
 	}
-	return intake.Event{Key: "test:" + string(raw), Place: adapters.Target{Adapter: "test", Chat: place}, Action: intake.Said{Text: words}}, true, nil
+	e := intake.Event{Key: "test:" + string(raw), Place: adapters.Target{Adapter: "test", Chat: place}, Action: intake.Said{Text: words}}
+	if strings.HasPrefix(words, "!") {
+		e.Action = intake.Pressed{Data: words}
+	}
+	return e, true, nil
 }
 
 func update(key, raw string) intake.Update {
@@ -280,7 +284,10 @@ func TestQueueWaitsForWhatIsUnavailable(t *testing.T) {
 		d.keep(t, update("1", "a/1"))
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if n := len(d.handled); n < 59 || n > 100 {
+		d.mu.Lock()
+		n := len(d.handled)
+		d.mu.Unlock()
+		if n < 59 || n > 100 {
 			t.Errorf("tried %d times in an hour", n)
 		}
 		broken.Store(false)
@@ -400,5 +407,64 @@ func TestQueueTakesNoMoreThanItsBound(t *testing.T) {
 		}
 		close(gate)
 		d.end(t)
+	})
+}
+
+// A button that's pressed while a text takes long comes before its end, and what's written behind it doesn't; what takes
+// no longer than usual isn't passed.
+func TestAButtonPassesWhatTakesLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var mu sync.Mutex
+		var said []string
+		d := open(t, journaltest.NewMemory(), func(ctx context.Context, e intake.Event) error {
+			takes := map[string]time.Duration{"test:a/slow": time.Minute, "test:a/text": time.Second, "test:a/!stop": time.Second, "test:b/quick": time.Second}[e.Key]
+			_ = sessions.Pause(ctx, takes)
+			mu.Lock()
+			defer mu.Unlock()
+			said = append(said, fmt.Sprint(e.Key, " ", time.Since(began)))
+			return ctx.Err()
+		})
+		d.keep(t, update("1", "a/slow"), update("2", "a/text"), update("3", "a/!stop"), update("4", "a/after"), update("5", "b/quick"), update("6", "b/!stop"))
+		time.Sleep(2 * time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
+		want := []string{"test:b/quick 1s", "test:b/!stop 1s", "test:a/!stop 3s", "test:a/slow 1m0s", "test:a/text 1m1s", "test:a/after 1m1s"}
+		if !slices.Equal(said, want) {
+			t.Errorf("handled are %q, want %q", said, want)
+		}
+		d.end(t)
+	})
+}
+
+// So it is where the text fails again and again, and with a command that people have.
+func TestACommandPassesWhatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var said []string
+		q := intake.NewQueue(intake.QueueOptions{
+			Journal: journaltest.NewMemory().Process(), Decode: decode, Commands: []intake.CommandInfo{{Name: "stop"}},
+			Handle: func(_ context.Context, e intake.Event) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if e.Key == "test:a/text" && len(said) < 3 {
+					return fmt.Errorf("fetch: %w", sessions.ErrUnavailable)
+				}
+				said = append(said, e.Key)
+				return nil
+			},
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- q.Run(ctx) }()
+		ok(t, q.Keep(t.Context(), []intake.Update{update("1", "a/text"), update("2", "a//stop"), update("3", "a//stopped"), update("4", "a//stop@bot now"), update("5", "a/!")}))
+		time.Sleep(time.Hour)
+		mu.Lock()
+		defer mu.Unlock()
+		if want := []string{"test:a//stop", "test:a//stop@bot now", "test:a/!", "test:a/text", "test:a//stopped"}; !slices.Equal(said, want) {
+			t.Errorf("handled are %q, want %q", said, want)
+		}
+		cancel()
+		ok(t, <-ended)
 	})
 }

@@ -72,4 +72,7 @@ type FirstConfig struct {
 	Mirrors   bool          // it mirrors sessions by themselves
 	Undone    bool          // something is still to be put right
 	Written   func()        // called when the files are there
+	// Greet sends a text to the chat that was set up, which rings nobody. Nil: there's no place for one. It blocks until
+	// the platform has answered.
+	Greet func(ctx context.Context, text string) error
 }

@@ -64,7 +64,7 @@ func newBot(_ context.Context, section config.Section, host platform.Host) (plat
 	}
 	r := &runningBot{adapter: a, identity: a.Identity(), listen: cfg.Webhook.Listen, host: host}
 	r.queue = intake.NewQueue(intake.QueueOptions{
-		Journal: host.Journal, Handle: host.Handle, GaveUp: host.GaveUp, Logger: host.Logger, Bot: botOf(opt.Token), Decode: r.identity.Decode,
+		Journal: host.Journal, Handle: host.Handle, GaveUp: host.GaveUp, Logger: host.Logger, Bot: botOf(opt.Token), Decode: r.identity.Decode, Commands: host.Commands,
 	})
 	if cfg.Webhook.URL == "" {
 		r.reader = a.Poller(PollerOptions{Keeper: r.queue, Yields: host.Yields, Expired: host.Expired})

@@ -23,7 +23,7 @@ import (
 )
 
 // Probe looks at a bot and its chats without running anything. It acknowledges no
-// update and changes nothing at Telegram, but for Unhook and Forget; a look at updates
+// update and changes nothing at Telegram, but for what SendText sends, DeleteWebhook and AcknowledgeUpdates; a look at updates
 // ends the poll of another reader. The text of its errors has no secret, and says what
 // to do where that's known.
 type Probe struct{ client *client }
@@ -97,6 +97,12 @@ func (p *Probe) Webhook(ctx context.Context) (WebhookState, error) {
 // DeleteWebhook takes a webhook away, so that updates can be read. Those that wait stay.
 func (p *Probe) DeleteWebhook(ctx context.Context) error {
 	return callLibrary(ctx, p.client, nil, (*bot.Bot).DeleteWebhook, &bot.DeleteWebhookParams{})
+}
+
+// SendText sends a text to a chat, silently.
+func (p *Probe) SendText(ctx context.Context, chat int64, text string) error {
+	var got sentMessage
+	return callLibrary(ctx, p.client, &got, (*bot.Bot).SendMessage, &bot.SendMessageParams{ChatID: chat, Text: text, DisableNotification: true})
 }
 
 // IsConflict says whether something else reads the bot's updates: another program

@@ -154,6 +154,7 @@ func (s *setup) runSteps(ctx context.Context) error {
 			_ = s.probe.AcknowledgeUpdates(ctx, s.messages.waiting.Last) // the daemon knows them, should they come again
 		}
 	}
+	first.Greet = func(ctx context.Context, text string) error { return s.probe.SendText(ctx, s.found.Chat.ID, text) }
 	return s.Write(ctx, first)
 }
 
