@@ -14,25 +14,26 @@ import (
 // Config is the whole configuration. Its zero value is not valid; begin with
 // [Form.Default].
 type Config struct {
-	Tmux      Tmux                `yaml:"tmux" doc:"The tmux servers whose sessions panebridge can mirror."`
-	Sessions  Sessions            `yaml:"sessions" doc:"Which tmux sessions panebridge takes in, and how much of each it keeps."`
-	Polling   Polling             `yaml:"polling" reload:"yes" doc:"How the panes are read."`
-	Mirrors   []Mirror            `yaml:"mirrors" reload:"yes" doc:"Which sessions are mirrored to which chats, by rule; people can bind others there."`
-	Adapters  Adapters            `yaml:"adapters" doc:"Where sessions are shown."`
-	Agents    map[string]Agent    `yaml:"agents" keys:"name" eg:"claude" reload:"yes" doc:"Programs that can be started as a session, by name."`
-	Profiles  map[string]Profile  `yaml:"profiles" keys:"profile_name" eg:"qwen: {input: {ghost: [\"#6c7086\"]}}" doc:"What the screens of agent programs look like: changes to panebridge's own profiles, and new ones, by name; docs/agents.md says how. No ${NAME} is replaced in them."`
-	Access    Access              `yaml:"access" reload:"yes" doc:"Who may do what in chats; nobody else may do anything."`
-	People    map[string][]string `yaml:"people" keys:"name" is:"person" eg:"me: [\"telegram:123\", \"discord:456\"]" reload:"yes" doc:"Names for people over platforms."`
-	Inbound   Inbound             `yaml:"inbound" doc:"How what is written in chats gets to the sessions."`
-	Voice     Voice               `yaml:"voice" doc:"How voice notes become text."`
-	Wait      Wait                `yaml:"wait" reload:"yes" doc:"Waiting for a session's output."`
-	Mail      Mail                `yaml:"mail" doc:"Messages between sessions."`
-	Notices   Notices             `yaml:"notices" doc:"What the directors of fleets are told."`
-	Prompts   Prompts             `yaml:"prompts" reload:"yes" doc:"What becomes of questions that agents ask and nobody answers."`
-	Attention Attention           `yaml:"attention" reload:"yes" doc:"How chats show which sessions need somebody."`
-	Redis     Redis               `yaml:"redis" doc:"Where several processes share one bot's limits."`
-	Redact    Redact              `yaml:"redact" reload:"yes" doc:"Masking of secrets in what is shown in chats."`
-	Log       Log                 `yaml:"log" doc:"What the daemon says about itself, on standard error."`
+	Tmux       Tmux                `yaml:"tmux" doc:"The tmux servers whose sessions panebridge can mirror."`
+	Sessions   Sessions            `yaml:"sessions" doc:"Which tmux sessions panebridge takes in, and how much of each it keeps."`
+	Polling    Polling             `yaml:"polling" reload:"yes" doc:"How the panes are read."`
+	Mirrors    []Mirror            `yaml:"mirrors" reload:"yes" doc:"Which sessions are mirrored to which chats, by rule; people can bind others there."`
+	Adapters   Adapters            `yaml:"adapters" doc:"Where sessions are shown."`
+	Agents     map[string]Agent    `yaml:"agents" keys:"name" eg:"claude" reload:"yes" doc:"Programs that can be started as a session, by name."`
+	Profiles   map[string]Profile  `yaml:"profiles" keys:"profile_name" eg:"qwen: {input: {ghost: [\"#6c7086\"]}}" doc:"What the screens of agent programs look like: changes to panebridge's own profiles, and new ones, by name; docs/agents.md says how. No ${NAME} is replaced in them."`
+	Access     Access              `yaml:"access" reload:"yes" doc:"Who may do what in chats; nobody else may do anything."`
+	People     map[string][]string `yaml:"people" keys:"name" is:"person" eg:"me: [\"telegram:123\", \"discord:456\"]" reload:"yes" doc:"Names for people over platforms."`
+	Inbound    Inbound             `yaml:"inbound" doc:"How what is written in chats gets to the sessions."`
+	Voice      Voice               `yaml:"voice" doc:"How voice notes become text."`
+	Wait       Wait                `yaml:"wait" reload:"yes" doc:"Waiting for a session's output."`
+	Mail       Mail                `yaml:"mail" doc:"Messages between sessions."`
+	Notices    Notices             `yaml:"notices" doc:"What the directors of fleets are told."`
+	Prompts    Prompts             `yaml:"prompts" reload:"yes" doc:"What becomes of questions that agents ask and nobody answers."`
+	Attention  Attention           `yaml:"attention" reload:"yes" doc:"How chats show which sessions need somebody."`
+	Redis      Redis               `yaml:"redis" doc:"Where several processes share one bot's limits."`
+	Redact     Redact              `yaml:"redact" reload:"yes" doc:"Masking of secrets in what is shown in chats."`
+	Monitoring Monitoring          `yaml:"monitoring" doc:"How others see whether panebridge works."`
+	Log        Log                 `yaml:"log" doc:"What the daemon says about itself, on standard error."`
 }
 
 // Env looks up an environment variable, as [os.LookupEnv] does. It is never nil.
@@ -41,21 +42,22 @@ type Env func(name string) (value string, set bool)
 // Default returns the configuration that an empty file stands for.
 func (f Form) Default() *Config {
 	return &Config{
-		Tmux:      defaultTmux(),
-		Access:    defaultAccess(),
-		Sessions:  defaultSessions(),
-		Polling:   defaultPolling(),
-		Adapters:  f.defaultAdapters(),
-		Inbound:   defaultInbound(),
-		Voice:     defaultVoice(),
-		Prompts:   defaultPrompts(),
-		Attention: defaultAttention(),
-		Wait:      defaultWait(),
-		Mail:      defaultMail(),
-		Notices:   defaultNotices(),
-		Redis:     defaultRedis(),
-		Redact:    defaultRedact(),
-		Log:       defaultLog(),
+		Tmux:       defaultTmux(),
+		Access:     defaultAccess(),
+		Sessions:   defaultSessions(),
+		Polling:    defaultPolling(),
+		Adapters:   f.defaultAdapters(),
+		Inbound:    defaultInbound(),
+		Voice:      defaultVoice(),
+		Prompts:    defaultPrompts(),
+		Attention:  defaultAttention(),
+		Wait:       defaultWait(),
+		Mail:       defaultMail(),
+		Notices:    defaultNotices(),
+		Redis:      defaultRedis(),
+		Redact:     defaultRedact(),
+		Monitoring: defaultMonitoring(),
+		Log:        defaultLog(),
 	}
 }
 
@@ -71,13 +73,19 @@ func (f Form) Parse(name string, data []byte, env Env) (*Config, error) {
 	return cfg, nil
 }
 
-// Load reads the configuration in a file, which must exist.
+// Load reads the configuration in a file, which must exist. Secrets that a service manager has handed over
+// (LoadCredential= of systemd) take the place of the files that it names.
 func (f Form) Load(path string, env Env) (*Config, error) {
 	data, err := readFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return f.Parse(path, data, env)
+	cfg, err := f.Parse(path, data, env)
+	if err != nil {
+		return nil, err
+	}
+	cfg.takeCredentials(env)
+	return cfg, nil
 }
 
 const (

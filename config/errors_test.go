@@ -43,7 +43,7 @@ letters: {text: 1}
 9:18: sessions.history_limit: must be at least 100, not 1.5
 10:3: sessions.history_limit: must be given once; it is on line 9 already
 10:18: sessions.history_limit: must be at most 1000000, not 20000000
-11:1: letters: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, profiles, access, people, inbound, voice, wait, mail, notices, prompts, attention, redis, redact, log`,
+11:1: letters: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, profiles, access, people, inbound, voice, wait, mail, notices, prompts, attention, redis, redact, monitoring, log`,
 	},
 	{
 		name: "wrong kinds",
@@ -241,8 +241,8 @@ mirrors:
 	},
 	{
 		name: "keys that may be secrets", in: "s3cret token: 1\nghp_s3cret0123456789012345678901234567890: 1\n",
-		want: `1:1: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, profiles, access, people, inbound, voice, wait, mail, notices, prompts, attention, redis, redact, log
-2:1: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, profiles, access, people, inbound, voice, wait, mail, notices, prompts, attention, redis, redact, log`,
+		want: `1:1: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, profiles, access, people, inbound, voice, wait, mail, notices, prompts, attention, redis, redact, monitoring, log
+2:1: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, profiles, access, people, inbound, voice, wait, mail, notices, prompts, attention, redis, redact, monitoring, log`,
 	},
 	{
 		name: "discord without what it needs", in: "adapters: {discord: {enabled: true, channels: [{threads: true}]}}\n",

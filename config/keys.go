@@ -15,6 +15,9 @@ type Key struct {
 	Value  any    // a Secret, string, bool, number
 }
 
+// SecretFile is the format of keys that name a file with a secret and nothing else.
+const SecretFile = "secret_file"
+
 // Keys returns all of them, in the order of the example file. Whoever looks for secrets finds those of
 // all sections here: they're of the type Secret, files that hold one have the format secret_file, and
 // addresses that may have a password in them proxy_url.

@@ -31,7 +31,7 @@ func TestSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(root.Properties) != 19 || root.AdditionalProperties != false {
+	if len(root.Properties) != 20 || root.AdditionalProperties != false {
 		t.Errorf("%s", text)
 	}
 	want := map[string]any{

@@ -16,7 +16,7 @@ import (
 func BenchmarkText(b *testing.B) {
 	var all [][]byte
 	size := 0
-	texts(b, filepath.Join(goEnv(b, "GOROOT"), "src"), 24<<20, func(_ string, data []byte) {
+	texts(b, filepath.Join(goOutput(b, "env", "GOROOT"), "src"), 24<<20, func(_ string, data []byte) {
 		all = append(all, data)
 		size += len(data)
 	})

@@ -291,11 +291,11 @@ func (b *Budget) learning(q *slotQuestion) time.Time {
 func (b *Budget) enterState(now time.Time, s linkState, err error) []*slotQuestion {
 	l := &b.link
 	if s == away && l.err == nil {
-		text := "redis is gone: silent for a window, then within the safe share"
 		if l.last.IsZero() {
-			text = "not admitted to the shared budget: nothing is sent"
+			b.opt.Logger.Warn("not admitted to the shared budget: nothing is sent", "err", err)
+		} else {
+			b.opt.Logger.Warn("redis is gone: silent for a window, then within the safe share", "err", err)
 		}
-		b.opt.Logger.Warn(text, "err", err)
 	}
 	if s == linked && l.err != nil {
 		b.opt.Logger.Info("redis is back: the budget is shared again")
