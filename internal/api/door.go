@@ -193,7 +193,11 @@ func (d *door) serveFile(w http.ResponseWriter, r *http.Request) {
 }
 
 func isPage(r *http.Request) bool {
-	return !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/metrics"
+	switch r.URL.Path {
+	case "/metrics", "/healthz", "/readyz": // else whoever asks here whether it's well would get the page, and take it for a yes
+		return false
+	}
+	return !strings.HasPrefix(r.URL.Path, "/api/")
 }
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }

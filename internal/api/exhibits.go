@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -107,13 +108,27 @@ func (a *api) show(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// showNew shows what wasn't shown before.
+// maxShowing is how many files of a door are in memory at a time to be shown, of 20 MB at most. Those about which people
+// are asked don't count: these are few (see package callers).
+const maxShowing = 4
+
+// showNew shows what wasn't shown before. It waits for its turn.
 func (a *api) showNew(w http.ResponseWriter, r *http.Request, s sessions.Session, req sessions.ExhibitRequest) (sessions.Exhibit, error) {
+	select {
+	case a.showing <- struct{}{}:
+	case <-r.Context().Done():
+		return sessions.Exhibit{}, r.Context().Err()
+	}
+	giveBack := sync.OnceFunc(func() { <-a.showing })
+	defer giveBack()
 	f, err := a.opts.Exhibits.Read(s, req.Path)
 	if err != nil {
 		return sessions.Exhibit{}, &Error{Status: http.StatusUnprocessableEntity, Code: "invalid", Message: a.shownText(err.Error())}
 	}
 	if f.Outside {
+		if a.opts.placeOf(r.Context()).Inside {
+			giveBack() // people take their time
+		}
 		if err := a.askToShow(w, r, f, req.Caption); err != nil {
 			return sessions.Exhibit{}, err
 		}

@@ -34,6 +34,14 @@ const (
 	barred              // it's refused, and nobody is asked
 )
 
+// words says whether a call is made for a program in a session's pane.
+func (r insideRule) words() string {
+	return map[insideRule]string{
+		free: "yes", own: "of its own session, else when somebody allows it", ownKnown: "of its own session, else when somebody allows it",
+		asked: "when somebody allows it", asksWho: "when somebody who gives access allows it", noRule: "no", barred: "no",
+	}[r]
+}
+
 // route is one call of the API.
 type route struct {
 	do     apiHandler

@@ -39,7 +39,7 @@ func TestEveryCallHasARuleForPanes(t *testing.T) {
 	}
 	slices.Sort(free1)
 	slices.Sort(own1)
-	wantFree := []string{"GET /sessions/{id}/state", "POST /hooks", "POST /hooks/decision", "POST /inbox/announce", "POST /sessions/{id}/wait"}
+	wantFree := []string{"GET /healthz", "GET /readyz", "GET /sessions/{id}/state", "POST /hooks", "POST /hooks/decision", "POST /inbox/announce", "POST /sessions/{id}/wait"}
 	wantOwn := []string{"DELETE /sessions/{id}/inquiries/{n}", "GET /events", "GET /search", "GET /sessions", "GET /sessions/{id}", "GET /sessions/{id}/diff", "GET /sessions/{id}/exhibits", "GET /sessions/{id}/exhibits/{n}", "GET /sessions/{id}/exhibits/{n}/content", "GET /sessions/{id}/inquiries/{n}", "GET /sessions/{id}/mailbox", "GET /sessions/{id}/output", "GET /sessions/{id}/progress", "GET /sessions/{id}/prompts", "GET /sessions/{id}/receipts", "GET /sessions/{id}/screen", "GET /sessions/{id}/terminal", "GET /sessions/{id}/tools/{n}", "GET /sessions/{id}/turns", "POST /sessions/{id}/exhibits", "POST /sessions/{id}/inquiries"}
 	if !slices.Equal(free1, wantFree) || !slices.Equal(own1, wantOwn) {
 		t.Errorf("in a session's pane %q are free, and %q of one's own session", free1, own1)

@@ -19,6 +19,7 @@ type api struct {
 	streams *streams
 	last    *lastLines
 	begun   creations
+	showing chan struct{} // has an element for each file that's read to be shown and not stored yet
 }
 
 // apiHandler answers a request, or returns an error before it has written any of
@@ -94,6 +95,8 @@ func (a *api) table() map[string]methods {
 		"/api/v1/fleets":                             {"GET": {a.listFleets, asked, access.Viewer, "list the fleets"}, "POST": {a.changeFleet, asked, access.Operator, "change a fleet"}},
 		"/api/v1/mail":                               {"GET": {a.letters, asked, access.Operator, "read a person's mail"}, "POST": {a.writeLetter, asked, access.Operator, "write mail as a person"}},
 		"/api/v1/mail/{id}":                          {"DELETE": {a.settleLetter, asked, access.Operator, "settle a person's mail"}},
+		"/healthz":                                   {"GET": {a.probe(a.opts.Healthz), free, socketOnly, ""}},
+		"/readyz":                                    {"GET": {a.probe(a.opts.Readyz), free, socketOnly, ""}},
 		"/metrics":                                   {"GET": {a.metrics, asked, access.Admin, "show panebridge's counters"}},
 	}
 }
@@ -104,6 +107,7 @@ type Call struct {
 	Path   string      // with {id} for what varies
 	Role   access.Role // that a browser needs; "": it's there on the Unix socket only
 	Does   string      // "list all sessions"; "": programs make it, and people don't
+	Inside string      // whether it's made for programs in sessions' panes, in words
 }
 
 // Calls returns all calls of the API, sorted by their paths.
@@ -111,7 +115,7 @@ func Calls() []Call {
 	var all []Call
 	for path, m := range (&api{}).table() {
 		for method, rt := range m {
-			all = append(all, Call{method, path, rt.needs, rt.does})
+			all = append(all, Call{method, path, rt.needs, rt.does, rt.inside.words()})
 		}
 	}
 	slices.SortFunc(all, func(x, y Call) int { return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Method, y.Method)) })
@@ -135,6 +139,17 @@ func (a *api) metrics(w http.ResponseWriter, r *http.Request) error {
 	}
 	a.opts.Metrics.ServeHTTP(w, r)
 	return nil
+}
+
+// probe answers a question for which there may be nobody to answer.
+func (a *api) probe(h http.HandlerFunc) apiHandler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if h == nil {
+			return &Error{Status: http.StatusNotFound, Code: codeNotFound, Message: "there is no " + r.URL.Path}
+		}
+		h(w, r)
+		return nil
+	}
 }
 
 // serve picks the handler of a request's method and writes its error.

@@ -47,6 +47,8 @@ type Options struct {
 	Follow        func(sessions.ID) (unfollow func())   // has a session's output be read as soon as it's written; nil: it's read as ever
 	Masker        *redact.Masker                        // finds secrets; nil: nothing is hidden
 	Metrics       http.Handler                          // GET /metrics; nil: not served
+	Healthz       http.HandlerFunc                      // says whether the daemon can do its work; nil: not served
+	Readyz        http.HandlerFunc                      // says whether all that it needs is ready; nil: not served
 	Places        Places                                // where callers were begun; nil: all outside of sessions' panes
 	Confirm       Confirm                               // asks people about calls from there; nil: they're refused
 	Audit         Audit                                 // keeps what's changed by the page; nil: nobody does
@@ -139,12 +141,12 @@ func (s *Server) Run(ctx context.Context, unix, tcp net.Listener) error {
 		origin = s.opts.Reach.Origin(tcp)
 		open := newStreams(maxStreamsEach, maxStreamsPage, s.opts.Browsers)
 		s.opts.Browsers.OnGone(open.cut)
-		a := &api{opts: s.opts, author: authorWeb, quit: quit, streams: open, last: newLastLines()}
+		a := &api{opts: s.opts, author: authorWeb, quit: quit, streams: open, last: newLastLines(), showing: make(chan struct{}, maxShowing)}
 		d := newDoor(s.opts, portOf(tcp), a.routes())
 		group.Go(func() error { return serve(ctx, kept.over(newGuard(tcp, s.opts.Reach), tcp), d, s.opts.Reach.TLS) })
 	}
 	if unix != nil {
-		a := &api{opts: s.opts, author: authorCLI, quit: quit, origin: origin, streams: newStreams(maxStreamsUnix, maxStreamsUnix, nil), last: newLastLines()}
+		a := &api{opts: s.opts, author: authorCLI, quit: quit, origin: origin, streams: newStreams(maxStreamsUnix, maxStreamsUnix, nil), last: newLastLines(), showing: make(chan struct{}, maxShowing)}
 		group.Go(func() error { return serve(ctx, kept.over(unix, unix), a.routes(), nil) })
 	}
 	group.Go(func() error {

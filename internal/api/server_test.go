@@ -176,6 +176,8 @@ func TestWhoMayEnterOverTCP(t *testing.T) {
 	}{
 		{"no signature", "GET", "/api/v1/sessions", nil, 401},
 		{"no signature for metrics", "GET", "/metrics", nil, 401},
+		{"no signature for a probe", "GET", "/healthz", nil, 401},
+		{"signature for a probe", "GET", "/readyz", b.sign, 403},
 		{"no signature for events", "GET", "/api/v1/events", nil, 401},
 		{"no signature for Markdown", "POST", "/markdown", nil, 401},
 		{"the page is for all of this user's browsers", "GET", "/", nil, 200},

@@ -15,6 +15,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/events"
 	"github.com/panebridge/panebridge/internal/push"
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
@@ -30,9 +31,11 @@ type Options struct {
 	ConfigNamed bool
 	StateDir    string // absolute; made if it's missing
 	Log         *slog.Logger
-	LogLevel    *slog.LevelVar // set on reload
+	LogLevel    *slog.LevelVar       // set on reload
+	LogCounts   func() events.Counts // what became of the log's records; nil: nobody counts
 	Version     string
 	Executable  string                      // how this program is started, for panes whose PATH lacks it; "": by its name
+	Starter     string                      // the socket of the tmux.Starter that starts tmux servers; "": the daemon does
 	Reload      <-chan chan<- struct{}      // a request to read the configuration again, and who is told when that's done
 	Ready       func(Info)                  // called once, when all doors are open
 	Waiting     func()                      // called whenever the start was tried and is tried again; nil: nobody is told
@@ -59,7 +62,12 @@ func Run(ctx context.Context, opt Options) error {
 	if opt.Env == nil {
 		opt.Env = os.LookupEnv
 	}
-	w := &waitingStart{opt: opt}
+	seen, err := openWatching(ctx, opt)
+	if err != nil {
+		return err
+	}
+	defer seen.close()
+	w := &waitingStart{opt: opt, board: seen.board}
 	defer w.close()
 	var dir *statedir.Dir
 	defer func() { dir.Close() }()
@@ -70,7 +78,7 @@ func Run(ctx context.Context, opt Options) error {
 			dir, err = statedir.Open(opt.StateDir)
 		}
 		if err == nil {
-			ready, err = run(ctx, opt, dir, w)
+			ready, err = run(ctx, opt, dir, w, seen)
 		}
 		switch {
 		case ready:
@@ -90,8 +98,8 @@ func Run(ctx context.Context, opt Options) error {
 }
 
 // run runs a daemon in its state folder. Ready says that its doors were opened.
-func run(ctx context.Context, opt Options, dir *statedir.Dir, w *waitingStart) (ready bool, err error) {
-	d := &daemon{opt: opt, config: opt.Config, disabled: make(chan adapters.Binding, 64), folder: statedir.NewWatch(dir, opt.Log)}
+func run(ctx context.Context, opt Options, dir *statedir.Dir, w *waitingStart, seen *watching) (ready bool, err error) {
+	d := &daemon{opt: opt, watching: seen, config: opt.Config, disabled: make(chan adapters.Binding, 64), folder: statedir.NewWatch(dir, opt.Log)}
 	if err := d.newMasker(); err != nil {
 		return false, fmt.Errorf("read redact: %w", err)
 	}
@@ -181,6 +189,7 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 		}
 	}
 	g.Go(func() error { return d.health.run(ctx) })
+	g.Go(func() error { return d.watching.board.Run(ctx, d.checks()) })
 	g.Go(func() error { return d.folder.Run(ctx) })
 	g.Go(func() error { return d.forgetter.Run(ctx) })
 	g.Go(func() error { return d.bases.Run(ctx) })

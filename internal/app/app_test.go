@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/internal/events"
 	"github.com/panebridge/panebridge/internal/push"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -33,6 +35,7 @@ type daemon struct {
 	api         *client.Client
 	adapters    func() []adapters.Adapter // for the next start; nil: none
 	push        push.Route                // for the next start
+	log         *slog.Logger              // for the next start; nil: nothing is logged
 	stop        func()
 }
 
@@ -81,7 +84,10 @@ func (d *daemon) begin() (ready <-chan started) {
 	ctx, cancel := context.WithCancel(context.Background())
 	begun, done := make(chan started, 2), make(chan struct{})
 	opt := app.Options{Config: d.cfg, ConfigPath: d.file, StateDir: filepath.Join(d.dir, "state"), Ready: func(i app.Info) { begun <- started{info: i} }}
-	opt.Push = d.push
+	opt.Push, opt.Log = d.push, d.log
+	if d.log != nil {
+		opt.LogCounts = d.log.Handler().(*events.Handler).Count
+	}
 	if d.adapters != nil {
 		opt.Adapters = d.adapters()
 	}

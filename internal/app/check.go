@@ -184,7 +184,7 @@ func examineDatabase(ctx context.Context, stateDir string) []findings.Finding {
 	case err == nil:
 		return []findings.Finding{{Check: name, Detail: path + " is sound"}}
 	case errors.Is(err, store.ErrTooNew):
-		return []findings.Finding{{Check: name, Severity: findings.Broken, Detail: err.Error(), Fix: "Run the newer panebridge that made it, or give another --state-dir."}}
+		return []findings.Finding{{Check: name, Severity: findings.Broken, Detail: err.Error(), Fix: "Install the newer panebridge again, restore a backup of before it, or give another --state-dir."}}
 	case errors.Is(err, store.ErrStrange):
 		return []findings.Finding{{Check: name, Severity: findings.Broken, Detail: err.Error(), Fix: "`panebridge run` refuses it until that's so."}}
 	case errors.Is(err, store.ErrDamaged):

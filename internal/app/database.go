@@ -12,6 +12,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/probes"
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/qos"
@@ -35,6 +36,13 @@ func (d *daemon) openStore(ctx context.Context) error {
 	if err := store.FinishRewrite(path); err != nil {
 		return err
 	}
+	restored, err := statedir.FinishRestore(ctx, d.opt.StateDir, log)
+	if err != nil {
+		return err
+	}
+	if restored.Placed {
+		log.Warn("a backup was restored", "kept", restored.Kept)
+	}
 	if err := store.ForgetGoneAsides(path); err != nil {
 		log.Warn("what's known of damaged databases that are gone stays", "err", err)
 	}
@@ -48,7 +56,7 @@ func (d *daemon) openStore(ctx context.Context) error {
 		d.salvaged.said = "it was gone at the start: what it held is lost, and what's in tmux is read again"
 		log.Error("the database is gone; a new one begins", "path", path)
 	}
-	err := d.openSound(ctx, path)
+	err = d.openSound(ctx, path)
 	if errors.Is(err, store.ErrDamaged) {
 		log.Error("the database is damaged; what can be read of it is saved", "err", err)
 		saved, cannot := store.Salvage(ctx, path, log)
@@ -60,7 +68,11 @@ func (d *daemon) openStore(ctx context.Context) error {
 		d.salvaged = salvaged{said, saved.Kept}
 		lost, err = saved.Lacks("slots", "penalties"), d.openSound(ctx, path)
 	}
-	if err != nil || !lost {
+	if err != nil {
+		return err
+	}
+	var blind bool
+	if d.restored, blind, err = d.store.IsRestored(ctx); err != nil || !lost && !blind {
 		return err
 	}
 	return d.silenceBots(ctx, log)
@@ -70,7 +82,7 @@ func (d *daemon) openSound(ctx context.Context, path string) (err error) {
 	if err := store.Unsound(path); err != nil {
 		return err
 	}
-	d.store, err = store.Open(ctx, path, store.Options{LogMaxLines: int64(d.opt.Config.Sessions.LogMaxLines), Logger: d.opt.Log})
+	d.store, err = store.Open(ctx, path, store.Options{LogMaxLines: int64(d.opt.Config.Sessions.LogMaxLines), Logger: d.opt.Log, Version: d.opt.Version})
 	return err
 }
 
@@ -98,6 +110,7 @@ const (
 // couldn't mirror anything meanwhile. It says on the socket what it waits for.
 type waitingStart struct {
 	opt   Options
+	board *probes.Board
 	pause time.Duration // before the next try
 
 	mu  sync.Mutex
@@ -123,6 +136,7 @@ func (w *waitingStart) await(ctx context.Context, dir *statedir.Dir, err error) 
 	news := w.err == nil || !errors.Is(err, whatPasses(w.err))
 	w.err = err
 	w.mu.Unlock()
+	w.board.SetWaiting(storeReason(err))
 	if news {
 		w.log().Error("the start waits, and goes on by itself; output stays in tmux meanwhile, and nothing is taken", "err", err)
 	}
@@ -152,7 +166,7 @@ func (w *waitingStart) serve(ctx context.Context) {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		if err := api.ServeStarting(ctx, l, w.part); err != nil {
+		if err := api.ServeStarting(ctx, l, w.part, w.board.ServeHealthz, w.board.ServeReadyz); err != nil {
 			w.log().Warn("serve while the start waits", "err", err)
 		}
 	}()

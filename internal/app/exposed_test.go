@@ -60,7 +60,7 @@ func TestANewerDatabaseIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := app.ExamineStore(t.Context(), dir)
-	if len(found) != 1 || found[0].Severity != findings.Broken || !strings.Contains(found[0].Fix, "Run the newer panebridge") {
+	if len(found) != 1 || found[0].Severity != findings.Broken || !strings.Contains(found[0].Fix, "Install the newer panebridge again") {
 		t.Errorf("found is %+v", found)
 	}
 }

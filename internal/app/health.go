@@ -1,13 +1,6 @@
 package app
 
 import (
-	"github.com/panebridge/panebridge/internal/metrics"
-	"github.com/panebridge/panebridge/internal/search"
-	"github.com/panebridge/panebridge/internal/statedir"
-	"math"
-	"os"
-	"path/filepath"
-
 	"context"
 	"errors"
 	"fmt"
@@ -285,25 +278,4 @@ func machineFrom(m machineUse) *api.HealthPart {
 		return nil
 	}
 	return &api.HealthPart{Name: "machine", State: api.HealthDegraded, Detail: strings.Join(all, "; ")}
-}
-
-// partStates are the states of all parts, for the metrics.
-func (d *daemon) partStates() []metrics.PartState {
-	var all []metrics.PartState
-	for _, p := range d.health.document().Parts {
-		all = append(all, metrics.PartState{Name: p.Name, State: string(p.State)})
-	}
-	return all
-}
-
-// diskUse is how much the database and the index take, and how much room there is beside them.
-func (d *daemon) diskUse() (use metrics.DiskUse, err error) {
-	for _, name := range slices.Concat(store.FileNames(statedir.DatabaseFile), search.FileNames(search.File)) {
-		if info, err := os.Stat(filepath.Join(d.opt.StateDir, name)); err == nil { // else it isn't there at the moment
-			use.Database += info.Size()
-		}
-	}
-	left, err := store.Room(d.opt.StateDir)
-	use.Left = int64(min(left, math.MaxInt64))
-	return use, err
 }

@@ -277,3 +277,26 @@ func TestBothPlatformsAreAskedAndShown(t *testing.T) {
 		t.Errorf("the API lists %+v, %v", all, err)
 	}
 }
+
+// Whoever asks where nobody can answer is told so at once, and whoever waits for an answer when their session ends, then.
+func TestWhoAsksIsToldThatNobodyWillAnswer(t *testing.T) {
+	s := newShowingDesk(t)
+	id, pane := s.shellSession("worker")
+	asked := s.runIn(pane, "setsid %s & sleep 1", panebridge(t, `ask "Is it done?" --option yes --json`))
+	s.awaitMessage("worker", "Is it done?")
+	if err := s.api.CloseSession(s.ctx(), string(id)); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.said(asked); !strings.Contains(got, `"outcome": "ended"`) || !strings.HasSuffix(got, "exit 6\n") {
+		t.Errorf("of a session that has ended: %q", got)
+	}
+
+	s.stop()
+	s.cfg.Mirrors = nil
+	s.cfg.Adapters.Web.Enabled = false
+	s.start()
+	_, pane = s.shellSession("lonely")
+	if got := s.said(s.runIn(pane, "%s", panebridge(t, `ask "Is anybody there?" --option yes`))); !strings.Contains(got, "there's nobody to ask") || !strings.HasSuffix(got, "exit 7\n") {
+		t.Errorf("where there's nobody: %q", got)
+	}
+}

@@ -53,6 +53,7 @@ type daemon struct {
 	opt       Options
 	store     *store.Store
 	salvaged  salvaged
+	restored  bool // a backup was restored, and what that needs isn't done yet
 	clients   []*tmux.Client
 	feed      sessions.Feed
 	manager   *sessions.Manager
@@ -70,6 +71,7 @@ type daemon struct {
 	showcase  *showing.Showcase
 	server    *api.Server
 	health    *healthWatch
+	watching  *watching
 	folder    *statedir.Watch
 
 	forgetter  *forgetting.Forgetter
@@ -206,7 +208,9 @@ func (d *daemon) build(ctx context.Context) error {
 	d.metrics.CollectUsage(func(ctx context.Context) ([]sessions.UsageSum, error) { return d.store.Usage(ctx, "") }, d.manager.List)
 	d.metrics.CollectSearch(d.watchSearch().behind)
 	d.health = newHealthWatch(d.clients, d.store, d.salvaged, d.watchSearch(), d.coord.Cadence, d.otherParts, log.With("component", "store"))
-	d.metrics.CollectState(metrics.StateSources{Sessions: d.manager.List, Parts: d.partStates, Disk: d.diskUse})
+	d.metrics.CollectLog(d.opt.LogCounts)
+	d.metrics.CollectState(d.stateSources())
+	d.watching.port.SetMetrics(d.metrics.Handler())
 	d.forgetter = &forgetting.Forgetter{Manager: d.manager, Hub: d.hub, Store: d.store, Words: d.words, StateDir: d.opt.StateDir, KeepEnded: d.keepEnded, Logger: log}
 	uploads := &inbound.Uploads{StateDir: d.opt.StateDir, MaxFile: maxFileOf(d.config.Inbound)}
 	d.server, err = api.NewServer(api.Options{
@@ -215,7 +219,7 @@ func (d *daemon) build(ctx context.Context) error {
 			return uploads.TakePart(p.Session, inbound.UploadPart{Key: p.Key, Name: p.Name, Size: p.Size, Offset: p.Offset, Bytes: p.Bytes})
 		},
 		ReadFile: d.readFile, Diff: d.diffOf,
-		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent, Inquiries: d.inquirer}, d.forgetter}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Mail: pageMail{d.mail.Letters()}, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Search: d.indexer, Follow: d.coord.Follow, Terminals: viewing.NewGallery(viewing.Options{Screen: d.manager.Screen, WatchWrites: watchWrites}), Masker: d.masker, Metrics: d.metrics.Handler(),
+		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent, Inquiries: d.inquirer}, d.forgetter}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Mail: pageMail{d.mail.Letters()}, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Search: d.indexer, Follow: d.coord.Follow, Terminals: viewing.NewGallery(viewing.Options{Screen: d.manager.Screen, WatchWrites: watchWrites}), Masker: d.masker, Metrics: d.metrics.Handler(), Healthz: d.watching.board.ServeHealthz, Readyz: d.watching.board.ServeReadyz,
 		Places: (&callers.Finder{Manager: d.manager, Clients: d.clients, Processes: d.processes, StateDir: d.opt.StateDir, Logger: log}).Place, Confirm: d.consent.Ask,
 		Usage: d.store.Usage, Continuations: d.continuer, Inquiries: d.inquirer, Exhibits: exhibits{d.showcase, d}, Audit: pageAudit{d.store}, Page: web.Handler(), Reach: d.reach, Browsers: d.browsers, Push: d.pusher, Log: log.With("component", "api"),
 	})
@@ -269,7 +273,7 @@ func (d *daemon) newClient(s config.TmuxServer) *tmux.Client {
 	look := func() { d.manager.Reconcile(c.Name()) }
 	c = tmux.New(tmux.Options{
 		SocketName: s.SocketName, SocketPath: s.SocketPath, Logger: d.opt.Log.With("component", "tmux"),
-		Environment: tmux.LoginEnvironment(os.Environ(), d.config.Tmux.Environment), Secret: d.hasSecret,
+		Environment: tmux.LoginEnvironment(os.Environ(), d.config.Tmux.Environment), Secret: d.hasSecret, Starter: d.opt.Starter,
 		OnUp:    func(sessions.ServerIdentity) { look() },
 		OnDown:  func(error) { look() },
 		OnPanes: look,
@@ -423,8 +427,13 @@ func (d *daemon) buildHub() error {
 		}
 		outlets = append(outlets, adapters.Outlet{Adapter: a, Budget: budget, Meter: d.metrics.Observe(a.Name()), Trace: d.recording(a.Name())})
 	}
+	var restored func(ctx context.Context) error
+	if d.restored {
+		restored = d.store.HandledRestore
+	}
 	d.hub, err = adapters.NewHub(adapters.HubOptions{
-		Outlets: outlets, Store: d.store, Log: d.store, Sessions: d.manager, Screens: d.broker,
+		Restored: restored,
+		Outlets:  outlets, Store: d.store, Log: d.store, Sessions: d.manager, Screens: d.broker,
 		Masker: d.masker, Settings: settings, Disabled: d.bindingDisabled, Panicked: func() { d.metrics.CountPanic("delivery") }, Logger: log,
 		EndsTurn: func(line string) bool { return d.coord.Marker().IsAlone(line) },
 	})

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"net/http"
+	"runtime"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,7 +15,7 @@ import (
 // Metrics counts what passes through the daemon. Labels are bounded: no
 // session, pane or person is one.
 type Metrics struct {
-	registry *prometheus.Registry
+	registry *listedRegistry
 	lines    prometheus.Counter
 	gaps     prometheus.Counter
 	missing  prometheus.Counter
@@ -33,7 +34,7 @@ func New(version string) *Metrics {
 		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "panebridge", Name: name, Help: help})
 	}
 	m := &Metrics{
-		registry: prometheus.NewRegistry(),
+		registry: &listedRegistry{Registry: prometheus.NewRegistry()},
 		lines:    counter("lines_total", "Lines that came into output logs."),
 		gaps:     counter("gaps_total", "Places where output was, or may have been, lost."),
 		missing:  counter("missing_lines_total", "Lines known to be missing at those places, at least."),
@@ -41,8 +42,8 @@ func New(version string) *Metrics {
 		ended:    counter("sessions_ended_total", "Sessions that ended."),
 	}
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Namespace: "panebridge", Name: "build_info", Help: "Always 1; the version is a label.",
-		ConstLabels: prometheus.Labels{"version": version},
+		Namespace: "panebridge", Name: "build_info", Help: "Always 1; the versions of panebridge and of the Go that built it are labels.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 	})
 	info.Set(1)
 	m.hangs = counter("capture_hangs_total", "Times that tmux left a look or a pane's captures without an answer, however long each was.")
@@ -81,9 +82,15 @@ func (m *Metrics) ObserveCapture(took time.Duration) { m.captures.Observe(took.S
 // CountHang counts that tmux left a look or a pane's captures without an answer.
 func (m *Metrics) CountHang() { m.hangs.Inc() }
 
-// Handler serves them as Prometheus reads them.
+// Bounds of what's asked at once and of how long it takes: a part that hangs hangs nobody for longer.
+const (
+	maxScrapes   = 4
+	scrapeWithin = 8 * time.Second // Prometheus gives up after ten
+)
+
+// Handler serves them as Prometheus reads them. It answers 503 where a part doesn't tell its state in time.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes, Timeout: scrapeWithin})
 }
 
 // Follow counts what comes of the sessions.
