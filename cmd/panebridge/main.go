@@ -9,10 +9,13 @@ import (
 	"github.com/panebridge/panebridge/internal/cli"
 )
 
-// version is set by the build: -ldflags "-X main.version=v1.2.3".
-var version string
+// version and commit are set by the build: -ldflags "-X main.version=v1.2.3 -X main.commit=…".
+var (
+	version string
+	commit  string //nolint:gochecknoglobals // the build sets it
+)
 
 func main() {
 	stdio := cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-	os.Exit(cli.Main(context.Background(), version, os.Args[1:], stdio, os.LookupEnv))
+	os.Exit(cli.Main(context.Background(), cli.Build{Version: version, Commit: commit}, os.Args[1:], stdio, os.LookupEnv))
 }

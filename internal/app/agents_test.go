@@ -27,7 +27,7 @@ func asCLI() {
 		return
 	}
 	os.Exit(cli.Main( //nolint:revive // this is a main() then
-		context.Background(), "", os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.LookupEnv,
+		context.Background(), cli.Build{}, os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.LookupEnv,
 	))
 }
 

@@ -29,7 +29,7 @@ func startRecord(p *played, name string, flags ...string) *runningRecord {
 	r := &runningRecord{file: filepath.Join(p.dir, name+".tar.gz"), done: make(chan int, 1)}
 	args := append([]string{"doctor", "record", string(p.id), "--state-dir", filepath.Join(p.dir, "state"), "--for", "10m", "--out", r.file}, flags...)
 	go func() {
-		r.done <- cli.Main(context.Background(), "", args, cli.Stdio{In: strings.NewReader(""), Out: &r.out, Err: &r.err}, os.LookupEnv)
+		r.done <- cli.Main(context.Background(), cli.Build{}, args, cli.Stdio{In: strings.NewReader(""), Out: &r.out, Err: &r.err}, os.LookupEnv)
 	}()
 	return r
 }

@@ -165,12 +165,14 @@ func (p *invocation) printInquiry(q api.Inquiry, asJSON bool) error {
 	switch {
 	case asJSON:
 		err = p.printJSON(q)
+	case answered && isTerminal(p.stdio.Out): // which would obey what's in it
+		err = p.printf("%s\n", sessions.Legible(q.Answer))
 	case answered:
 		err = p.printf("%s\n", q.Answer)
 	case q.Outcome == "":
 		err = p.printf("%s\n", q.ID)
 	default:
-		p.notef("panebridge: no answer: %s", q.Reason)
+		p.notef("panebridge: no answer: %s", sessions.Legible(q.Reason))
 	}
 	if err != nil || code == exitDone {
 		return err

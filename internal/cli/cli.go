@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -17,6 +15,7 @@ import (
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/statedir"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // Stdio is where a command reads and writes.
@@ -26,10 +25,9 @@ type Stdio struct {
 }
 
 // Main runs the command that args (without the program's name) ask for, and
-// returns the exit code. The version is that of the build, "" when unknown. It
-// handles signals itself, so ctx need not.
-func Main(ctx context.Context, version string, args []string, stdio Stdio, env func(string) (string, bool)) int {
-	p := &invocation{version: version, stdio: stdio, env: env}
+// returns the exit code. It handles signals itself, so ctx need not.
+func Main(ctx context.Context, build Build, args []string, stdio Stdio, env func(string) (string, bool)) int {
+	p := &invocation{build: build, stdio: stdio, env: env}
 	if len(args) > 0 && args[0] == hookCommand && !wantsHelp(args) {
 		return p.hook(ctx, args[1:]) // an agent waits: no time for what the others need
 	}
@@ -40,9 +38,9 @@ func Main(ctx context.Context, version string, args []string, stdio Stdio, env f
 
 // invocation is what all commands share.
 type invocation struct {
-	version string
-	stdio   Stdio
-	env     config.Env
+	build Build
+	stdio Stdio
+	env   config.Env
 
 	configFlag   string
 	stateDirFlag string
@@ -50,7 +48,7 @@ type invocation struct {
 
 func newRoot(p *invocation) *cobra.Command {
 	root := newGroup("panebridge", "Mirror agent sessions that run in tmux, and write back to them", newVersion(p))
-	addGroup(root, "To begin with", newDemo(p), newInit(p), newRun(p), newDemoAgent(p), newDoctor(p), newConfig(p), newHook(p), newHooks(p), newStatus(p))
+	addGroup(root, "To begin with", newDemo(p), newInit(p), newRun(p), newService(p), newDemoAgent(p), newDoctor(p), newConfig(p), newHook(p), newHooks(p), newStatus(p), newBackup(p), newRestore(p))
 	addGroup(root, "Sessions", newSessions(p), newInput(p), newReceipts(p), newKeys(p), newPrompts(p), newAnswer(p), newTail(p), newSearch(p), newDiff(p), newUsage(p), newContinue(p), newScreen(p), newWait(p))
 	addGroup(root, "Chats, the page, and who may use them", newBind(p), newUnbind(p), newPair(p), newAccess(p), newPage(p), newQoS(p), newRedis(p))
 	addGroup(root, "Agents among themselves, and to people",
@@ -238,41 +236,6 @@ func (p *invocation) printError(err error) {
 	case errors.Is(err, context.DeadlineExceeded) && errors.Is(err, errCalling):
 		p.notef("panebridge: the daemon took too long to answer: `panebridge doctor` says what is wrong with it (%v)", err)
 	default:
-		p.notef("panebridge: %v", err)
+		p.notef("panebridge: %s", sessions.Legible(err.Error())) // it may have somebody's words
 	}
-}
-
-func newVersion(p *invocation) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  takes(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			if asJSON {
-				return p.printJSON(map[string]string{
-					"version": p.versionText(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
-				})
-			}
-			return p.printf("%s\n", p.versionLine())
-		},
-	}
-	jsonFlag(cmd, &asJSON)
-	return cmd
-}
-
-// versionLine is what people see of it.
-func (p *invocation) versionLine() string {
-	return fmt.Sprintf("panebridge %s (%s, %s/%s)", p.versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-// versionText is the build's version, or that of `go install module@version`.
-func (p *invocation) versionText() string {
-	if p.version != "" {
-		return p.version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "dev"
 }

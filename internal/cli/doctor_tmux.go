@@ -63,18 +63,10 @@ func examineServer(ctx context.Context, c *tmux.Client) []finding {
 
 // examineControlMode connects as the daemon does.
 func examineControlMode(ctx context.Context, name, path string, c *tmux.Client) []finding {
-	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
-	defer cancel()
-	before := c.Status().Err
-	ended := make(chan error, 1)
-	go func() { ended <- c.Run(ctx) }()
-	s := awaitStatus(ctx, c, before)
 	var variables []string
-	if s.Connected {
+	s := whileConnected(ctx, c, func(ctx context.Context) {
 		variables, _ = c.SecretVariables(ctx) // without an answer nothing is known of them
-	}
-	cancel()
-	<-ended
+	})
 	switch {
 	case s.Connected:
 		all := []finding{{Check: name, State: verdictOK, Detail: fmt.Sprintf("version %s, process %d; control mode works", s.Version, s.Identity.PID)}}
@@ -111,6 +103,24 @@ func exposedFinding(name, path string, variables []string) finding {
 		"its environment has secrets of panebridge's in " + strings.Join(variables, ", ") + ": sessions that panebridge makes don't get them, others do",
 		strings.Join(commands, "\n") + "\nkeeps them from new panes. What runs there has them until the server is started anew, from a shell without them.",
 	}
+}
+
+// whileConnected connects to a tmux server, calls use if that's possible, and ends the connection. All of it is over
+// within controlTimeout.
+func whileConnected(ctx context.Context, c *tmux.Client, use func(ctx context.Context)) tmux.ConnStatus {
+	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
+	before := c.Status().Err
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = c.Run(ctx) // its status says why
+	}()
+	defer func() { cancel(); <-ended }()
+	status := awaitStatus(ctx, c, before)
+	if status.Connected {
+		use(ctx)
+	}
+	return status
 }
 
 // awaitStatus waits until a client that runs is connected or has another error

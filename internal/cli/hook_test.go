@@ -88,7 +88,7 @@ func (r *hookRig) call(t *testing.T, in io.Reader, args ...string) {
 	args = append([]string{"hook", "--state-dir", r.dir}, args...)
 	ended := make(chan int, 1)
 	go func() {
-		ended <- cli.Main(context.Background(), "", args, cli.Stdio{In: in, Out: &out, Err: &errs}, func(name string) (string, bool) {
+		ended <- cli.Main(context.Background(), cli.Build{}, args, cli.Stdio{In: in, Out: &out, Err: &errs}, func(name string) (string, bool) {
 			value, ok := env[name]
 			return value, ok
 		})

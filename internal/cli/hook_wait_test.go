@@ -37,7 +37,7 @@ func TestHookAnswersARequest(t *testing.T) {
 			var out, errs bytes.Buffer
 			in := strings.NewReader(`{"id":"per_1","sessionID":"s","permission":"bash","metadata":{"command":"make"},"questions":[{"question":"Which?"}]}`)
 			args := []string{"hook", "--state-dir", r.dir, "opencode", c.event, "--wait", "--verbose"}
-			if code := cli.Main(context.Background(), "", args, cli.Stdio{In: in, Out: &out, Err: &errs}, func(string) (string, bool) { return "", false }); code != 0 {
+			if code := cli.Main(context.Background(), cli.Build{}, args, cli.Stdio{In: in, Out: &out, Err: &errs}, func(string) (string, bool) { return "", false }); code != 0 {
 				t.Fatalf("exit code %d, errors %q", code, &errs)
 			}
 			if got := out.String(); !strings.HasPrefix(got, "\n") || strings.TrimSpace(got) != c.want {
@@ -89,7 +89,7 @@ func TestHookWaitsForADecision(t *testing.T) {
 				var out, errs bytes.Buffer
 				in := strings.NewReader(`{"session_id":"c","tool_name":"` + c.tool + `","tool_input":{"command":"make test"}}`)
 				args := append([]string{"hook", "--state-dir", r.dir, "claude", "PermissionRequest"}, c.args...)
-				if code := cli.Main(context.Background(), "", args, cli.Stdio{In: in, Out: &out, Err: &errs}, func(string) (string, bool) { return "", false }); code != 0 || errs.Len() > 0 {
+				if code := cli.Main(context.Background(), cli.Build{}, args, cli.Stdio{In: in, Out: &out, Err: &errs}, func(string) (string, bool) { return "", false }); code != 0 || errs.Len() > 0 {
 					t.Fatalf("exit code %d, errors %q", code, &errs)
 				}
 				if got = strings.TrimSpace(out.String()); got == c.want {

@@ -159,10 +159,7 @@ skills.`,
 		Args:              takes(1, -1),
 		ValidArgsFunction: completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			changes := []hookChange{{
-				plan: agent.Install.Plan, nothing: "the hooks are there already",
-				done: "The hooks are installed in ", notes: agent.Install.Notes,
-			}}
+			changes := []hookChange{hooksInstallation()}
 			if skill {
 				changes = append(changes, skillChange())
 			}
@@ -201,6 +198,14 @@ type hookChange struct {
 	plan          func(agent.Install) (agent.InstallChange, error)
 	nothing, done string // nothing "": that there's nothing to do isn't said
 	notes         func(agent.Install) []string
+}
+
+// hooksInstallation is the change that installs hooks.
+func hooksInstallation() hookChange {
+	return hookChange{
+		plan: agent.Install.Plan, nothing: "the hooks are there already",
+		done: "The hooks are installed in ", notes: agent.Install.Notes,
+	}
 }
 
 // changeHooks sees to one agent after the other, as far as they can be changed.

@@ -153,6 +153,35 @@ func TestInitOfDiscordGoesOnLater(t *testing.T) {
 	w.wantConfig(w.channel, w.ann.ID)
 }
 
+// A token counts however it's copied: with what stands before it in a request's header, in quotes, with blanks.
+func TestInitOfDiscordTakesATokenAsItsCopied(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"Bot %s", "  bot  %s ", "%q", "'%s'", "Authorization: Bot %s", "token=%s", "`%s`,"} {
+		t.Run(form, func(t *testing.T) {
+			t.Parallel()
+			w := newDiscordWorld(t)
+			if out, code := w.scripted(fmt.Sprintf(form, w.Token()) + "\n1\ny\nn\n"); code != 0 {
+				t.Fatalf("exit code %d:\n%s", code, out)
+			}
+			w.wantConfig(w.channel, w.ann.ID)
+		})
+	}
+}
+
+// Servers of one name are told apart by their ids, as channels are.
+func TestInitOfDiscordTellsNamesakesApart(t *testing.T) {
+	t.Parallel()
+	w := newDiscordWorld(t)
+	twin := w.Guild("a twin")
+	twin.Name = w.house.Name
+	w.Guild("another house")
+	out, code := w.scripted(w.Token() + "\n1\n1\ny\nn\n")
+	if code != 0 {
+		t.Fatalf("exit code %d:\n%s", code, out)
+	}
+	w.has(out, "Ann's house (id "+w.house.ID+")\n", "Ann's house (id "+twin.ID+")\n", "another house\n", "1  #agents\n")
+}
+
 // A configuration that's there stays as it is.
 func TestInitOfDiscordChangesNoConfiguration(t *testing.T) {
 	t.Parallel()
@@ -163,7 +192,20 @@ func TestInitOfDiscordChangesNoConfiguration(t *testing.T) {
 	if code != 0 || w.read("config.yaml") != mine {
 		t.Fatalf("exit code %d:\n%s", code, out)
 	}
-	w.has(out, "won't be changed", "guild: \""+w.house.ID+"\" # Ann's house", "{id: \""+w.channel+"\", threads: true} # agents")
+	w.has(out, "won't be changed", "guild: \""+w.house.ID+"\" # Ann's house", "{id: \""+w.channel+"\", threads: true} # agents", "aren't written twice")
+
+	// Made a second time, with the same answers, there's nothing to be added to what the first time has written.
+	w = newDiscordWorld(t)
+	for range 2 {
+		if out, code = w.scripted(w.Token() + "\n1\ny\ny\n"); code != 0 {
+			t.Fatalf("exit code %d:\n%s", code, out)
+		}
+	}
+	w.has(out, "says all of this already")
+	if strings.Contains(out, "Add to") {
+		t.Errorf("it's to be added a second time:\n%s", out)
+	}
+	w.wantConfig(w.channel, w.ann.ID, config.Mirror{Session: "*", To: "discord:" + w.channel, View: "stream", Input: true})
 }
 
 // From a token to an answered message, as somebody new to it would go: everything is missing at first, and is put right while
@@ -176,7 +218,7 @@ func TestFromADiscordTokenToAnAnswer(t *testing.T) {
 	w.house.Kick()
 	w.house.TextChannel("agents").Deny(discordtest.AttachFiles)
 	term := w.onTerminal("init") // without a flag it asks
-	term.await("telegram or discord?", 1)
+	term.await("on telegram or discord, or on the page alone?", 1)
 	term.write("discord\n")
 	term.await("it isn't shown", 1)
 	term.write("\x03")
@@ -190,7 +232,7 @@ func TestFromADiscordTokenToAnAnswer(t *testing.T) {
 	term.await("it isn't shown", 1)
 	term.write("MTIz.another.token-that-nobody-knows-of\n")
 	term.await("it isn't shown", 2)
-	term.write(w.Token() + "\n")
+	term.write(w.Token() + "\n\n\n") // pasted with blank lines, which answer nothing
 	term.await("isn't shown what people write", 1)
 	w.SetContentIntent(true)
 	term.write("\n")
@@ -202,6 +244,7 @@ func TestFromADiscordTokenToAnAnswer(t *testing.T) {
 	w.house.Invite()
 	term.await("Its number [1]", 1)
 	term.write("7\n")
+	term.await(`"7" isn't a number from 1 to 1`, 1)
 	term.await("Its number [1]", 2)
 	term.write("\n")
 	term.await("may not send files", 1)
@@ -212,11 +255,19 @@ func TestFromADiscordTokenToAnAnswer(t *testing.T) {
 	term.write("\n")
 	term.await("Mirror all sessions", 1)
 	term.write("\n")
+	term.await("Send a message to the chat", 1)
+	term.write("\n")
 	if code := term.end(); code != 0 {
 		t.Fatalf("exit code %d:\n%s", code, term.all())
 	}
+	if n := strings.Count(term.all(), "isn't shown what people write"); n != 1 {
+		t.Errorf("it was looked %d times for what was put right once", n)
+	}
 	if strings.Contains(term.all(), w.Token()) || strings.Contains(term.all(), "token-that-nobody-knows-of") {
 		t.Error("a token is shown")
+	}
+	if all := w.Messages(w.channel); len(all) != 1 || !strings.Contains(all[0].Content, "panebridge is set up on ") {
+		t.Errorf("the channel has %+v", all)
 	}
 	w.wantConfig(w.channel, w.ann.ID, config.Mirror{Session: "*", To: "discord:" + w.channel, View: "stream", Input: true})
 

@@ -570,6 +570,8 @@ func TestInitOnATerminal(t *testing.T) {
 	term.await("may make topics", 1)
 	term.await("[Y/n]", 1)
 	term.write("n\n")
+	term.await("[Y/n]", 2)
+	term.write("y\n")
 	if code := term.end(); code != 0 {
 		t.Fatalf("exit code %d:\n%s", code, term.all())
 	}
@@ -577,7 +579,10 @@ func TestInitOnATerminal(t *testing.T) {
 	if out := term.all(); strings.Contains(out, secret) || strings.Contains(out, "another-secret") {
 		t.Errorf("a token is shown:\n%s", out)
 	}
-	w.has(term.all(), "This is wrong: it isn't a token")
+	w.has(term.all(), "This is wrong: it isn't a token", "It's sent", "panebridge run")
+	if seen := w.See(telegramtest.Place{Chat: weak}); len(seen) == 0 || !strings.Contains(seen[len(seen)-1].Text, "panebridge is set up on ") {
+		t.Errorf("the chat has %+v", seen)
+	}
 	if cfg := w.load(); len(cfg.Mirrors) > 0 || telegram.ConfigOf(cfg).Chats[0].ID != weak {
 		t.Errorf("the configuration is %+v", cfg)
 	}
@@ -616,6 +621,76 @@ func TestInitLeavesNothingAtCtrlC(t *testing.T) {
 			w.nothing()
 		})
 	}
+}
+
+// Whoever leaves behind the configuration has it.
+func TestInitIsLeftBehindTheConfiguration(t *testing.T) {
+	t.Parallel()
+	w := newTelegramWorld(t, telegramtest.Options{})
+	term := w.terminal("--chat", id(w.forum), "--admin", id(w.ada.ID), "--mirror", "*")
+	term.await("it isn't shown", 1)
+	term.write(w.Token() + "\n")
+	term.await("[Y/n]", 1)
+	term.write("\x03")
+	if code := term.end(); code != 1 {
+		t.Errorf("exit code %d:\n%s", code, term.all())
+	}
+	w.has(term.all(), "stopped (interrupt); the configuration is there")
+	w.load()
+}
+
+// Flags have the steps behind the configuration be done, each by itself; what can't be done is said, and stops nothing.
+func TestInitGoesOnByFlags(t *testing.T) {
+	t.Parallel()
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		flags       []string
+		hooks, sent bool
+		says        []string
+	}{
+		{nil, false, false, []string{"Hooks, later: panebridge hooks install claude", "panebridge run", "/help"}},
+		{[]string{"--hooks", "all", "--test-message"}, true, true, []string{"The hooks are installed in ", "It's sent", "panebridge run"}},
+		{[]string{"--hooks", "claude", "--service", "--adopt", "work"}, true, false, []string{"no service was installed: ", "no session was adopted", "panebridge run"}},
+		{[]string{"--hooks", "nobody"}, false, false, []string{"not all hooks are installed", "panebridge run"}},
+	} {
+		w := newTelegramWorld(t, telegramtest.Options{})
+		cmd := w.command(append([]string{"init", "--api-url", w.api, "--chat", id(w.forum), "--admin", id(w.ada.ID), "--mirror", "*"}, c.flags...)...)
+		cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"))
+		cmd.Stdin = strings.NewReader(w.Token() + "\n")
+		out, code := w.output(cmd)
+		if w.has(out, c.says...); code != 0 {
+			t.Errorf("%q: exit code %d:\n%s", c.flags, code, out)
+		}
+		if _, err := os.Stat(filepath.Join(w.home, ".claude", "settings.json")); (err == nil) != c.hooks {
+			t.Errorf("%q: the hooks are there: %v", c.flags, err == nil)
+		}
+		seen := w.See(telegramtest.Place{Chat: w.forum})
+		if sent := len(seen) > 0 && strings.Contains(seen[len(seen)-1].Text, "panebridge is set up on "); sent != c.sent {
+			t.Errorf("%q: the chat has %+v", c.flags, seen)
+		}
+	}
+}
+
+// Without a chat there's nothing to write down, and the rest is the same.
+func TestInitOfThePageAlone(t *testing.T) {
+	t.Parallel()
+	w := newTelegramWorld(t, telegramtest.Options{})
+	cmd := w.command("init", "page")
+	out, code := w.output(cmd)
+	if w.has(out, "panebridge run", "it's on the page", "panebridge page"); code != 0 || strings.Contains(out, "/help") {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	term := w.onTerminal("init")
+	term.await("or on the page alone", 1)
+	term.write("page\n")
+	if code := term.end(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, term.all())
+	}
+	w.has(term.all(), "panebridge run", "it's on the page")
+	w.nothing()
 }
 
 // What init has seen, the daemon hears, with the configuration that init says to add.

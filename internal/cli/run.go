@@ -23,19 +23,23 @@ import (
 )
 
 func newRun(p *invocation) *cobra.Command {
-	return &cobra.Command{
+	var starter string
+	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the daemon",
 		Long: `Run the daemon until Ctrl-C or SIGTERM; the sessions go on without it. SIGHUP, or
 "panebridge config reload", has it read its configuration again.
 
-Under systemd it fits Type=notify-reload and WatchdogSec.`,
+"panebridge service install" has systemd or launchd run it.`,
 		Args: takes(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd.Context(), starter) },
 	}
+	cmd.Flags().StringVar(&starter, "starter", "", "have tmux servers started by who listens on this `SOCKET`, as the service does")
+	return cmd
 }
 
-func (p *invocation) run(ctx context.Context) error {
+// run runs the daemon. starter is the socket of who starts tmux servers for it; "": it does.
+func (p *invocation) run(ctx context.Context, starter string) error {
 	ctx, stop := untilSignal(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	defer p.endWithin(ctx, endsWithin)()
@@ -54,7 +58,7 @@ func (p *invocation) run(ctx context.Context) error {
 		return err
 	}
 	return p.serve(ctx, app.Options{
-		Config: cfg, ConfigPath: path, StateDir: dir,
+		Config: cfg, ConfigPath: path, StateDir: dir, Starter: starter,
 		Ready: func(info app.Info) { p.sayReady(info) },
 	})
 }
@@ -176,8 +180,9 @@ func (s systemd) notify(state string) {
 	}
 }
 
-// watchdog tells systemd that the daemon is alive for as long as its API
-// answers, until ctx ends. It returns at once if systemd doesn't ask for it.
+// watchdog tells systemd that the daemon is alive for as long as its API answers and the sessions can be listed,
+// until ctx ends. It returns at once if systemd doesn't ask for it. A part that's down counts as answered: a new start
+// mends neither a platform nor a tmux server.
 func (s systemd) watchdog(ctx context.Context, socket string) {
 	within, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
@@ -197,7 +202,11 @@ func (s systemd) watchdog(ctx context.Context, socket string) {
 		case <-tick.C:
 		}
 		callCtx, cancel := context.WithTimeout(ctx, within/3)
-		if _, err := c.Health(callCtx); err == nil {
+		_, err := c.Health(callCtx)
+		if err == nil {
+			_, err = c.Sessions(callCtx) // which waits for whoever holds the registry
+		}
+		if err == nil {
 			s.notify(daemon.SdNotifyWatchdog)
 		}
 		cancel()

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(fewAtOnce{m}, map[string]func(){
 		"panebridge": func() {
 			stdio := cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-			os.Exit(cli.Main(context.Background(), "v1.2.3-test", os.Args[1:], stdio, os.LookupEnv))
+			os.Exit(cli.Main(context.Background(), cli.Build{Version: "v1.2.3-test", Commit: "0123456789abcdef0123456789abcdef01234567"}, os.Args[1:], stdio, os.LookupEnv))
 		},
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/internal/events"
 )
 
 // tmuxProgram is the tmux that is used, from PATH.
@@ -22,7 +23,8 @@ const tmuxProgram = "tmux"
 func (p *invocation) serve(ctx context.Context, opt app.Options) error {
 	opt.LogLevel = new(slog.LevelVar)
 	opt.LogLevel.Set(opt.Config.Log.SlogLevel())
-	opt.Log = newLogger(p.stdio.Err, opt.Config.Log.Format, opt.LogLevel, p.colour())
+	log := events.NewHandler(newLogger(p.stdio.Err, opt.Config.Log.Format, opt.LogLevel, p.colour()).Handler())
+	opt.Log, opt.LogCounts = slog.New(log), log.Count
 	opt.Version, opt.Env = p.versionText(), p.env
 	opt.Executable, _ = ownPath()                            // without it, it's called by its name
 	_, opt.ConfigNamed, _ = config.Path(p.configFlag, p.env) // which was found before

@@ -129,7 +129,7 @@ func exhibitText(e api.Exhibit) string {
 		case sessions.ExhibitTooLarge:
 			parts = append(parts, fmt.Sprintf("too large for %s, which takes %d kB and says so", place.Place, place.Limit/1000))
 		case sessions.ExhibitGone:
-			parts = append(parts, "not shown in "+place.Place+", which doesn't show the session any more")
+			parts = append(parts, "not shown in "+place.Place+", which doesn't show the session any more, or has refused it for a day")
 		}
 	}
 	if len(parts) == 0 && e.Done {

@@ -26,7 +26,7 @@ var besideTheDaemon = map[string][]string{
 func command(dir string, args ...string) (said string, code int) {
 	var out, errs bytes.Buffer
 	home := filepath.Dir(dir)
-	code = cli.Main(context.Background(), "", append(slices.Clone(args), "--state-dir", dir), cli.Stdio{In: strings.NewReader(""), Out: &out, Err: &errs}, func(name string) (string, bool) {
+	code = cli.Main(context.Background(), cli.Build{}, append(slices.Clone(args), "--state-dir", dir), cli.Stdio{In: strings.NewReader(""), Out: &out, Err: &errs}, func(name string) (string, bool) {
 		if name != "HOME" {
 			return "", false
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -61,13 +62,43 @@ func TestSystemdHearsHowTheDaemonIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) })}
+	var hung atomic.Bool
+	asked := make(chan struct{}, 1)
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !strings.HasSuffix(r.URL.Path, "/sessions"):
+			w.WriteHeader(http.StatusServiceUnavailable) // a part is down, which is no reason
+			_, _ = w.Write([]byte("{}"))
+		case hung.Load():
+			select {
+			case asked <- struct{}{}:
+			default:
+			}
+			<-r.Context().Done()
+		default:
+			_, _ = w.Write([]byte("[]"))
+		}
+	})}
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = server.Serve(l) })
 	running.Go(func() { sd.watchdog(ctx, socket) })
 	if got := next(); got != "WATCHDOG=1" {
 		t.Errorf("got %q, want WATCHDOG=1", got)
+	}
+	hung.Store(true)
+	for range 3 { // what was asked before may be answered yet
+		<-asked
+	}
+	sd.notify("STATUS=hung")
+	for got := ""; got != "STATUS=hung"; { // what it said before
+		got = next()
+	}
+	<-asked
+	<-asked
+	sd.notify("STATUS=still hung")
+	if got := next(); got != "STATUS=still hung" {
+		t.Errorf("the registry hangs, and systemd hears %q", got)
 	}
 	cancel()
 	_ = server.Close()

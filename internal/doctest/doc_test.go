@@ -251,7 +251,7 @@ func isGroup(t *testing.T, command []string) bool {
 func help(t *testing.T, command []string) string {
 	t.Helper()
 	var out bytes.Buffer
-	cli.Main(t.Context(), "", append(slices.Clone(command), "--help"), cli.Stdio{In: strings.NewReader(""), Out: &out, Err: &out}, func(string) (string, bool) { return "", false })
+	cli.Main(t.Context(), cli.Build{}, append(slices.Clone(command), "--help"), cli.Stdio{In: strings.NewReader(""), Out: &out, Err: &out}, func(string) (string, bool) { return "", false })
 	return out.String()
 }
 
