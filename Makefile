@@ -12,9 +12,11 @@ RACEPACKAGES ?= ./...
 TESTFLAGS ?= -p 3
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-# The version comes from git here, so Go needn't ask git as well (and fail
+COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null)
+
+# Version and commit come from git here, so Go needn't ask git as well (and fail
 # where the checkout belongs to somebody else).
-BUILDFLAGS := -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION)"
+BUILDFLAGS := -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)"
 
 .DEFAULT_GOAL := help
 # Every target is a sequence; run in parallel they'd only wait for each other.
@@ -54,10 +56,36 @@ build: ## build bin/panebridge and bin/pbbench
 	CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -o bin/ ./cmd/panebridge ./cmd/pbbench
 
 .PHONY: cross
-cross: ## build for other systems, to see that it compiles
+cross: ## build for other systems, to see that it compiles, and vet what asks them
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build ./...
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) vet ./internal/host/...
 	CGO_ENABLED=0 GOOS=freebsd GOARCH=amd64 $(GO) build ./...
+	CGO_ENABLED=0 GOOS=freebsd GOARCH=amd64 $(GO) vet ./internal/host/...
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build ./...
+
+.PHONY: cross-tests
+cross-tests: ## vet all for other systems, tests too
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	CGO_ENABLED=0 GOOS=freebsd GOARCH=amd64 $(GO) vet ./...
+
+.PHONY: release-snapshot
+release-snapshot: ## archives, packages, formula and SBOMs of what's committed, into dist (builds goreleaser once: minutes)
+	scripts/release.sh --snapshot
+
+.PHONY: same-bytes
+same-bytes: ## build a release twice, in two folders at two times, and compare each file
+	scripts/same-bytes.sh
+
+.PHONY: first-minute
+first-minute: ## install a release in a clean Debian, be answered, remove it (root; installs mmdebstrap)
+	scripts/first-minute.sh
+
+# As root, and with what of dist is for this machine's processor. IMAGEFLAGS may name mirrors.
+.PHONY: image
+image: ## an OCI image of a release's package, made twice and tried (root; installs mmdebstrap, umoci)
+	scripts/install.sh image
+	scripts/image.sh $(IMAGEFLAGS) --twice "$$(ls dist/panebridge_*_$$($(GO) env GOARCH).deb)" dist
+	PANEBRIDGE_IMAGE="$$(ls "$(CURDIR)"/dist/*_linux_$$($(GO) env GOARCH).oci.tar)" $(GO) test -count=1 -run TestImage -v ./internal/installtest
 
 .PHONY: check
 check: fmt-check vet lint tidy-check generate-check test-short ## what every commit needs (at most 3 minutes)

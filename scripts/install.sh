@@ -2,13 +2,16 @@
 # Installs the system packages that panebridge needs, and says what it does
 # before it does it. Does nothing where everything is there.
 #
-# usage: scripts/install.sh demo|test|race|pictures|agents...
+# usage: scripts/install.sh demo|test|race|pictures|agents|debian|image...
 #
 #   demo      tmux
 #   race      a C compiler, and tmux
-#   test      tmux, redis-server, faketime, chromium, zsh, fish, nginx, ssh, sshd and espeak-ng
+#   test      tmux, redis-server, faketime, chromium, zsh, fish, nginx, ssh, sshd, espeak-ng, prometheus,
+#             and on Linux systemd and util-linux
 #   pictures  tmux, chromium, and a font that has emoji
 #   agents    tmux, node 20 or newer with npm, unshare and nsenter
+#   debian    mmdebstrap and unshare: roots of Debian's packages
+#   image     these and umoci: an image of such a root
 #
 # Exits 1 where it can't, with the line to run by hand.
 set -eu
@@ -60,9 +63,13 @@ present() {
 	ssh) have ssh ;;
 	sshd) have_service sshd ;;
 	espeak-ng) have espeak-ng ;;
+	prometheus) have prometheus && have promtool ;;
 	node) have_node ;;
+	mmdebstrap) have mmdebstrap && [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] ;;
+	umoci) have umoci ;;
 	compiler) have "${CC:-cc}" || have gcc ;;
-	util-linux) have unshare && have nsenter ;;
+	util-linux) have unshare && have nsenter && have setpriv ;;
+	systemd) have systemd-analyze && [ -x /usr/lib/systemd/systemd ] ;;
 	esac
 }
 
@@ -81,16 +88,21 @@ check_go() {
 	esac
 }
 
-[ $# -gt 0 ] || die "usage: $0 demo|test|race|pictures|agents..."
+[ $# -gt 0 ] || die "usage: $0 demo|test|race|pictures|agents|debian|image..."
 want=''
 for what in "$@"; do
 	case $what in
 	demo) want="$want tmux" ;;
-	test) want="$want tmux redis faketime chromium zsh fish nginx ssh sshd espeak-ng" ;;
+	test)
+		want="$want tmux redis faketime chromium zsh fish nginx ssh sshd espeak-ng prometheus"
+		[ "$(uname)" != Linux ] || want="$want systemd util-linux"
+		;;
 	race) want="$want tmux compiler" ;;
 	pictures) want="$want tmux chromium emoji" ;;
 	agents) want="$want tmux node util-linux" ;;
-	*) die "usage: $0 demo|test|race|pictures|agents... ($what isn't known)" ;;
+	debian) want="$want mmdebstrap util-linux" ;;
+	image) want="$want mmdebstrap util-linux umoci" ;;
+	*) die "usage: $0 demo|test|race|pictures|agents|debian|image... ($what isn't known)" ;;
 	esac
 done
 
@@ -138,6 +150,7 @@ for thing in $missing; do
 	brew:chromium) casks='chromium' ;;
 	apt-get:node | dnf:node | pacman:node | apk:node) packages="$packages nodejs npm" ;;
 	pacman:redis) packages="$packages valkey" ;; # Arch's successor of Redis
+	apt-get:mmdebstrap) packages="$packages mmdebstrap debian-archive-keyring" ;;
 	apt-get:ssh) packages="$packages openssh-client" ;;
 	dnf:ssh) packages="$packages openssh-clients" ;;
 	apk:ssh) packages="$packages openssh-client-default" ;;
@@ -177,8 +190,8 @@ if [ -n "$packages$casks" ]; then
 	say "Missing: $missing. Running: $by_hand"
 fi
 
-# Debian starts a service when its package is installed: a Redis, an nginx and an sshd on
-# their usual ports. The tests start their own, so a policy forbids it meanwhile.
+# Debian starts a service when its package is installed: a Redis, an nginx, an sshd and a
+# Prometheus on their usual ports. The tests start their own, so a policy forbids it meanwhile.
 policy=/usr/sbin/policy-rc.d
 hold_services() {
 	[ "$manager" = apt-get ] && [ ! -e "$policy" ] || return 0
@@ -220,6 +233,7 @@ if [ "$manager" = apt-get ] && have systemctl; then
 		redis) units='redis-server.service' ;;
 		nginx) units='nginx.service' ;;
 		sshd) units='ssh.service ssh.socket' ;;
+		prometheus) units='prometheus.service' ;;
 		*) continue ;;
 		esac
 		for unit in $units; do

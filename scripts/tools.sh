@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints the path of a development tool, having installed it first if need be.
 #
-# usage: scripts/tools.sh golangci-lint|gofumpt|actionlint
+# usage: scripts/tools.sh golangci-lint|gofumpt|actionlint|goreleaser|cyclonedx-gomod|govulncheck
 #
 # The versions are pinned here and not by tool lines in go.mod, which would
 # draw hundreds of modules into it. A tool is built by the Go that builds
@@ -27,8 +27,23 @@ gofumpt)
 	version=v0.12.0
 	note=''
 	;;
+goreleaser)
+	module=github.com/goreleaser/goreleaser/v2
+	version=v2.16.0 # later ones need a module that not every proxy serves, or a newer Go
+	note=' (some minutes, this once)'
+	;;
+cyclonedx-gomod)
+	module=github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+	version=v1.10.0
+	note=''
+	;;
+govulncheck)
+	module=golang.org/x/vuln/cmd/govulncheck
+	version=v1.9.0
+	note=''
+	;;
 *)
-	echo "usage: $0 golangci-lint|gofumpt|actionlint" >&2
+	sed -n 's/^# usage: /usage: /p' "$0" >&2
 	exit 2
 	;;
 esac
