@@ -21,6 +21,7 @@ const everything = "*"
 var rules = map[string][]string{
 	// The way in.
 	"cmd/panebridge": {"internal/cli"},
+	"cmd/pbdocs":     {"internal/cli"}, // man pages and completions, for packages
 	"cmd/pbbench":    {"config", "adapters/all", "qos", "sessions", "sessions/tmux", "polling", "internal/store", "internal/inbox", "internal/app", "internal/api", "internal/api/client", "internal/qosbench", "internal/qostrace", "internal/redistest", "internal/search", "internal/statedir", "internal/storebench"},
 
 	"cmd/chatdemo": {"adapters/discord/discordtest", "adapters/telegram/telegramtest", "internal/memnet"}, // the stand-ins are what it shows
@@ -31,9 +32,9 @@ var rules = map[string][]string{
 	"sessions":            {},
 	"qos":                 {},
 
-	"sessions/*":                {"sessions"},
-	"sessions/agent":            {"sessions", "sessions/transcript", "internal/peer", "internal/regular", "internal/render/sgr"},
-	"sessions/transcript":       {"sessions", "internal/regular"},
+	"sessions/*":                {"sessions", "internal/host"},
+	"sessions/agent":            {"sessions", "sessions/transcript", "internal/host", "internal/regular", "internal/render/sgr"},
+	"sessions/transcript":       {"sessions", "internal/host", "internal/regular"},
 	"sessions/typing":           {"sessions"},
 	"sessions/agent/dialogtest": {}, // dialogs of programs that nobody knows
 	"polling":                   {"sessions"},
@@ -61,12 +62,12 @@ var rules = map[string][]string{
 	"adapters/telegram/telegramtest": {"internal/chatview", "internal/faults"}, // nothing else of ours: it doesn't share our mistakes
 	"adapters/discord/discordtest":   {"internal/chatview", "internal/faults"},
 
-	"internal/api":           append([]string{"adapters/access", "internal/api/client", "internal/browsers", "internal/diffs", "internal/inbox", "internal/peer", "internal/push", "internal/recording/format", "internal/redact", "internal/render", "internal/render/sgr", "internal/search", "internal/toolview", "sessions/agent", "sessions/viewing"}, domain...),
+	"internal/api":           append([]string{"adapters/access", "internal/api/client", "internal/browsers", "internal/diffs", "internal/inbox", "internal/host", "internal/push", "internal/recording/format", "internal/redact", "internal/render", "internal/render/sgr", "internal/search", "internal/toolview", "sessions/agent", "sessions/viewing"}, domain...),
 	"internal/api/client":    append([]string{"internal/api", "internal/inbox", "internal/recording/format", "sessions/agent"}, domain...),
 	"internal/store":         append([]string{"adapters/access", "adapters/cards", "adapters/inbound", "adapters/intake", "internal/browsers", "internal/inbox", "internal/push", "internal/regular"}, domain...),
-	"internal/callers":       {"internal/api", "internal/peer", "sessions", "sessions/agent", "sessions/tmux"},
+	"internal/callers":       {"internal/api", "internal/host", "sessions", "sessions/agent", "sessions/tmux"},
 	"internal/masked":        {"adapters", "internal/api", "internal/callers", "internal/redact", "internal/search", "internal/store", "internal/toolview", "sessions"},
-	"internal/metrics":       {"qos", "qos/redisbucket", "sessions"},
+	"internal/metrics":       {"internal/events", "qos", "qos/redisbucket", "sessions"},
 	"internal/continuing":    {"sessions", "internal/drawtest", "internal/store", "internal/store/storetest"}, // all but sessions: its tests
 	"internal/showing":       {"sessions", "internal/drawtest", "internal/store", "internal/store/storetest"}, // all but sessions: its tests
 	"internal/forgetting":    {"adapters", "adapters/inbound", "internal/search", "internal/store", "sessions"},
@@ -75,27 +76,30 @@ var rules = map[string][]string{
 	"internal/redisbots":     {"adapters/all", "adapters/telegram", "config", "internal/api", "internal/findings", "internal/regular", "qos", "qos/redisbucket"},
 	"internal/recorder":      {"internal/recording/format", "internal/redact", "sessions", "sessions/agent", "sessions/tmux", "sessions/transcript"},
 	"internal/ttywatch":      {},
+	"internal/events":        {}, // names of the log's events
+	"internal/probes":        {}, // knows no part but by what it answers
 	"internal/voice":         {"internal/findings", "internal/regular"},
 	"internal/push":          {"adapters/cards", "adapters/wording", "internal/memnet", "sessions"}, // memnet: its tests
 	"internal/push/pushtest": {},                                                                    // nothing else of ours: it doesn't share our mistakes
 	"sessions/viewing":       {"polling", "sessions"},
 	"internal/statedir":      {"internal/inbox", "internal/regular", "internal/search", "internal/store"},
-	"internal/inbox":         {"sessions", "internal/regular"},
+	"internal/inbox":         {"sessions", "internal/host", "internal/regular"},
 	"internal/browsers":      {"sessions", "adapters/access"},
 	"internal/search":        {"internal/regular", "sessions"},
 	"internal/toolview":      {"internal/redact", "internal/render/sgr", "sessions"},
 	"internal/diffs":         {"internal/drawtest", "internal/regular", "internal/toolview", "sessions"}, // drawtest: its tests
-	"internal/peer":          {},                                                                         // whose a connection is
+	"internal/service":       {"internal/drawtest", "internal/regular"},                                  // drawtest: its tests
+	"internal/host":          {},                                                                         // what the machine says of processes, terminals and connections
 
 	// Tools that know nothing of the daemon.
-	"internal/demoagent":             {},
+	"internal/demoagent":             {"internal/host"},
 	"internal/chatview":              {}, // shows the stand-ins
 	"internal/chatview/chatviewtest": {"internal/browsertest", "internal/chatview"},
 	"internal/faults":                {}, // has their calls fail
 	"internal/memnet":                {}, // serves the stand-ins
 	"internal/redact":                {},
-	"internal/regular":               {},
-	"internal/redistest":             {}, // real Redis servers for tests and benchmarks
+	"internal/regular":               {"internal/host"}, // which folders are the kernel's
+	"internal/redistest":             {},                // real Redis servers for tests and benchmarks
 	"internal/render":                {"sessions"},
 
 	// Real agents for tests: recorded, and live.
@@ -121,11 +125,13 @@ var rules = map[string][]string{
 
 	// The wiring, and the command line on top of it.
 	"internal/app": {everything},
-	"internal/cli": {"config", "internal/findings", "internal/redisbots", "adapters/all", "adapters/intake", "adapters/platform", "sessions", "sessions/agent", "sessions/tmux", "sessions/typing", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/inbox", "internal/recording/format", "internal/regular", "internal/statedir", "internal/store", "qos"},
+	"internal/cli": {"config", "internal/findings", "internal/host", "internal/redisbots", "adapters/all", "adapters/intake", "adapters/platform", "sessions", "sessions/agent", "sessions/tmux", "sessions/typing", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/events", "internal/inbox", "internal/recording/format", "internal/regular", "internal/service", "internal/statedir", "internal/store", "qos"},
 
 	"internal/archtest": {},
 	"internal/doctest":  {},
 	"internal/demotest": {"internal/browsertest"},
+
+	"internal/installtest": {"adapters/telegram/telegramtest"}, // who's told of sessions by what was installed
 }
 
 // outside names packages from elsewhere that only some packages of ours may
@@ -137,6 +143,7 @@ var outside = map[string][]string{
 	"github.com/gorilla/websocket":  {"adapters/discord", "sessions/agent"}, // Codex' app server speaks it
 	"github.com/evanw/esbuild":      {"adapters/web/internal/gen"},
 	"gonum.org/v1/plot":             {"cmd/pbbench"},         // the program itself has no use for it
+	"github.com/spf13/cobra/doc":    {"cmd/pbdocs"},          // nor for this
 	"github.com/tidwall/gjson":      {"sessions/transcript"}, // what isn't read at speed is decoded by encoding/json
 }
 

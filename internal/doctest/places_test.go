@@ -84,9 +84,11 @@ var tasks = []task{
 	{"Let a browser in, or all out", nil, nil, []string{"page", "page share", "page rotate"}, []string{"POST /page/addresses", "POST /page/shares", "POST /page/rotate"}, why{chats: onMachine, browser: onMachine}},
 	{"See what can be done here", []string{"help"}, []string{"Keys"}, []string{"* `--help`"}, nil, why{calls: "this list"}},
 	{"Change how things look", nil, []string{"Larger text", "Smaller text", "Text of the usual size", "Dark", "Light", "Dark or light as the system is", "Back"}, nil, nil, why{chats: "the chat's program does it", line: "the terminal does it", calls: ofBrowser}},
-	{"Set up", nil, nil, []string{"init", "init telegram", "init discord", "hooks install", "hooks remove", "hooks status", "config check", "config schema", "skill"}, nil, why{chats: onMachine, browser: onMachine, calls: inFiles}},
+	{"Set up", nil, nil, []string{"init", "init telegram", "init discord", "init page", "hooks install", "hooks remove", "hooks status", "config check", "config schema", "skill"}, nil, why{chats: onMachine, browser: onMachine, calls: inFiles}},
 	{"Have the configuration read again", nil, nil, []string{"config reload"}, []string{"POST /config/reload"}, why{chats: "who changed the file is on the machine", browser: "who changed the file is on the machine"}},
-	{"Run it, and see whether it's well", nil, []string{"* a line at the top says what's wrong"}, []string{"run", "doctor", "demo", "version", "redis members", "redis forget"}, []string{"GET /health", "GET /metrics"}, why{chats: "`/status` has the chat's part"}},
+	{"Have the machine's service manager run it", nil, nil, []string{"service install", "service uninstall", "service status", "service logs", "service restart"}, nil, why{chats: onMachine, browser: onMachine, calls: onMachine}},
+	{"Run it, and see whether it's well", nil, []string{"* a line at the top says what's wrong"}, []string{"run", "doctor", "demo", "version", "redis members", "redis forget"}, []string{"GET /health", "GET /healthz", "GET /readyz", "GET /metrics"}, why{chats: "`/status` has the chat's part"}},
+	{"Back up and go back", nil, nil, []string{"backup", "restore"}, nil, why{chats: onMachine, browser: onMachine, calls: inFiles}},
 	{"Report a fault", nil, nil, []string{"doctor record"}, []string{"GET /sessions/{id}/recording", "GET /programs"}, why{chats: onMachine, browser: onMachine}},
 	{"Hear of what agents do", nil, nil, []string{"hook"}, []string{"POST /hooks", "POST /hooks/decision"}, why{chats: byHooks, browser: byHooks}},
 }
@@ -199,7 +201,7 @@ func TestEachCommandHasItsPlaces(t *testing.T) {
 func placesPage() string {
 	var b strings.Builder
 	b.WriteString("# What can be done where\n\nMade from the code. Commands of chats are the same on Telegram and Discord; on the page the words are those that `Ctrl+K` finds; ")
-	b.WriteString("calls of the API stand below `/api/v1`, but for `/metrics`. Where there's nothing, the reason stands in italics.\n\n| |")
+	b.WriteString("calls of the API stand below `/api/v1`, but for `/healthz`, `/readyz` and `/metrics`. Where there's nothing, the reason stands in italics.\n\n| |")
 	for _, p := range places {
 		fmt.Fprintf(&b, " %s |", p.name)
 	}
