@@ -114,7 +114,7 @@ func (p *OutputPoller) takeOwnLines(step *EngineStep, obs sessions.Observation, 
 	switch {
 	case obs.Said != nil:
 		p.held.disown(&step.engine, obs.Said)
-	case obs.Text == sessions.TextTranscript && (obs.More || !read):
+	case obs.Text == sessions.TextTranscript && (obs.More || obs.Ending || !read):
 		return nil, nil, true
 	case obs.Text == sessions.TextTranscript:
 		p.held = heldLines{}

@@ -27,6 +27,7 @@ type program struct {
 	wrote []string // "END" ends a turn
 	over  bool     // it has ended
 	ends  int      // how often it has
+	late  func()   // draws its last rows, when a look has found that it has ended
 }
 
 func (p *program) set(text sessions.LinesFrom) {
@@ -60,6 +61,7 @@ type observer struct {
 	cursor int
 	open   bool
 	ends   int // how many ends it has told of
+	ending bool
 }
 
 func (p *program) observe(kept []byte) (polling.Observer, error) {
@@ -103,7 +105,16 @@ func (o *observer) Observe(_ context.Context, l sessions.Poll) (sessions.Observa
 		}
 		s.More = o.cursor < len(o.wrote)
 	}
-	if o.over && !s.More && text != sessions.TextPane {
+	switch {
+	case !o.over || s.More || text == sessions.TextPane:
+	case !l.Last && (!o.ending || l.Screen == nil): // the last rows may still come
+		if o.ending = true; o.late != nil {
+			o.late()
+			o.late = nil
+		}
+		s.Ending, s.Again = true, l.Now.Add(30*time.Millisecond)
+	default:
+		o.ending = false
 		told := slices.Clone(o.wrote)
 		s.Said = func(row string) bool { return slices.Contains(told, strings.TrimPrefix(row, "drawn ")) }
 		o.ends = o.program.ends
@@ -155,6 +166,28 @@ func TestOneTextAtATime(t *testing.T) {
 		src.print("%1", "file", false)
 		r.after(5 * time.Second)
 		r.want("$ agent", "one", "two", "three", "four", "five", "six", "$ ls", "file")
+	})
+}
+
+// What a program drew at its end is read late, when it's known to have ended: it was told all the same.
+func TestWhatIsDrawnAtTheEndWasTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem, src, p := &memLog{}, newFakeSource("%1"), &program{text: sessions.TextTranscript}
+		r := newRig(t, mem, mem, map[string]polling.PaneSource{"t": src})
+		r.startObserved(p)
+		p.write("one", "two")
+		src.print("%1", "drawn one", false)
+		r.after(5 * time.Second)
+		p.late = func() {
+			src.print("%1", "drawn two", false)
+			src.print("%1", "$ ls", false)
+		}
+		p.end()
+		src.print("%1", "", false)
+		r.after(5 * time.Second)
+		src.print("%1", "file", false)
+		r.after(5 * time.Second)
+		r.want("one", "two", "$ ls", "file")
 	})
 }
 

@@ -275,6 +275,9 @@ type Observation struct {
 	// none. Prompts says that the look could tell.
 	Prompt  *Dialog
 	Prompts bool
+	// Ending says that the program has ended, and its last rows may still come: what's read of the pane is held until
+	// Said decides about it.
+	Ending bool
 	// Said, if set, says that the program has ended, and the pane's lines are the
 	// session's again. It reports whether a row shows what the transcript had.
 	Said func(row string) bool

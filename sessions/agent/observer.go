@@ -74,7 +74,9 @@ type agentRun struct {
 	until     time.Time           // when the newest record was written that was told
 	next      []transcript.Record // were read, and are to be told with the next look
 	cursor    []byte              // before next
-	ending    bool                // it has ended, and the rest of its transcript is being read
+	ending    bool                // it has ended, and the rest of its transcript and of what it drew is being read
+	sawEnd    time.Time           // of the look that found that it has ended; zero: none has
+	drawn     bool                // all that it drew was looked at
 	text      recent              // what was told of its transcript
 	writing   writing             // what it was seen to write since
 	told      sessions.LinesFrom
@@ -259,7 +261,11 @@ func (o *Observer) observeProgram(l sessions.Poll, hooks []Hook, all []transcrip
 	if s.Text == sessions.TextHeld && !p.owed.Since.IsZero() {
 		s.Again = sooner(s.Again, p.owed.Since.Add(holdFor+time.Millisecond))
 	}
-	if p.ending && len(all) == 0 {
+	switch {
+	case !p.ending:
+	case !p.seeLastScreen(l):
+		s.Ending, s.Again = true, sooner(s.Again, p.sawEnd.Add(lastScreenAfter))
+	case len(all) == 0:
 		o.endProgram(&s)
 	}
 	return o.keepState(s)
@@ -296,6 +302,20 @@ func (p *agentRun) source(v Verdict, now time.Time) sessions.LinesFrom {
 		return sessions.TextPane
 	}
 	return sessions.TextHeld
+}
+
+// lastScreenAfter is how long after a program's end was seen its last screen is looked at: tmux reads what it wrote at
+// the end when it has time.
+const lastScreenAfter = 30 * time.Millisecond
+
+// seeLastScreen reports whether all was looked at that a program drew which has ended. The look that finds the end shows
+// how the screen was before it was found.
+func (p *agentRun) seeLastScreen(l sessions.Poll) bool {
+	if p.sawEnd.IsZero() {
+		p.sawEnd = l.Now
+	}
+	p.drawn = p.drawn || l.Last || p.reader == nil || l.Screen != nil && l.Now.Sub(p.sawEnd) >= lastScreenAfter
+	return p.drawn
 }
 
 // endProgram makes the pane's lines the session's again.

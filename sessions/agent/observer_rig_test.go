@@ -128,7 +128,10 @@ func (p *pane) look(after time.Duration, screen string, typed ...string) {
 	for _, t := range typed {
 		l.Typed = append(l.Typed, sessions.Typed{Text: t, At: p.now})
 	}
-	p.see(l)
+	if p.see(l).Ending {
+		p.now = p.now.Add(lastScreenAfter)
+		p.see(pollOf(p, screen))
+	}
 }
 
 // pollOf is what a look at a pane sees.

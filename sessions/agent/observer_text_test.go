@@ -154,6 +154,35 @@ func TestSuspendedAgentsGoOn(t *testing.T) {
 	p.want("user first", "user second", "answer written late", "answer behind it")
 }
 
+// A look that finds that an agent has ended has seen an earlier screen: what was drawn at the end is decided about with
+// one that comes behind it.
+func TestTheLastScreenIsLookedAtBehindTheEnd(t *testing.T) {
+	h := newHost(t)
+	h.run(1, 1, h.now.Add(-time.Minute))
+	p, f := h.pane(1), h.file("one")
+	f.user("first")
+	p.hook(SessionStart, f)
+	p.look(time.Second, atWorkOn("first"))
+	f.answer("of first")
+	delete(h.running, 1)
+	found := h.now.Add(time.Second)
+	for _, c := range []struct {
+		after  time.Duration
+		screen bool
+		ends   bool
+	}{{0, true, false}, {lastScreenAfter - 1, true, false}, {lastScreenAfter, false, false}, {lastScreenAfter, true, true}} {
+		p.now = found.Add(c.after)
+		l := pollOf(p, "of first\n$ ")
+		if !c.screen {
+			l.Screen = nil
+		}
+		if s := p.see(l); s.Ending == c.ends || s.Said != nil != c.ends {
+			t.Errorf("%s behind the end, with a screen: %t: ending: %t, decided: %t", c.after, c.screen, s.Ending, s.Said != nil)
+		}
+	}
+	p.want("user first", "answer of first")
+}
+
 // An agent ends and is at once started again with the same conversation.
 func TestContinuedAtOnce(t *testing.T) {
 	h := newHost(t)
