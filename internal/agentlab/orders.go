@@ -23,7 +23,9 @@ import (
 //	run    the shell command OrderCommand, which needs permission
 //	write  a new file OrderFile
 //	rows   a new file of many rows: OrderRows
+//	look   reads the project's notes.txt
 //	edit   a change of the project's notes.txt: OrderEdit
+//	swap   the same change, of what was read before
 //	over   the same change, by writing the whole file anew
 //	fetch  a page of this host: OrderURL
 //	put    a file OrderFile by the tool of an MCP server, where there's one (Config.MCP): OrderPut
@@ -40,7 +42,7 @@ type orders struct {
 	subs map[string]bool // tags of what sub-agents were told
 }
 
-var orderForm = regexp.MustCompile(`\((say|slow|table|forge|long|run|write|rows|edit|over|fetch|ask|multi|several|two|sub|plan|longplan|put|tool) (t[0-9a-z]{8})\)`)
+var orderForm = regexp.MustCompile(`\((say|slow|table|forge|long|run|write|rows|look|edit|swap|over|fetch|ask|multi|several|two|sub|plan|longplan|put|tool) (t[0-9a-z]{8})\)`)
 
 // orderTable is what "table" is answered with, about TAG.
 const orderTable = `## The queue of TAG
@@ -222,9 +224,14 @@ func orderStep(kind, tag, planFile string) Step {
 		return Step{Text: "Somebody runs it.", Tools: []Tool{orderTool("task", obj{
 			"description": "Run " + tag, "prompt": "Please (run " + OrderSub(tag) + ") for me", "subagent_type": "general",
 		})}}
+	case "look":
+		return Step{Text: "I read it.", Tools: []Tool{orderTool("read", obj{"path": orderNotes})}}
 	case "edit":
 		old, now := OrderEdit(tag)
 		return Step{Text: "I change it.", Tools: []Tool{orderTool("read", obj{"path": orderNotes}), orderTool("edit", obj{"path": orderNotes, "old": old, "new": now})}}
+	case "swap":
+		old, now := OrderEdit(tag)
+		return Step{Text: "I change it.", Tools: []Tool{orderTool("edit", obj{"path": orderNotes, "old": old, "new": now})}}
 	case "over":
 		old, now := OrderEdit(tag)
 		content := strings.Replace(OrderNotes(), old, now, 1)

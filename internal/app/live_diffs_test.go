@@ -38,8 +38,10 @@ func liveDiffs(t *testing.T, name string, random *rand.Rand) {
 	shown, files, first := 0, 0, random.IntN(len(agentlab.OrderLetters))
 	for range rounds {
 		kind := []string{"edit", "edit", "rows"}[random.IntN(3)]
-		if name == "qwen" { // it edits nothing that was read in the same reply
-			kind = "rows"
+		if name == "qwen" && kind == "edit" { // what was read in the same reply doesn't count for it
+			k.plain(momentIdle, k.word("look"))
+			k.calm()
+			kind = []string{"edit", "swap"}[random.IntN(2)]
 		}
 		o := k.word(kind)
 		if kind == "rows" { // by the last letter it's how long: each part of the lengths comes up

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -133,11 +136,13 @@ func squeezedRows(rows []string) (out []string) {
 // and has a group named path. Signed rows have a sign behind their number; without, all of
 // them are new. Either: they have none in a file that's new alone. Asks is the question about a
 // file that's new, with the same group: it names the file where only the end of it is drawn.
+// Crops is how many cells the program leaves out at most at the end of a row that's full.
 type changeForm struct {
 	Head   pattern `yaml:"head"`
 	Signed bool    `yaml:"signed"`
 	Either bool    `yaml:"either"`
 	Asks   pattern `yaml:"asks"`
+	Crops  int     `yaml:"crops"`
 }
 
 // drawnChange is a change as a dialog draws it.
@@ -152,12 +157,21 @@ type drawnChange struct {
 	last int
 	// signed is the same with a sign behind each number; nil: it has them, or surely none.
 	signed *drawnChange
+	crops  int  // changeForm.Crops
+	full   int  // cells that a row has at least of which the end may be left out
+	vague  bool // too little is drawn of a row of which something is left out
 }
 
+// cropMargin is how many cells a row of a dialog may be narrower than the screen, and still be full.
+const cropMargin = 16
+
 type drawnLine struct {
-	sign byte // '+', '-' or ' '
-	text string
+	sign byte   // '+', '-' or ' '
+	text string // of a drawn one: with cropMark where something may be left out
 }
+
+// cropMark isn't a letter. It's taken out of what's drawn first.
+const cropMark = '\uFFFF'
 
 // A row of a change: its number ends where those of all the others do, which tells it from the
 // rest of a longer one above it.
@@ -167,22 +181,22 @@ var (
 )
 
 // readChange reads the change that a dialog draws; nil: it draws none of its form's.
-func (f *dialogForm) readChange(rows []string) *drawnChange {
+func (f *dialogForm) readChange(of *sessions.Dialog) *drawnChange {
 	if f == nil {
 		return nil
 	}
-	text := strings.Join(rows, "\n")
+	text := strings.Join(of.Above, "\n")
 	for _, cf := range f.Changes {
 		m := cf.Head.FindStringSubmatchIndex(text)
 		if m == nil {
 			continue
 		}
 		n := 2 * cf.Head.SubexpIndex("path")
-		d := &drawnChange{path: strings.TrimSpace(text[m[n]:m[n+1]])}
+		d := &drawnChange{path: strings.TrimSpace(text[m[n]:m[n+1]]), crops: cf.Crops, full: of.Wide - cropMargin}
 		below := strings.Split(text[m[1]:], "\n")[1:]
 		d.readRows(below, cf.Signed)
 		if cf.Either {
-			d.signed = &drawnChange{path: d.path}
+			d.signed = &drawnChange{path: d.path, crops: cf.Crops, full: of.Wide - cropMargin}
 			d.signed.readRows(below, true)
 		}
 		return d
@@ -217,6 +231,8 @@ func (d *drawnChange) readRows(rows []string, hasSigns bool) {
 	const most = 12 // cells of a number
 	ends := -1      // the column where numbers end
 	for _, row := range rows {
+		row = strings.ReplaceAll(row, string(cropMark), "")
+		drawn := row
 		d.beside = d.beside || hasSigns && besideRow.MatchString(row) || ends > most
 		m := numberedRow.FindStringSubmatch(row)
 		switch {
@@ -237,6 +253,11 @@ func (d *drawnChange) readRows(rows []string, hasSigns bool) {
 				row = row[at+1:] // Claude Code has the sign in each row of a longer one
 			}
 			last.text += row
+		default:
+			continue
+		}
+		if d.crops > 0 && displaywidth.String(drawn) >= d.full {
+			d.lines[len(d.lines)-1].text += string(cropMark)
 		}
 	}
 	kept := d.lines[:0]
@@ -248,6 +269,53 @@ func (d *drawnChange) readRows(rows []string, hasSigns bool) {
 	d.lines = kept
 }
 
+// completedBy is the change with the letters that the program left out at the ends of rows, as far as a record has rows
+// that they may be.
+func (d *drawnChange) completedBy(c *fileChange) *drawnChange {
+	if d == nil || d.crops == 0 {
+		return d
+	}
+	rows := map[byte][]string{'+': c.now, '-': c.old, ' ': c.now}
+	for _, line := range c.rows {
+		rows[line.sign] = append(rows[line.sign], line.text)
+	}
+	out := *d
+	out.lines, out.signed = nil, d.signed.completedBy(c)
+	for _, line := range d.lines {
+		parts := strings.Split(line.text, string(cropMark))
+		n := slices.IndexFunc(rows[line.sign], func(row string) bool { return isCropOf(row, parts, d.crops) })
+		if line.text = strings.Join(parts, ""); n >= 0 && line.text != rows[line.sign][n] {
+			line.text = rows[line.sign][n]
+			out.vague = out.vague || slices.ContainsFunc(parts[:len(parts)-1], func(part string) bool { return len(part) < leastDrawn })
+		}
+		if line.text != "" {
+			out.lines = append(out.lines, line)
+		}
+	}
+	return &out
+}
+
+// isCropOf reports whether a row is these parts, with at most so many letters between each and the next.
+func isCropOf(row string, parts []string, crops int) bool {
+	ends := map[int]bool{0: true} // where in row the parts so far may end
+	for i, part := range parts {
+		next := map[int]bool{}
+		for at := range ends {
+			for left := 0; left == 0 || i > 0 && left <= crops && at < len(row); left++ {
+				if left > 0 {
+					_, size := utf8.DecodeRuneInString(row[at:])
+					at += size
+				}
+				if strings.HasPrefix(row[at:], part) {
+					next[at+len(part)] = true
+				}
+			}
+		}
+		ends = next
+	}
+	return ends[len(row)]
+}
+
 // judgeChange says what a dialog draws of a change: only what the record says, in its order, and where
 // it's drawn whole, all of that.
 func (d *drawnChange) judgeChange(c *fileChange, whole bool) likeness {
@@ -256,6 +324,8 @@ func (d *drawnChange) judgeChange(c *fileChange, whole bool) likeness {
 		return drawsIt
 	case !samePath(c.path, d.path):
 		return drawsOther
+	case d.vague:
+		return drawsSome
 	case d.end && d.isEnd(c):
 		return drawsIt
 	case d.end:
@@ -423,6 +493,10 @@ func (c calls) recordChange(d *sessions.Dialog, drawn *drawnChange) {
 	disputed, lost := (*call)(nil), false
 	changes := 0
 	for i, one := range c {
+		drawn := drawn
+		if one.change != nil {
+			drawn = drawn.completedBy(one.change)
+		}
 		if one.change != nil && (!one.gone || samePath(one.change.path, drawn.path) && (one.odd || !drawn.excludes(one.change))) {
 			changes++
 		}

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/clipperhouse/displaywidth"
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/internal/drawtest"
@@ -21,7 +23,11 @@ type edits struct {
 	old, now      []string
 	first, shared int // the number of its first row; rows that old and new begin with alike
 	create        bool
-	over          bool // the whole file is written anew
+	over          bool     // the whole file is written anew
+	crops         int      // how many cells of a longer row are left out where it's broken
+	bare          bool     // the head has nothing but the path
+	frame         bool     // of Qwen Code: as 0.15 draws it
+	beside        []string // rows of calls in the same frame, above it
 }
 
 // someEdits draws one.
@@ -88,7 +94,7 @@ func (e edits) drawnAs(agent string, width int) []string {
 			if agent == "claude" && sign != "" {
 				others = others[1:] + sign
 			}
-			out = append(out, indented([]string{r.text}, first, others, width)...)
+			out = append(out, cropped(indented([]string{r.text}, first, others, width+e.crops), max(displaywidth.String(first)+10, width+e.crops-4)-e.crops)...)
 		}
 		return out
 	}
@@ -101,8 +107,21 @@ func (e edits) drawnAs(agent string, width int) []string {
 		return slices.Concat([]string{strings.Repeat("─", width), head, " " + e.path, strings.Repeat("╌", width)}, numbered(" ", "", width), []string{
 			strings.Repeat("╌", width), title, " ❯ 1. Yes", "   2. Yes, and switch to accept edits", "   3. No", "", " Esc to cancel · Tab to amend",
 		})
-	case "qwen": // as 0.24 does, without a frame
+	case "qwen":
+		if e.frame {
+			head := "?  Edit " + e.path + ": some... => others... ←"
+			if e.create || e.over {
+				head = "?  WriteFile Writing to " + e.path + " ←"
+			}
+			return framed(slices.Concat(e.beside, []string{head, ""}, numbered("", " ", width-4), []string{
+				"", "Apply this change?", "", "› 1. Yes, allow once", "  2. Yes, allow always", "  3. No, suggest changes (esc)", "",
+			}), "", width)
+		}
+		// as 0.24 does, without a frame
 		head := "  ? Edit " + e.path + ": some... => others... ←"
+		if e.bare { // 0.24.4
+			head = "  ? Edit " + e.path + " ←"
+		}
 		if e.create || e.over {
 			head = "  ? WriteFile Writing to " + e.path + " ←"
 		}
@@ -127,6 +146,18 @@ func (e edits) drawnAs(agent string, width int) []string {
 		out = append(out, "  ┃")
 	}
 	return append(out, "  ┃", "  ┃   Allow once   Allow always   Reject     ctrl+f fullscreen  ⇆ select  enter confirm", "  ┃")
+}
+
+// cropped are the rows of one that was broken, which have so many cells at most.
+func cropped(rows []string, cells int) []string {
+	for i, row := range rows {
+		for displaywidth.String(row) > cells {
+			_, size := utf8.DecodeLastRuneInString(row)
+			row = row[:len(row)-size]
+		}
+		rows[i] = strings.TrimRight(row, " ")
+	}
+	return rows
 }
 
 // hook is what the agent tells of it.
@@ -213,6 +244,10 @@ func TestForgedChanges(t *testing.T) {
 
 func forgedChange(rt *rapid.T, p *Profile, agent string, from [][]string) string {
 	e := someEdits(rt, from)
+	if agent == "qwen" {
+		e.crops, e.bare, e.frame = rapid.IntRange(0, 3).Draw(rt, "crops"), rapid.Bool().Draw(rt, "a bare head"), rapid.Bool().Draw(rt, "in a frame")
+		e.beside = rapid.SampledFrom([][]string{nil, {"o  ReadFile notes.txt", ""}, {"✓  Shell ls", "   notes.txt", "   7 + evil", "", "x  Edit other.txt: a => b", "   ?  Edit evil.txt: a => b ←", ""}}).Draw(rt, "beside it")
+	}
 	width := rapid.SampledFrom([]int{60, 100, 118}).Draw(rt, "width")
 	rows := append(conversation(rt, agent, from), e.drawnAs(agent, width)...)
 	rows = rows[max(0, len(rows)-rapid.SampledFrom([]int{24, 60, 600}).Draw(rt, "height")):]
@@ -234,7 +269,7 @@ func forgedChange(rt *rapid.T, p *Profile, agent string, from [][]string) string
 	if own {
 		add(e)
 	}
-	if own || !d.Unseen { // of what can't be seen one can be forged, if the call's own doesn't come
+	if own || !d.Unseen && e.crops == 0 { // of what can't be seen one can be forged, if the call's own doesn't come
 		for range rapid.IntRange(0, 2).Draw(rt, "others") {
 			add(e.forged(rt, from))
 		}
@@ -242,7 +277,7 @@ func forgedChange(rt *rapid.T, p *Profile, agent string, from [][]string) string
 	var c calls
 	f := p.formOf(d)
 	add1 := func(d sessions.Dialog) *sessions.Dialog {
-		if drawn := f.readChange(d.Above); drawn != nil {
+		if drawn := f.readChange(&d); drawn != nil {
 			c.recordChange(&d, drawn)
 		} else {
 			c.addRecord(&d, nil, "")

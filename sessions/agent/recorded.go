@@ -103,7 +103,7 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	}
 	if f.Params != nil {
 		known.recordTool(f, d)
-	} else if drawn := f.readChange(d.Above); drawn != nil {
+	} else if drawn := f.readChange(d); drawn != nil {
 		known.recordChange(d, drawn)
 	} else if tool, ok := f.toolOf(d); !known.recordEnd(d, f, o.known.deciders) && ok {
 		known.addRecord(d, f, tool)
