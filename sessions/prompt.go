@@ -68,7 +68,9 @@ type Dialog struct {
 	// Tall says that it was read whole in a taller pane, since the screen shows a part of
 	// it: the Print of what stood there. What allows is pressed only on that, in a taller
 	// pane again; Print is that of the part. "": the screen shows it.
-	Tall    string         `json:"tall,omitempty"`
+	Tall string `json:"tall,omitempty"`
+	// High says that for this a very high pane was needed.
+	High    bool           `json:"high,omitempty"`
 	Options []DialogOption `json:"options"` // as they're drawn, top to bottom
 	// Text is the label of what takes free text; "": it takes none.
 	Text string `json:"text,omitempty"`

@@ -127,7 +127,7 @@ func (m *Manager) lookWhole(ctx context.Context, id ID, part *Dialog, high bool)
 		return err
 	}
 	all := *whole
-	all.Tall, all.Print = whole.Print, part.Print
+	all.Tall, all.High, all.Print = whole.Print, high, part.Print
 	m.tellWhole(ctx, id, &all)
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -20,6 +19,8 @@ const (
 	// screen of that height in parts (Qwen Code takes 0.4 s).
 	wholeStands = time.Second
 	wholeWithin = 5 * time.Second // until it stands so long
+	// answerWithin is the same for an answer: it has stood so before, and on a busy machine programs draw late.
+	answerWithin = 10 * time.Second
 	// elseWithin is how long something else may stand there before a reading ends, since
 	// nobody sees the pane meanwhile. Until a program draws, its question stands there as it
 	// was; it takes 0.4 s for a screen of that height.
@@ -54,7 +55,7 @@ func (h *Hand) ReadWhole(ctx context.Context, part *sessions.Dialog, high bool) 
 	if high {
 		rows = wholeRows
 	}
-	whole, err := t.growPane(ctx, rows, part, func(d *sessions.Dialog) bool { return d.IsWholeOf(part) })
+	whole, err := t.growPane(ctx, tallPane{rows, wholeWithin}, part, func(d *sessions.Dialog) bool { return d.IsWholeOf(part) })
 	if errors.Is(err, errElse) {
 		return nil, err // settlePane makes it as high as it was
 	}
@@ -94,13 +95,19 @@ func (t *taller) readDialog(ctx context.Context, styled bool) (dialogSnapshot, e
 	return now, nil
 }
 
+// tallPane is how many rows a pane is to have, and for how long a dialog is waited for there.
+type tallPane struct {
+	rows   int
+	within time.Duration
+}
+
 // growPane makes the pane taller and returns the dialog that's accepted, once it has stood there
 // for some time. What tmux alone makes of a taller pane doesn't count: it puts history above
 // the old screen, in which anything may stand. So it has to be another one than was read
 // then: the program has drawn it since. Where something else than part stands for elseWithin,
 // it's errElse; no part: it's waited for.
-func (t *taller) growPane(ctx context.Context, rows int, part *sessions.Dialog, accept func(*sessions.Dialog) bool) (*sessions.Dialog, error) {
-	before, err := t.srv.Grow(ctx, t.pane.ID, t.pane.Identity, rows, wholeMost)
+func (t *taller) growPane(ctx context.Context, to tallPane, part *sessions.Dialog, accept func(*sessions.Dialog) bool) (*sessions.Dialog, error) {
+	before, err := t.srv.Grow(ctx, t.pane.ID, t.pane.Identity, to.rows, wholeMost)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +116,7 @@ func (t *taller) growPane(ctx context.Context, rows int, part *sessions.Dialog, 
 	var last dialogSnapshot
 	var since time.Time
 	like := time.Now() // when what stood there was last like part
-	for end := time.Now().Add(wholeWithin); time.Now().Before(end); {
+	for end := time.Now().Add(to.within); time.Now().Before(end); {
 		if err := sessions.Pause(ctx, lookEvery); err != nil {
 			return nil, err
 		}
@@ -219,10 +226,10 @@ func (g *giver) growPane(ctx context.Context) (end sessions.AnswerResult, over b
 	whole.Print, whole.Tall = whole.Tall, ""
 	g.dialog = &whole
 	rows := wholeFirst
-	if strings.Count(whole.Body, "\n") > wholeFirst/2 {
+	if whole.High {
 		rows = wholeRows
 	}
-	_, err := g.tall.growPane(ctx, rows, nil, func(d *sessions.Dialog) bool { return d.Asks(&whole) })
+	_, err := g.tall.growPane(ctx, tallPane{rows, answerWithin}, nil, func(d *sessions.Dialog) bool { return d.Asks(&whole) })
 	if err == nil {
 		return sessions.AnswerResult{}, false
 	}
