@@ -23,14 +23,17 @@ type Engine struct {
 	prompts []*regexp.Regexp // what shells' prompts look like
 	drained bool             // the pane's program can't end before tmux has read its output
 
-	screen    memory              // the undecided rows of the last look, for when they vanish
-	prevAbs   map[int64]uint64    // hashes of the last snapshot's visible rows
-	since     map[int64]time.Time // when a snapshot found them so first
-	overwrote time.Time           // when rows above the cursor were last found to be others
-	orphans   orphans
-	copies    map[int64]bool // rows of state.Shown of which the first copy may still be undecided
-	rep       *reprinted     // recognises what was printed before; nil: nothing is printed again now
-	echoes    []string       // what was typed lately and holds the turn marker
+	screen  memory              // the undecided rows of the last look, for when they vanish
+	prevAbs map[int64]uint64    // hashes of the last snapshot's visible rows
+	since   map[int64]time.Time // when a snapshot found them so first
+	// stoodSince is since when rows that the next snapshot finds first have stood as they are, at the latest; zero: since
+	// it finds them.
+	stoodSince time.Time
+	overwrote  time.Time // when rows above the cursor were last found to be others
+	orphans    orphans
+	copies     map[int64]bool // rows of state.Shown of which the first copy may still be undecided
+	rep        *reprinted     // recognises what was printed before; nil: nothing is printed again now
+	echoes     []string       // what was typed lately and holds the turn marker
 }
 
 // state is what survives a restart of the daemon.
@@ -263,12 +266,20 @@ func (w *engineRun) rememberRows() {
 	rows, since := make(map[int64]uint64, w.s.Height), make(map[int64]time.Time, w.s.Height)
 	for i := max(0, w.s.HistorySize-w.s.First); i < len(w.s.Rows); i++ {
 		abs := w.absRow(i)
-		rows[abs], since[abs] = w.hashes[i], w.now
+		rows[abs], since[abs] = w.hashes[i], w.foundAt()
 		if h, ok := w.prevAbs[abs]; ok && h == w.hashes[i] {
 			since[abs] = w.since[abs]
 		}
 	}
 	w.prevAbs, w.since = rows, since
+}
+
+// foundAt is since when rows have stood that are new in this snapshot.
+func (w *engineRun) foundAt() time.Time {
+	if at := w.stoodSince; !at.IsZero() && at.Before(w.now) {
+		return at
+	}
+	return w.now
 }
 
 // rememberScreen keeps what the next snapshot is compared with.

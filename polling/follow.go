@@ -17,12 +17,14 @@ type WriteWatch interface {
 	Close() error
 }
 
-// looksAfterWrite are the pauses before the looks that follow a write, for tmux may not have read it at the first. When rows
-// that a look has found will be stable, there's another (stableLook), and none before.
-var looksAfterWrite = []time.Duration{0, 5 * time.Millisecond, 10 * time.Millisecond} //nolint:gochecknoglobals // a constant table
+// looksAfterWrite are the pauses before the looks that follow a write, the second of which comes blindFor behind the first, for tmux may not have read it at the first, nor at
+// the last if it had much to do. When rows that a look has found will be stable, there's another (stableLook), and none
+// before.
+var looksAfterWrite = []time.Duration{0, 0, 10 * time.Millisecond, 35 * time.Millisecond} //nolint:gochecknoglobals // a constant table
 
 const (
-	lateLook    = 35 * time.Millisecond  // after the last of them, if nothing is written meanwhile: tmux had much to do
+	// blindFor is how long no write is noted behind one: a program that writes all the time costs little.
+	blindFor    = 5 * time.Millisecond
 	followShare = 4                      // a followed poller looks for at most 1 / (followShare + 1) of the time
 	followBurst = 100 * time.Millisecond // by how much it may be ahead of that: the looks of one write needn't wait for each other
 	followCheck = time.Second            // after which it's asked whether anybody follows still
@@ -134,39 +136,62 @@ func (p *OutputPoller) watchWrites(tty string) (WriteWatch, error) {
 
 // wakeAtWrites wakes the poller at writes to a terminal, until nobody wants that, or it's the poller's no more.
 func (p *OutputPoller) wakeAtWrites(ctx context.Context, watch WriteWatch, tty string) {
-	for p.wakeSeveralTimes(ctx) { // at first for what was written before
-		for patience := lateLook; ; patience = followCheck {
-			if now, goesOn := p.goesOnFollowing(); !goesOn || now != tty {
+	for looks := 0; ; looks++ { // at first for what was written before
+		if now, goesOn := p.goesOnFollowing(); !goesOn || now != tty {
+			return
+		}
+		patience := followCheck
+		if looks < len(looksAfterWrite) {
+			patience = max(looksAfterWrite[looks], time.Until(p.nextLook()))
+		}
+		wrote, err := p.waitForWrite(ctx, watch, patience)
+		if err != nil {
+			_ = sessions.Pause(ctx, p.opt.get().FocusCadence) // the terminal is gone, and the pane with it
+			return
+		}
+		if wrote {
+			looks = 0
+			if sessions.Pause(ctx, time.Until(p.nextLook())) != nil {
 				return
 			}
-			bounded, cancel := context.WithTimeout(ctx, patience)
-			err := watch.Wait(bounded)
-			cancel()
-			if err == nil {
-				break
-			}
-			if patience == lateLook {
-				p.wakeUp()
-			}
-			if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-				_ = sessions.Pause(ctx, p.opt.get().FocusCadence) // the terminal is gone, and the pane with it
-				return
-			}
+		}
+		if looks < len(looksAfterWrite) && !p.waitsForStable() {
+			p.wakeUp()
+		}
+		if wrote && sessions.Pause(ctx, blindFor) != nil {
+			return
 		}
 	}
 }
 
-// wakeSeveralTimes wakes the poller for the looks that follow a write. It reports whether ctx goes on.
-func (p *OutputPoller) wakeSeveralTimes(ctx context.Context) bool {
-	for _, pause := range looksAfterWrite {
-		if pause = max(pause, time.Until(p.nextLook())); pause > 0 && sessions.Pause(ctx, pause) != nil {
-			return false
-		}
-		if !p.waitsForStable() {
-			p.wakeUp()
-		}
+// waitForWrite waits for a write for so long at most, and notes it. The error is ctx', or the terminal is gone.
+func (p *OutputPoller) waitForWrite(ctx context.Context, watch WriteWatch, patience time.Duration) (wrote bool, err error) {
+	if patience <= 0 {
+		return false, ctx.Err()
 	}
-	return true
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err = watch.Wait(bounded)
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		return false, nil
+	}
+	if err == nil {
+		p.mu.Lock()
+		p.wroteAt = time.Now()
+		p.mu.Unlock()
+	}
+	return err == nil, err
+}
+
+// stoodSince is since when rows that a look finds first have stood as they are, at the latest; zero: nothing but the look
+// tells. Behind the write that was noted last there may have been others while none was.
+func (p *OutputPoller) stoodSince() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.following || !p.wroteAt.After(p.lookedAt) {
+		return time.Time{}
+	}
+	return p.wroteAt.Add(blindFor)
 }
 
 // stableLook is when a poller that follows its program's writes looks again because rows will be stable by then; zero: it

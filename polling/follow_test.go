@@ -258,3 +258,42 @@ func (w *followedWorld) check() string {
 	}
 	return ""
 }
+
+// A look that takes long doesn't delay the line: its rows have stood since the write that was noted last. What's overwritten
+// within that time is no line, however long looks take.
+func TestRowsStandSinceTheirWrite(t *testing.T) {
+	for _, took := range []time.Duration{0, 3 * time.Millisecond, 8 * time.Millisecond, 12 * time.Millisecond} {
+		for _, overwritten := range []time.Duration{0, 2 * time.Millisecond, 9 * time.Millisecond, 15 * time.Millisecond} {
+			synctest.Test(t, func(t *testing.T) {
+				src, kernel, mem := newFakeSource("%1"), &fakeKernel{watches: map[*fakeWatch]string{}}, &memLog{}
+				src.before = func() { time.Sleep(took) }
+				r := newRigWith(t, mem, mem, map[string]polling.PaneSource{"t": src}, polling.Options{WatchWrites: kernel.watch})
+				r.start("pb_1", "t", "%1")
+				defer r.coord.Follow("pb_1")()
+				r.after(10 * time.Second)
+				write := func(rows ...string) {
+					src.mu.Lock()
+					src.panes["%1"].rows = rows
+					src.mu.Unlock()
+					kernel.write("/dev/%1")
+				}
+				line := "a line"
+				write(line)
+				if overwritten > 0 {
+					r.after(overwritten)
+					line = "another"
+					write(line)
+				}
+				began := time.Now()
+				for len(mem.text()) == 0 && time.Since(began) < 5*time.Second {
+					r.after(time.Millisecond)
+				}
+				// 5: while no other write is noted; 20: rows stand so long; the look that finds that.
+				if most := max(took, 5*time.Millisecond) + 20*time.Millisecond + took + time.Millisecond; overwritten == 0 && time.Since(began) > most {
+					t.Errorf("looks take %s: a line after %s, want %s", took, time.Since(began), most)
+				}
+				r.want(line)
+			})
+		}
+	}
+}

@@ -61,6 +61,9 @@ type OutputPoller struct {
 	following  bool       // a goroutine follows the program's writes
 	tty        string     // the pane's terminal at the last look
 	looks      lookBudget // what it takes to read the screen and to work it in; what comes of it is stored then
+	wroteAt    time.Time  // when a write of the program was noted last
+	lookedAt   time.Time  // when the look before this one began
+	beganAt    time.Time  // when this one did
 	stableAt   time.Time  // when rows that it has found will be stable, if it looks again then
 	echoes     []string
 	typedTexts []sessions.Typed // since the last look
@@ -146,6 +149,9 @@ func (p *OutputPoller) loop(ctx context.Context) error {
 			return p.readLast(ctx)
 		case <-p.timer.C:
 		case <-p.wake:
+			if p.waitsForStable() { // the look that comes then is for this, too
+				continue
+			}
 		}
 		done, err := p.captureOutput(ctx)
 		if done || err != nil {
@@ -208,7 +214,8 @@ func (p *OutputPoller) closeObserver() {
 func (p *OutputPoller) captureOutput(ctx context.Context) (done bool, err error) {
 	defer p.watch.noteCaptured(p)
 	p.mu.Lock()
-	p.lastSec = time.Now().Unix()
+	p.lookedAt, p.beganAt = p.beganAt, time.Now()
+	p.lastSec = p.beganAt.Unix()
 	p.mu.Unlock()
 	window := sessions.RowWindow{Start: -p.depth}
 	for asked := (*Need)(nil); ; {
@@ -257,6 +264,7 @@ func (p *OutputPoller) readSnapshot(ctx context.Context, win sessions.RowWindow,
 	p.tty = snap.TTY
 	p.engine.echoes, p.engine.marker = p.echoes, p.opt.get().Marker
 	p.mu.Unlock()
+	p.engine.stoodSince = p.stoodSince()
 	tail := func(n int) ([]string, error) { return p.logTail(ctx, n) }
 	return p.engine.Apply(&snap, asked, p.opt.get().MaxCaptureLines, tail, time.Now())
 }

@@ -151,7 +151,7 @@ func (w *engineRun) isSettled(i, j int, whole bool, settledTo int64) bool {
 func (w *engineRun) isStable(i, j int) bool {
 	stable, newest := true, time.Time{}
 	for i = max(i, w.rowIndex(w.topRow())); i <= j; i++ {
-		abs, since := w.absRow(i), w.now
+		abs, since := w.absRow(i), w.foundAt()
 		h, seen := w.prevAbs[abs]
 		if seen = seen && h == w.hashes[i]; seen {
 			since = w.since[abs]
