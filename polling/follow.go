@@ -17,9 +17,9 @@ type WriteWatch interface {
 	Close() error
 }
 
-// looksAfterWrite are the pauses before the looks that follow a write, the second of which comes blindFor behind the first, for tmux may not have read it at the first, nor at
-// the last if it had much to do. When rows that a look has found will be stable, there's another (stableLook), and none
-// before.
+// looksAfterWrite are the pauses before the looks that follow a write, for tmux may not have read it at the first, nor, if it
+// had much to do, at the next. The second comes blindFor behind the first. When rows that a look has found will be stable,
+// there's another (stableLook), and none before.
 var looksAfterWrite = []time.Duration{0, 0, 10 * time.Millisecond, 35 * time.Millisecond} //nolint:gochecknoglobals // a constant table
 
 const (
