@@ -223,7 +223,7 @@ func (r *twoOnDiscord) check(kills int) {
 	}
 	done, again := 0, 0
 	for _, m := range r.said(r.channel) {
-		if strings.Contains(m.Content, "`/sessions`") && strings.Contains(m.Content, "agent-") {
+		if slices.ContainsFunc(r.daemons, func(d *killRig) bool { return strings.Contains(m.Content, d.dir) }) { // what's given once more isn't below the command
 			if done++; unmarked(m.Content) != m.Content {
 				again++
 			}
