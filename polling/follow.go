@@ -184,11 +184,12 @@ func (p *OutputPoller) waitForWrite(ctx context.Context, watch WriteWatch, patie
 }
 
 // stoodSince is since when rows that a look finds first have stood as they are, at the latest; zero: nothing but the look
-// tells. Behind the write that was noted last there may have been others while none was.
+// tells. Behind the write that was noted last there may have been others while none was, and a look that had to wait for
+// its turn says nothing of how long that was.
 func (p *OutputPoller) stoodSince() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.following || !p.wroteAt.After(p.lookedAt) {
+	if !p.following || !p.wroteAt.After(p.lookedAt) || p.beganAt.Sub(p.wroteAt) > blindFor {
 		return time.Time{}
 	}
 	return p.wroteAt.Add(blindFor)
