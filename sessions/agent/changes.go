@@ -194,11 +194,12 @@ func (f *dialogForm) readChange(of *sessions.Dialog) *drawnChange {
 		n := 2 * cf.Head.SubexpIndex("path")
 		d := &drawnChange{path: strings.TrimSpace(text[m[n]:m[n+1]]), crops: cf.Crops, full: of.Wide - cropMargin}
 		below := strings.Split(text[m[1]:], "\n")[1:]
-		d.readRows(below, cf.Signed)
 		if cf.Either {
-			d.signed = &drawnChange{path: d.path, crops: cf.Crops, full: of.Wide - cropMargin}
+			signed := *d
+			d.signed = &signed
 			d.signed.readRows(below, true)
 		}
+		d.readRows(below, cf.Signed)
 		return d
 	}
 	return nil
@@ -283,7 +284,10 @@ func (d *drawnChange) completedBy(c *fileChange) *drawnChange {
 	out.lines, out.signed = nil, d.signed.completedBy(c)
 	for _, line := range d.lines {
 		parts := strings.Split(line.text, string(cropMark))
-		n := slices.IndexFunc(rows[line.sign], func(row string) bool { return isCropOf(row, parts, d.crops) })
+		n := -1
+		if len(parts) > 1 {
+			n = slices.IndexFunc(rows[line.sign], func(row string) bool { return isCropOf(row, parts, d.crops) })
+		}
 		if line.text = strings.Join(parts, ""); n >= 0 && line.text != rows[line.sign][n] {
 			line.text = rows[line.sign][n]
 			out.vague = out.vague || slices.ContainsFunc(parts[:len(parts)-1], func(part string) bool { return len(part) < leastDrawn })
@@ -297,6 +301,9 @@ func (d *drawnChange) completedBy(c *fileChange) *drawnChange {
 
 // isCropOf reports whether a row is these parts, with at most so many letters between each and the next.
 func isCropOf(row string, parts []string, crops int) bool {
+	if !strings.HasPrefix(row, parts[0]) { // nearly all that's asked about
+		return false
+	}
 	ends := map[int]bool{0: true} // where in row the parts so far may end
 	for i, part := range parts {
 		next := map[int]bool{}
