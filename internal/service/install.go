@@ -91,6 +91,15 @@ func lookAt(files []UnitFile) ([]fileAt, error) {
 	return all, nil
 }
 
+// lookToWrite is lookAt of files that are to be written. ErrEdited: somebody has edited one, and replace is false.
+func lookToWrite(files []UnitFile, replace bool) ([]fileAt, error) {
+	states, err := lookAt(files)
+	if err == nil && !replace {
+		err = checkEdited(states)
+	}
+	return states, err
+}
+
 // checkEdited refuses files that somebody has edited.
 func checkEdited(files []fileAt) error {
 	for _, f := range files {

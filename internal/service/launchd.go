@@ -41,14 +41,9 @@ func (l Launchd) Install(ctx context.Context, s Spec, replace bool) error {
 	if err != nil {
 		return err
 	}
-	states, err := lookAt(files)
+	states, err := lookToWrite(files, replace)
 	if err != nil {
 		return err
-	}
-	if !replace {
-		if err := checkEdited(states); err != nil {
-			return err
-		}
 	}
 	t := &trail{say: l.Say}
 	if err := l.install(ctx, t, states); err != nil {

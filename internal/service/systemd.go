@@ -44,14 +44,9 @@ func (d Systemd) Install(ctx context.Context, s Spec, replace bool) error {
 	if err != nil {
 		return err
 	}
-	states, err := lookAt(files)
+	states, err := lookToWrite(files, replace)
 	if err != nil {
 		return err
-	}
-	if !replace {
-		if err := checkEdited(states); err != nil {
-			return err
-		}
 	}
 	if err := d.CheckManager(ctx); err != nil {
 		return err
