@@ -61,7 +61,7 @@ all files. It fails if a bar isn't met.`,
 	f.IntVar(&opt.sessions, "sessions", 100, "how many sessions there are")
 	f.IntVar(&opt.lines, "lines", 10_000_000, "how many lines they have together")
 	f.IntVar(&opt.queries, "queries", 300, "how many searches of each kind")
-	f.IntVar(&opt.appends, "appends", 4000, "how many appends")
+	f.IntVar(&opt.appends, "appends", 40_000, "how many appends")
 	f.Uint64Var(&opt.seed, "seed", 1, "what words are drawn with")
 	f.BoolVar(&opt.json, "json", false, "print one JSON object a row")
 	return cmd
