@@ -97,7 +97,7 @@ func (p Page) outputAt(i int) int {
 		return 1
 	}
 	for n, next := range p.Pieces[i+1:] {
-		hidden := next.Hidden && !next.Counted && next.Line.Kind != sessions.KindUser
+		hidden := next.Hidden && !next.Counted && next.Line.Kind != sessions.KindUser && next.Gap == nil
 		if !hidden && (next.Counted || next.Gap != nil || next.Line.Kind != first.Line.Kind || next.Line.Begins) {
 			return n + 1
 		}

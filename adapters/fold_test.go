@@ -109,6 +109,25 @@ func TestHowMuchOfAnOutputIsShown(t *testing.T) {
 	}
 }
 
+// A gap is told wherever it is: before a thought, too, of which nothing else is shown, amid what's printed in one go.
+func TestAGapBeforeWhatIsHiddenIsTold(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		t.Helper()
+		r.rules = []adapters.MirrorRule{usualRule(t)}
+		r.start()
+		r.begin("pb_1", "shell")
+		r.print("pb_1", numbered(1, 100)...)
+		r.must(r.house.Print("pb_1", adaptertest.Output{Lines: []string{"hm"}, Kind: sessions.KindThought, Gap: &sessions.Gap{AtLeast: 7, Reason: "the screen was cleared"}}))
+		r.print("pb_1", numbered(101, 200)...)
+		r.pass(time.Minute)
+		r.wantTexts("a", "-1", strings.Join([]string{
+			strings.Join(numbered(1, 10), "\n"), "… 70 lines …", strings.Join(numbered(81, 100), "\n"),
+			"[at least 7 lines are missing: the screen was cleared]",
+			strings.Join(numbered(101, 110), "\n"), "… 70 lines …", strings.Join(numbered(181, 200), "\n"),
+		}, "\n"))
+	})
+}
+
 // More than a message may stand for is a file at once, beside which its head and its tail stand.
 func TestAHugeOutputIsAFileWithItsEndsBeside(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
