@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,10 +112,14 @@ func (c *clone) begin(ctx context.Context, common, format, base string) error {
 	if err := writeNew(filepath.Join(git, "objects", "info"), "alternates", quotedPath(filepath.Join(common, "objects"))+"\n"); err != nil {
 		return err
 	}
-	if text, err := regular.Read(filepath.Join(common, "info", "exclude"), maxIgnore); err == nil {
-		if err := writeNew(filepath.Join(git, "info"), "exclude", string(text)); err != nil {
-			return err
+	var ignored strings.Builder
+	for _, path := range []string{c.usersIgnoreFile(ctx), filepath.Join(common, "info", "exclude")} { // what's below counts more
+		if text, err := regular.Read(path, maxIgnore); err == nil {
+			ignored.WriteString(string(text) + "\n")
 		}
+	}
+	if err := writeNew(filepath.Join(git, "info"), "exclude", ignored.String()); err != nil {
+		return err
 	}
 	c.env = append(c.env, "GIT_DIR="+git, "GIT_WORK_TREE="+c.root, "GIT_LITERAL_PATHSPECS=1")
 	read := []string{"read-tree", "--empty"}
@@ -125,6 +130,17 @@ func (c *clone) begin(ctx context.Context, common, format, base string) error {
 		return err
 	}
 	return nil
+}
+
+// usersIgnoreFile is the list of what this user has git ignore everywhere; "": there's none but git's usual one. It's asked
+// for outside of the repository, and runs nothing.
+func (c *clone) usersIgnoreFile(ctx context.Context) string {
+	env := slices.DeleteFunc(theirEnv(), func(v string) bool { return strings.HasPrefix(v, "GIT_CONFIG_GLOBAL=") })
+	path, err := runGit(ctx, c.dir, env, "", maxErrors, "config", "--global", "--includes", "--type=path", "--get", "core.excludesFile")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(path, "\n")
 }
 
 func writeNew(folder, name, text string) error {

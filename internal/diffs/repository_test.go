@@ -319,3 +319,33 @@ func TestKindsOfRepositories(t *testing.T) {
 		t.Errorf("left behind: %q, %v", fmt.Sprint(left), err)
 	}
 }
+
+// What a person has git ignore in all of their repositories is left out, as git does, unless the repository says otherwise.
+func TestWhatThePersonIgnoresIsLeftOut(t *testing.T) {
+	for name, settings := range map[string]map[string]string{
+		"in the home folder":  {".gitconfig": "[core]\n\texcludesFile = ~/ignored\n"},
+		"below .config":       {".config/git/config": "[core]\n\texcludesFile = ~/ignored\n"},
+		"in a file of theirs": {".gitconfig": "[include]\n\tpath = more\n", "more": "[core]\n\texcludesfile = ~/ignored\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, home := repo(t), t.TempDir()
+			write(t, filepath.Join(dir, "a.txt"), "one\n", 0o644)
+			commitAll(t, dir)
+			t.Setenv("HOME", home)
+			t.Setenv("XDG_CONFIG_HOME", "")
+			settings["ignored"] = "*.swp\nkeep.me"
+			for file, text := range settings {
+				write(t, filepath.Join(home, file), text, 0o644)
+			}
+			write(t, filepath.Join(dir, ".git", "info", "exclude"), "!shown.swp\n", 0o644)
+			base := baseOf(t, dir)
+			for _, file := range []string{"a.swp", "sub/b.swp", "keep.me", "shown.swp", "new.txt"} {
+				write(t, filepath.Join(dir, file), "x\n", 0o644)
+			}
+			c := changes(t, diffs.ChangeQuery{Folder: dir, Base: base})
+			if c.Files != 2 || !strings.Contains(c.Diff, "b/shown.swp") || !strings.Contains(c.Diff, "b/new.txt") {
+				t.Errorf("of %d files:\n%s", c.Files, c.Diff)
+			}
+		})
+	}
+}
