@@ -78,6 +78,7 @@ type (
 		Forwarded []struct {
 			Message struct {
 				Content  string     `json:"content"`
+				Flags    int64      `json:"flags"`
 				Files    []fileJSON `json:"attachments"`
 				Mentions []userJSON `json:"mentions"`
 			} `json:"message"`
@@ -278,6 +279,7 @@ func (m *messageJSON) unfold() {
 	for _, f := range m.Forwarded {
 		m.Content = strings.TrimSpace(m.Content + "\n" + f.Message.Content)
 		m.Files, m.Mentions = append(m.Files, f.Message.Files...), append(m.Mentions, f.Message.Mentions...)
+		m.Flags |= f.Message.Flags & flagVoice
 	}
 	if strings.HasPrefix(m.Content, "/") {
 		m.Content = "/" + m.Content // so that it goes to the session as it is

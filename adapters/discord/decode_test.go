@@ -64,6 +64,11 @@ func TestDecode(t *testing.T) {
 				"message_snapshots":[{"message":{"content":"/close <@8>","mentions":[{"id":"8","username":"bob"}],"attachments":[{"id":"6","filename":"a.png","size":9,"url":"https://u"}]}}]}`, in("5"),
 			intake.Said{Text: "//close @bob", Files: []intake.Attachment{{ID: "5 " + at + " 6 https://u", Name: "a.png", Kind: intake.FileDocument, Size: 9}}},
 		},
+		{
+			"a voice message that's passed on", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,` + who + `,"content":"","flags":16384,"message_reference":{"type":1,"message_id":"3"},
+				"message_snapshots":[{"message":{"content":"","flags":8192,"attachments":[{"id":"6","filename":"voice-message.ogg","size":9,"url":"https://u"}]}}]}`, in("5"),
+			intake.Said{Files: []intake.Attachment{{ID: "5 " + at + " 6 https://u", Kind: intake.FileVoice, Size: 9}}},
+		},
 		{"to the bot", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,` + who + `,"content":"<@99> /new  x"}`, in("5"), intake.Said{Text: "/new  x"}},
 		{"about the bot", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,` + who + `,"content":"ask <@!99> now<@99>"}`, in("5"), intake.Said{Text: "ask now"}},
 		{"about others", "MESSAGE_CREATE", "", `{"id":"` + at + `","channel_id":"5","type":0,` + who + `,"content":"ask <@8> and <@9>","mentions":[{"id":"8","username":"bob"}]}`, in("5"), intake.Said{Text: "ask @bob and <@9>"}},
