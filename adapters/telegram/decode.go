@@ -55,6 +55,7 @@ type (
 		Quote struct {
 			Text string `json:"text"` // the part of ReplyTo that's answered
 		} `json:"quote"`
+		Forwarded *struct{} `json:"forward_origin"` // somebody passes on what was written before
 
 		Album           string       `json:"media_group_id"`
 		Text            string       `json:"text"`
@@ -328,11 +329,17 @@ func person(u *userJSON) intake.Person {
 }
 
 // readText is what was written. The bot's name is taken out of "/cmd@bot"; false: the
-// command is another bot's.
+// command is another bot's. A command that's passed on is none: it's somebody else's, and goes to the session as it is.
 func (d Decoder) readText(m *messageJSON) (string, bool) {
 	text, entities := m.Text, m.Entities
 	if text == "" {
 		text, entities = m.Caption, m.CaptionEntities
+	}
+	if m.Forwarded != nil {
+		if strings.HasPrefix(text, "/") {
+			text = "/" + text
+		}
+		return text, true
 	}
 	for _, e := range entities {
 		// Commands are ASCII, so that UTF-16 units are bytes.
