@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -128,9 +129,14 @@ func (in *Inbound) whyAsk(text string, to sessions.Session) string {
 		return "A shell would run this as a command."
 	case strings.ContainsAny(text[:1], "/!#@:&>$\\"):
 		return "It begins with a sign that agents read as a command."
+	case slices.Contains(commandWords, strings.ToLower(strings.TrimRight(text, ".!,? "))):
+		return "Agents read this word as a command."
 	}
 	return ""
 }
+
+// commandWords are what agents read as commands without a sign before it, if nothing else is said: Claude Code and opencode end.
+var commandWords = []string{"exit", "quit"} //nolint:gochecknoglobals // a constant table
 
 // isShell reports whether a session has no agent, as far as is known.
 func isShell(s sessions.Session) bool {

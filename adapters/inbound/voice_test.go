@@ -123,6 +123,21 @@ func TestSpokenCommandsAreAskedAbout(t *testing.T) {
 	})
 }
 
+// A word that agents read as a command without a sign before it is asked about, too, however it's written; in a sentence it's none.
+func TestASpokenWordThatEndsAnAgentIsAskedAbout(t *testing.T) {
+	inSpeech(t, false, func(w *world, s *speech, _ sessions.ID) {
+		for _, text := range []string{"exit", "Exit.", "quit", "QUIT!", ":q"} {
+			s.hears = func() (string, error) { return text, nil }
+			w.send("", voiceNote("a"))
+			w.button(w.hub.take(), "Type it")
+			w.wantTyped()
+		}
+		s.hears = func() (string, error) { return "exit the loop early", nil }
+		w.send("", voiceNote("a"))
+		w.wantTyped("exit the loop early")
+	})
+}
+
 func TestEachSpokenTextIsAskedAboutIfWanted(t *testing.T) {
 	inSpeech(t, true, func(w *world, _ *speech, _ sessions.ID) {
 		w.send("", voiceNote("a"))
