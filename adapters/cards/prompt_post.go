@@ -91,12 +91,14 @@ func (ps *questionCards) nameOf(id sessions.ID) string {
 // message can't; nil: it can, or there's no room for files, or it's shown already.
 func (ps *questionCards) wholeFile(name string, p sessions.Prompt, m PromptMessage) *adapters.Post {
 	shape := ps.clerk.Hub.Shape(m.Place)
-	about := wholeQuestion(p.Dialog)
+	about := wholeQuestion(p.Dialog, shape)
 	if p.Final() || about == "" || len(about) > shape.MaxFile || ps.alwaysShowsWhole(name, p, m) {
 		return nil
 	}
 	text, file := "All of what it’s about, as it’s on the screen.", "question.txt"
 	switch {
+	case isOnNoScreen(p.Kind()):
+		text = "All of what it’s about."
 	case p.Dialog.IsDiff():
 		text, file = "All of what it would change.", "change.diff"
 	case p.Dialog.Whole == "" && (p.Dialog.Cut || p.Dialog.Unseen):
@@ -112,6 +114,9 @@ func (ps *questionCards) wholeFile(name string, p sessions.Prompt, m PromptMessa
 // alwaysShowsWhole reports whether the message shows all that a question is about, also where its
 // buttons are refused.
 func (ps *questionCards) alwaysShowsWhole(name string, p sessions.Prompt, m PromptMessage) bool {
+	if !listsWhole(p.Dialog, ps.clerk.Hub.Shape(m.Place)) {
+		return false
+	}
 	for _, byNumber := range []bool{false, true} {
 		if !showsWhole(questionText(name, p, m.Checked, ps.clerk.Hub.Shape(m.Place), leadOf(p, m, time.Now()), byNumber), p) {
 			return false
@@ -121,9 +126,9 @@ func (ps *questionCards) alwaysShowsWhole(name string, p sessions.Prompt, m Prom
 }
 
 // wholeQuestion is all that a question is about, with the options of which a message shows a part.
-func wholeQuestion(d sessions.Dialog) string {
+func wholeQuestion(d sessions.Dialog, shape adapters.Shape) string {
 	about := strings.Trim(d.About(), "\n")
-	if !slices.ContainsFunc(d.Options, isLong) {
+	if listsWhole(d, shape) {
 		return about
 	}
 	rows := []string{about, "", "Options:"}
@@ -131,6 +136,12 @@ func wholeQuestion(d sessions.Dialog) string {
 		rows = append(rows, strings.TrimSpace(fmt.Sprintf("%d. %s\n%s", i+1, o.Label, o.Detail)))
 	}
 	return strings.Join(rows, "\n")
+}
+
+// listsWhole reports whether a message has room for all options, and shows each in full.
+func listsWhole(d sessions.Dialog, shape adapters.Shape) bool {
+	_, all := optionList(d, nil, shape)
+	return all && !slices.ContainsFunc(d.Options, isLong)
 }
 
 // isLong reports whether a message shows a part of an option.
@@ -154,7 +165,7 @@ func showsWhole(text string, p sessions.Prompt) bool {
 // canShow reports whether a place can show all that's to be allowed, in the text of its message or as
 // a file.
 func canShow(text string, p sessions.Prompt, shape adapters.Shape) bool {
-	return p.Dialog.Kind != sessions.PromptPermission && p.Dialog.Kind != sessions.PromptPlan || strings.TrimSpace(p.Dialog.About()) == "" && !slices.ContainsFunc(p.Dialog.Options, isLong) || len(wholeQuestion(p.Dialog)) <= shape.MaxFile || showsWhole(text, p)
+	return p.Dialog.Kind != sessions.PromptPermission && p.Dialog.Kind != sessions.PromptPlan || strings.TrimSpace(p.Dialog.About()) == "" && listsWhole(p.Dialog, shape) || len(wholeQuestion(p.Dialog, shape)) <= shape.MaxFile || showsWhole(text, p)
 }
 
 // drawScreen draws the screen on which a question stands.
@@ -361,7 +372,7 @@ func (k *Clerk) ChangeChosen(ctx context.Context, prompt string, press intake.Ev
 // Markdown, and has it shown there if it isn't. "": none is open.
 func (k *Clerk) pointToQuestion(place adapters.Target, id sessions.ID) string {
 	for _, p := range k.Sessions.Prompts() {
-		if p.Session != id || isOnNoScreen(p) || p.Kind() == sessions.PromptLine {
+		if p.Session != id || isOnNoScreen(p.Kind()) || p.Kind() == sessions.PromptLine {
 			continue
 		}
 		ps, message := k.prompts, ""
@@ -404,5 +415,5 @@ func (k *Clerk) HasQuestion(id sessions.ID) bool {
 
 // HasDialog says whether a question is open in a session's pane, where keys may answer it.
 func (k *Clerk) HasDialog(id sessions.ID) bool {
-	return slices.ContainsFunc(k.Sessions.Prompts(), func(p sessions.Prompt) bool { return p.Session == id && !isOnNoScreen(p) })
+	return slices.ContainsFunc(k.Sessions.Prompts(), func(p sessions.Prompt) bool { return p.Session == id && !isOnNoScreen(p.Kind()) })
 }

@@ -102,7 +102,7 @@ func questionText(name string, p sessions.Prompt, checked []int, shape adapters.
 	case p.Final():
 		foot = wording.Plain(OutcomeText(p))
 	case numbered(p.Dialog), byNumber && len(p.Dialog.Options) > 0:
-		foot = optionList(p.Dialog, checked, func(s string) bool { return shape.Len(s) <= shape.MaxLen/2 })
+		foot, _ = optionList(p.Dialog, checked, shape)
 	}
 	if note := numbersNote(p.Dialog); byNumber && !p.Final() && note != "" {
 		foot += "\n\n" + note
@@ -140,8 +140,8 @@ func numbered(d sessions.Dialog) bool {
 	})
 }
 
-// optionList is the options as a list, as many as fit.
-func optionList(d sessions.Dialog, checked []int, fits func(string) bool) string {
+// optionList is the options as a list, as many as fit into half of a message; all says that these are all.
+func optionList(d sessions.Dialog, checked []int, shape adapters.Shape) (list string, all bool) {
 	var rows []string
 	for i, o := range d.Options {
 		row := fmt.Sprintf("%d. %s", i+1, wording.Plain(wording.CutEnd(wording.OneLine(o.Label), maxOption)))
@@ -151,13 +151,19 @@ func optionList(d sessions.Dialog, checked []int, fits func(string) bool) string
 		if o.Detail != "" {
 			row += " — " + wording.Plain(wording.CutEnd(wording.OneLine(o.Detail), maxDetail))
 		}
-		if !fits(strings.Join(append(rows, row), "\n")) {
-			rows = append(rows, fmt.Sprintf("and %d more, on the screen", len(d.Options)-i))
-			break
+		if shape.Len(strings.Join(append(rows, row), "\n")) > shape.MaxLen/2 {
+			more := fmt.Sprintf("and %d more", len(d.Options)-i)
+			switch {
+			case !isOnNoScreen(d.Kind):
+				more += ", on the screen"
+			case shape.MaxFile > 0:
+				more += ", in the file"
+			}
+			return strings.Join(append(rows, more), "\n"), false
 		}
 		rows = append(rows, row)
 	}
-	return strings.Join(rows, "\n")
+	return strings.Join(rows, "\n"), true
 }
 
 // fitting is what a question is about, as code of at most so many units: its beginning,
@@ -377,15 +383,15 @@ func (ps *questionCards) waysToAnswer(ctx context.Context, p sessions.Prompt, m 
 		rows, last = append(rows, last), nil
 	}
 	last = append(last, add("Screen", Offer{Do: "screen", Role: access.Viewer}))
-	if !isOnNoScreen(p) && !p.Dialog.Hidden && (p.Dialog.Kind != sessions.PromptUnread || len(shown) > 0) { // no code goes by keys of a chat
+	if !isOnNoScreen(p.Kind()) && !p.Dialog.Hidden && (p.Dialog.Kind != sessions.PromptUnread || len(shown) > 0) { // no code goes by keys of a chat
 		last = append(last, add("Keys", Offer{Do: "command", Args: "keys ", Role: access.Operator}))
 	}
 	return menus, append(rows, last), err
 }
 
 // isOnNoScreen reports whether a question is none of the pane's: no key answers it.
-func isOnNoScreen(p sessions.Prompt) bool {
-	return p.Kind() == sessions.PromptCall || p.Kind() == sessions.PromptInquiry
+func isOnNoScreen(k sessions.PromptKind) bool {
+	return k == sessions.PromptCall || k == sessions.PromptInquiry
 }
 
 // How the keys of a dialog that isn't recognised stand below its picture: Discord takes five

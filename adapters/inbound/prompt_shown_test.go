@@ -75,3 +75,30 @@ func TestACutOptionIsNotOffered(t *testing.T) {
 		}
 	})
 }
+
+// What a program asks is on no screen: each of its options can be read whole, on a button, in the message, or in a file beside it.
+func TestWhatAProgramAsksIsShownWhole(t *testing.T) {
+	for _, n := range []int{1, 4, 10, 11, sessions.MaxInquiryOptions} {
+		for _, size := range []int{10, 41, 150, sessions.MaxInquiryOption} {
+			for _, body := range []int{10, sessions.MaxInquiryRunes} {
+				inWorld(t, func(w *world) {
+					w.hub.maxFile = 10 << 20
+					d := sessions.Dialog{Kind: sessions.PromptInquiry, Title: "Which?", Body: strings.Repeat("w", body)}
+					for i := range n {
+						d.Options = append(d.Options, sessions.DialogOption{Label: strings.Repeat("o", size-2) + string(rune('a'+i)) + "e"})
+					}
+					w.question("iq_1", d)
+					posts := w.hub.take()
+					for _, o := range d.Options {
+						if !hasShown(posts, o.Label) && !slices.Contains(labels(posts), o.Label) {
+							t.Errorf("of %d options with %d characters, %q isn't shown", n, size, o.Label)
+						}
+					}
+					if hasShown(posts, "the screen") || !hasShown(posts, d.Body) {
+						t.Errorf("it says %q", posts[0].Text)
+					}
+				})
+			}
+		}
+	}
+}
