@@ -177,15 +177,18 @@ func (r *Runner) AnswerQuestion(ctx context.Context, ev intake.Event, s intake.S
 	}
 	p.ID = id
 	d, err = r.answerPrompt(ctx, ev, s, roles, p, sessions.Answer{Text: text})
-	if err == nil && w.Prompt != "" {
+	if err == nil && w.Prompt != "" && d.Outcome != noText { // then what they write next still is
 		err = r.Store.DropAnswerWriter(ctx, ev.Place, ev.Person.ID)
 	}
 	return d, true, err
 }
 
+// noText is the outcome of an answer that's a file, a voice note perhaps.
+const noText = "file"
+
 // answerPrompt answers a question with what was written, and says what came of it.
 func (r *Runner) answerPrompt(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles, p sessions.Prompt, ans sessions.Answer) (EventResult, error) {
-	d, may := EventResult{What: "answer"}, cards.RoleToAnswer(p)
+	d, may := EventResult{What: "answer", Undone: true}, cards.RoleToAnswer(p)
 	var why string
 	switch {
 	case !roles.Has(may):
@@ -193,7 +196,7 @@ func (r *Runner) answerPrompt(ctx context.Context, ev intake.Event, s intake.Sai
 	case time.Since(ev.At) > r.StaleAfter:
 		why, d.Outcome = "It was written "+wording.Age(time.Since(ev.At))+" ago, while panebridge couldn't see it. Write it again.", "stale"
 	case len(s.Files) > 0:
-		why, d.Outcome = "A question takes a text alone.", "file"
+		why, d.Outcome = "A question takes a text alone.", noText
 	}
 	if why == "" {
 		said, err := r.sendAnswer(ctx, ev, p.ID, ans)
@@ -201,7 +204,7 @@ func (r *Runner) answerPrompt(ctx context.Context, ev intake.Event, s intake.Sai
 			return EventResult{}, err
 		}
 		if err == nil {
-			d.Outcome = "done"
+			d.Outcome, d.Undone = "done", false
 			r.ReplyText(ev, "answer", qos.Interactive, wording.Plain(said))
 			return d, nil
 		}

@@ -113,7 +113,7 @@ func (r *Runner) AnswerLetter(ctx context.Context, ev intake.Event, s intake.Sai
 	}
 	a := r.NewInvocation(ctx, ev, roles)
 	if err := a.answerLetter(id, s.Text); err != nil {
-		return EventResult{What: "mail", Outcome: "failed"}, true, a.replyText(wording.Plain(wording.Sentence(err.Error())))
+		return EventResult{What: "mail", Outcome: "failed", Undone: true}, true, a.replyText(wording.Plain(wording.Sentence(err.Error())))
 	}
 	return EventResult{What: "mail", Outcome: id}, true, nil
 }

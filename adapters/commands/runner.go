@@ -152,10 +152,11 @@ type EventResult struct {
 	What    string // the command's name, the button's Do; "": neither
 	Session sessions.ID
 	Outcome string // in a word or two, for the audit log; "": nothing yet, it's to be tried again
+	Undone  bool   // nothing of it is done, and the person was told why
 }
 
 // Refused returns the result of an event that isn't done.
-func Refused(why string) EventResult { return EventResult{Outcome: why} }
+func Refused(why string) EventResult { return EventResult{Outcome: why, Undone: true} }
 
 // NamesSession reports whether a command's arguments name one of the sessions here.
 func (r *Runner) NamesSession(ev intake.Event) bool {
@@ -175,18 +176,18 @@ func (r *Runner) RunCommand(ctx context.Context, ev intake.Event, name, args str
 	case !ok:
 		return Refused("unknown command"), a.replyText("There's no command /" + wording.Plain(name) + ". /help shows those there are; to pass it on to the session, write //" + wording.Plain(name) + ".")
 	case !roles.Has(c.neededRole(ev)):
-		return EventResult{What: name, Outcome: "role"}, a.replyText("/" + wording.Plain(name) + " takes the role " + string(c.neededRole(ev)) + ".")
+		return EventResult{What: name, Outcome: "role", Undone: true}, a.replyText("/" + wording.Plain(name) + " takes the role " + string(c.neededRole(ev)) + ".")
 	case again && !c.repeat:
-		return EventResult{What: name, Outcome: "unsure"}, a.replyText("panebridge stopped while it did this. Look whether it's done before you send it again.")
+		return EventResult{What: name, Outcome: "unsure", Undone: true}, a.replyText("panebridge stopped while it did this. Look whether it's done before you send it again.")
 	}
 	if c.session {
 		if err := a.chooseSession(); err != nil {
-			return EventResult{What: name, Outcome: "no session"}, r.askWhichSession(a, name, err)
+			return EventResult{What: name, Outcome: "no session", Undone: !errors.Is(err, errSeveralSessions)}, r.askWhichSession(a, name, err)
 		}
 	}
 	d := EventResult{What: name, Session: a.Session.ID, Outcome: "done"}
 	if err := c.invoke(a); err != nil {
-		d.Outcome = "failed"
+		d.Outcome, d.Undone = "failed", true
 		r.Log.Info("a command failed", "command", name, "target", ev.Place.String(), "err", err)
 		return d, a.replyText(wording.Plain(wording.Sentence(err.Error())))
 	}

@@ -64,9 +64,15 @@ func (in *Inbound) sendEdited(a *commands.Invocation) error {
 	if err := in.opt.Store.TellEditsAgain(a.Ctx, w.Place, w.Message); err != nil {
 		return err
 	}
-	d, err := in.handleText(a.Ctx, w.Event(), w.Said, a.Roles, a.Again, true)
+	ev := w.Event()
+	ev.At = time.Now() // it's wanted now, whenever it was changed
+	d, err := in.handleText(a.Ctx, ev, w.Said, a.Roles, a.Again, false)
 	if d.Outcome == "" {
 		return err
 	}
-	return errors.Join(err, in.opt.Store.DropDeferred(a.Ctx, w.Key), a.ReplaceText("Sent as it stands there now."))
+	told := "Sent as it stands there now."
+	if d.Undone {
+		told = "Not sent."
+	}
+	return errors.Join(err, in.opt.Store.DropDeferred(a.Ctx, w.Key), a.ReplaceText(told))
 }

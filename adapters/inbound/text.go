@@ -165,19 +165,23 @@ func (in *Inbound) inputChosen(a *commands.Invocation) error {
 	if !found {
 		return err
 	}
-	if err := in.runWaiting(a, w, a.Session); err != nil {
+	d, err := in.runWaiting(a, w, a.Session)
+	switch {
+	case err != nil:
 		return err
+	case d.Undone:
+		return a.ReplaceText("Not typed.")
 	}
 	return a.ReplaceText("For " + wording.Plain(a.Session.Name) + ".")
 }
 
 // runWaiting types a text that waited, and forgets it.
-func (in *Inbound) runWaiting(a *commands.Invocation, w cards.DeferredText, s sessions.Session) error {
+func (in *Inbound) runWaiting(a *commands.Invocation, w cards.DeferredText, s sessions.Session) (commands.EventResult, error) {
 	d, err := in.typeText(a.Ctx, w.Event(), w.Said, s)
 	if d.Outcome == "" {
-		return err
+		return d, err
 	}
-	return errors.Join(err, in.opt.Store.DropDeferred(a.Ctx, w.Key))
+	return d, errors.Join(err, in.opt.Store.DropDeferred(a.Ctx, w.Key))
 }
 
 // typeText has a text typed, with the paths of its files behind it.
@@ -221,7 +225,7 @@ func withPaths(text string, paths []string) string {
 // refuseFiles says why files can't be had.
 func (in *Inbound) refuseFiles(ev intake.Event, to sessions.Session, problem string) commands.EventResult {
 	in.ReplyText(ev, "refused", qos.Interactive, "Nothing was typed. "+wording.Plain(problem))
-	return commands.EventResult{Session: to.ID, Outcome: "file refused"}
+	return commands.EventResult{Session: to.ID, Outcome: "file refused", Undone: true}
 }
 
 // typeInput has a text typed as it is.
@@ -239,7 +243,7 @@ func (in *Inbound) typeInput(ctx context.Context, ev intake.Event, text string, 
 		return commands.EventResult{}, fmt.Errorf("type into %s: %w", to.ID, err)
 	case err != nil:
 		in.ReplyText(ev, "refused", qos.Interactive, "Not typed. "+wording.Plain(wording.Sentence(err.Error())))
-		d.Outcome = "refused"
+		d.Outcome, d.Undone = "refused", true
 		return d, in.opt.Store.DropOrigin(ctx, ev.Key)
 	}
 	in.opt.Hub.FocusSession(to.ID)
@@ -338,10 +342,11 @@ func (in *Inbound) runStale(a *commands.Invocation) error {
 		if !a.Roles.Has(access.Operator) {
 			return errors.New("typing takes the role operator")
 		}
-		if err := in.runWaiting(a, w, s); err != nil {
+		d, err := in.runWaiting(a, w, s)
+		if err != nil {
 			return err
 		}
-		return a.ReplaceText("Run.")
+		return a.ReplaceText(ranText(d))
 	}
 	d, err := in.handleText(a.Ctx, w.Event(), w.Said, a.Roles, a.Again, true)
 	if d.Outcome == "" {
@@ -350,7 +355,15 @@ func (in *Inbound) runStale(a *commands.Invocation) error {
 	if d.Outcome != askedWhich { // then it waits for the session
 		err = errors.Join(err, in.opt.Store.DropDeferred(a.Ctx, w.Key))
 	}
-	return errors.Join(err, a.ReplaceText("Run."))
+	return errors.Join(err, a.ReplaceText(ranText(d)))
+}
+
+// ranText says what became of an old message that was wanted still.
+func ranText(d commands.EventResult) string {
+	if d.Undone {
+		return "Not run."
+	}
+	return "Run."
 }
 
 // skipStale forgets an old message.
