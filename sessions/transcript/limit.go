@@ -18,13 +18,15 @@ import (
 //	Weekly limit reached ∙ resets Oct 9, 5pm
 //	You've hit your session limit · resets 12:50pm (Europe/Paris) · progress saved
 //	You've hit your limit · resets May 5 at 9pm (America/New_York)
+//	You've hit your channel's monthly spend limit.
+//	You're out of extra usage · resets 3pm (Europe/Berlin)
 //	You've hit your usage limit. Upgrade to Pro (https://…) or try again at 3:04 PM.
 //	You've hit your usage limit. … try again at Dec 29th, 2025 10:15 PM.
 //	You've hit your usage limit. … try again in 2 hours 5 minutes.
 //
 // Only the beginning of a failure counts: what a server or a tool said stands behind it, if at all.
 var (
-	limitReached = regexp.MustCompile(`(?i)^\W{0,4}(?:claude (?:ai |code )?usage limit reached|(?:[a-z0-9-]+ ){0,3}limit reached|you[’']ve (?:hit|reached) your (?:[a-z0-9.-]+ ){0,4}limit)(?:[^a-z]|$)`)
+	limitReached = regexp.MustCompile(`(?i)^\W{0,4}(?:claude (?:ai |code )?usage limit reached|(?:[a-z0-9-]+ ){0,3}limit reached|you[’']ve (?:hit|reached) your (?:[a-z0-9.’'-]+ ){0,4}(?:limit|budget)|you[’']re out of (?:extra usage|usage credits)|your org is out of usage)(?:[^a-z]|$)`)
 	limitEpoch   = regexp.MustCompile(`^[^|\n]{0,60}\|(\d{10})(?:\D|$)`)
 	limitClock   = regexp.MustCompile(`(?i)\b(?:resets?|resets? at|try again at|again at) +(?:at +|on +)?` +
 		`(?:(?:(mon|tue|wed|thu|fri|sat|sun)[a-z]*|([a-z]{3,9})\.? +(\d{1,2})(?:st|nd|rd|th)?(?:, *| +)?(\d{4})?),? *(?:at +)?)?` +
