@@ -290,13 +290,25 @@ func (s initSteps) chooseSessions(ctx context.Context, names []string) (chosen [
 			return nil, err
 		}
 		if text != "none" {
-			chosen = strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+			chosen = namesIn(text, names)
 		}
 	}
 	if len(chosen) == 1 && chosen[0] == everything {
 		return names, nil
 	}
 	return chosen, nil
+}
+
+// namesIn are the names in what a person wrote: with commas between, or blanks where that's no name.
+func namesIn(text string, known []string) (names []string) {
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); slices.Contains(known, part) {
+			names = append(names, part)
+		} else {
+			names = append(names, strings.Fields(part)...)
+		}
+	}
+	return names
 }
 
 // tmuxSessions are the names of the sessions on the configured tmux servers that aren't mirrored yet. What a server
