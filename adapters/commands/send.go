@@ -138,18 +138,21 @@ func (s SentFiles) inFolder(cwd, text string) (string, error) {
 // read returns the content of a file below a folder. Links aren't followed, neither to the folder nor from there:
 // they'd lead around the names that are kept back.
 func (s SentFiles) read(base, path string, largest int) ([]byte, error) {
-	full := filepath.Join(base, path)
+	full, name := filepath.Join(base, path), path
+	if base == "/" { // it's no folder of a session's
+		name = full
+	}
 	if why := regular.KeptBack(full, s.StateDir); why != "" {
-		return nil, fmt.Errorf("nothing is sent of %s: %s", path, why)
+		return nil, fmt.Errorf("nothing is sent of %s: %s", name, why)
 	}
 	f, err := regular.OpenBelowReal(base, path)
 	switch {
 	case errors.Is(err, regular.ErrNoFolder):
 		return nil, s.noFolder(base)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there's no file %s in %s", path, s.ShownPath(base))
+		return nil, fmt.Errorf("there's no file %s in %s", name, s.ShownPath(base))
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("panebridge may not read %s", path)
+		return nil, fmt.Errorf("panebridge may not read %s", name)
 	case err != nil:
 		return nil, err
 	}
@@ -157,13 +160,13 @@ func (s SentFiles) read(base, path string, largest int) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(f, int64(largest)+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	case len(data) > largest:
-		return nil, fmt.Errorf("at most %d kB can be sent here, and %s has more", largest/1000, path)
+		return nil, fmt.Errorf("at most %d kB can be sent here, and %s has more", largest/1000, name)
 	case len(data) == 0:
-		return nil, fmt.Errorf("there's nothing in %s, and empty files can't be sent", path)
+		return nil, fmt.Errorf("there's nothing in %s, and empty files can't be sent", name)
 	case holdsKey(data):
-		return nil, fmt.Errorf("nothing is sent of %s: there's a private key in it", path)
+		return nil, fmt.Errorf("nothing is sent of %s: there's a private key in it", name)
 	}
 	return data, nil
 }

@@ -123,7 +123,7 @@ func (a *api) showNew(w http.ResponseWriter, r *http.Request, s sessions.Session
 	defer giveBack()
 	f, err := a.opts.Exhibits.Read(s, req.Path)
 	if err != nil {
-		return sessions.Exhibit{}, &Error{Status: http.StatusUnprocessableEntity, Code: "invalid", Message: a.shownText(err.Error())}
+		return sessions.Exhibit{}, &Error{Status: http.StatusUnprocessableEntity, Code: "file", Message: a.shownText(err.Error())}
 	}
 	if f.Outside {
 		if a.opts.placeOf(r.Context()).Inside {
