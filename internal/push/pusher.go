@@ -114,6 +114,7 @@ func (p *Pusher) Load(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("load what devices are to show: %w", err)
 	}
+	p.setBack(ctx, all, time.Now())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range all {
@@ -128,6 +129,20 @@ func (p *Pusher) Load(ctx context.Context) error {
 		p.last[a.Session] = a
 	}
 	return nil
+}
+
+// setBack has no subscription be from a time that's to come, as one is that was made while the clock was ahead: what ends before
+// then would count as over before it.
+func (p *Pusher) setBack(ctx context.Context, all []Subscription, now time.Time) {
+	for i := range all {
+		if !all[i].Created.After(now) {
+			continue
+		}
+		all[i].Created = now
+		if err := p.opt.Store.PutPushSubscription(ctx, all[i]); err != nil {
+			p.opt.Logger.Warn("it can't be kept since when a device is notified; it's tried again at the next start", "device", all[i].Browser, "err", err)
+		}
+	}
 }
 
 func newSubscriber(s Subscription) *subscriber {

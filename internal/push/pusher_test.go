@@ -1,6 +1,7 @@
 package push_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -476,6 +477,35 @@ func TestARevokedDeviceIsToldNothing(t *testing.T) {
 		synctest.Wait()
 		if _, known := w.pusher.Find("br_1"); known || d.Asked() != 1 || w.store.Subscriptions() != 0 {
 			t.Errorf("subscribed: %v, and %d messages were sent", known, d.Asked())
+		}
+	})
+}
+
+// A device that subscribed while the clock was ahead is told of ends once it's right, and of none twice.
+func TestASubscriptionFromATimeToCome(t *testing.T) {
+	inWorld(t, func(w *world, _ *pushtest.Device) {
+		d := w.service.Subscribe(w.pusher.PublicKey())
+		ahead := time.Now().Add(5 * time.Hour)
+		if err := w.pusher.Subscribe(context.Background(), ahead, push.Subscription{Browser: "br_2", Endpoint: d.Endpoint, Key: d.Key, Auth: d.Auth, Wishes: all()}); err != nil {
+			t.Fatal(err)
+		}
+		restart := func() {
+			w.stop()
+			if err := w.start(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		restart() // with a clock that's right
+		time.Sleep(time.Minute)
+		now := time.Now()
+		w.feed.PublishOutput(sessions.OutputEvent{Session: "pb_1", Complete: true, Turn: sessions.Turn{Number: 1, StartedAt: now.Add(-time.Hour), EndedAt: now}})
+		for range 3 {
+			synctest.Wait()
+			if got := shows(t, d); d.Asked() != 1 || got != "deploy: Done in 60 min" {
+				t.Errorf("%d messages came, and it shows %q", d.Asked(), got)
+			}
+			time.Sleep(3 * time.Hour) // past the time that was to come
+			restart()
 		}
 	})
 }
