@@ -182,6 +182,11 @@ const (
 	KindThought LineKind = "thought"
 )
 
+// NameKind says beside a line's text what it is; "": its program printed it.
+func (k LineKind) NameKind() string {
+	return map[LineKind]string{KindAnswer: "answer", KindUser: "written", KindTool: "tool", KindNotice: "panebridge", KindThought: "thought"}[k]
+}
+
 // Line is one settled logical line of a session: rows that tmux wrapped are
 // joined, trailing blanks are cut.
 type Line struct {

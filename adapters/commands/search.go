@@ -101,7 +101,7 @@ func (a *Invocation) search(in []sessions.Session, skip int, text string) error 
 		return err
 	}
 	found.Hits = found.Hits[min(skip, len(found.Hits)):]
-	return a.showFound(foundLines{Found: found, in: in, skip: skip, text: text})
+	return a.showFound(foundLines{Found: found, in: in, skip: skip, text: text, query: q})
 }
 
 // sessionsHere are the sessions of the place, also those that have ended.
@@ -125,9 +125,10 @@ func idsOf(all []sessions.Session) (ids []sessions.ID) {
 type foundLines struct {
 	search.Found
 
-	in   []sessions.Session // where it was looked for; none: in all
-	skip int
-	text string
+	in    []sessions.Session // where it was looked for; none: in all
+	skip  int
+	text  string
+	query search.WordQuery // the text's
 }
 
 // showFound replies with as many lines as go into one message, and with buttons for the older ones and for all sessions.
@@ -151,7 +152,7 @@ func (a *Invocation) showFound(f foundLines) error {
 	return a.post(adapters.Post{Text: text, Session: session, Passing: session == "", Buttons: a.foundButtons(f, f.skip+shown, isMore)})
 }
 
-// foundRow is a line that was found: when it came, its session if it may be one of several, and the line.
+// foundRow is a line that was found: when it came, its session if it may be one of several, what it is, and the line.
 func (a *Invocation) foundRow(f foundLines, h search.Hit, now time.Time) string {
 	row := dayClock(h.Line.At, now) + "  "
 	if len(f.in) != 1 {
@@ -161,7 +162,10 @@ func (a *Invocation) foundRow(f foundLines, h search.Hit, now time.Time) string 
 		}
 		row += wording.CutEnd(name, maxNameRune) + "  "
 	}
-	return row + excerpt(h.Line.Text, f.text)
+	if kind := h.Line.Kind.NameKind(); kind != "" {
+		row += kind + "  "
+	}
+	return row + excerpt(h.Line.Text, f.query)
 }
 
 // dayClock is a time in minutes, with its day if that isn't today.
@@ -243,34 +247,18 @@ func (a *Invocation) foundButtons(f foundLines, next int, isMore bool) (rows [][
 	return rows
 }
 
-// excerpt is what's to be read of a line: its beginning, or what's around the first of the words that were looked for.
-func excerpt(line, text string) string {
+// excerpt is what's to be read of a line: its beginning, or what's around the first of the texts that were looked for.
+func excerpt(line string, q search.WordQuery) string {
 	runes := []rune(line)
 	if len(runes) <= maxFoundRune {
 		return line
 	}
-	at := len(line)
-	for word := range strings.FieldsSeq(strings.ReplaceAll(text, `"`, " ")) {
-		if i := strings.Index(lowerLetters(line), lowerLetters(word)); i >= 0 {
-			at = min(at, i)
-		}
+	from := 0
+	if places := q.Places(line); len(places) > 0 {
+		from = max(utf8.RuneCountInString(line[:slices.Min(places)])-maxFoundRune/3, 0)
 	}
-	if at == len(line) {
-		at = 0 // by letters that are large in other ways
-	}
-	from := max(utf8.RuneCountInString(line[:at])-maxFoundRune/3, 0)
 	if from == 0 {
 		return wording.CutEnd(line, maxFoundRune)
 	}
 	return "…" + wording.CutEnd(string(runes[from:]), maxFoundRune-1)
-}
-
-// lowerLetters changes no text's length.
-func lowerLetters(text string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, text)
 }

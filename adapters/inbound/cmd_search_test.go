@@ -107,6 +107,15 @@ func TestOlderLinesOfASearch(t *testing.T) {
 			t.Errorf("%d replies have %q", replies, got)
 		}
 		w.printsIndexed(id, strings.Repeat("é", 500)+" haystack "+strings.Repeat("é", 500))
+		w.printsIndexed(id, strings.Repeat("nothing at all ", 50)+"the Re\u0301sumé of HTTPServer "+strings.Repeat("nothing at all ", 50))
+		for _, text := range []string{"resume", "RÉSUMÉ", "server", "a server"} { // what's found is in the part that's shown
+			want := "the Re\u0301sumé of HTTPServer nothing"
+			if text == "a server" {
+				w.wantSaid(w.ask(bob, "/search "+text), "No line of **agent** has that.")
+			} else if found := w.ask(bob, "/search "+text); !strings.Contains(found, want) {
+				t.Errorf("by %s is shown %q", text, found)
+			}
+		}
 		if found := w.ask(bob, `/search "haystack"`); !strings.Contains(found, " haystack é") || strings.Count(found, "é") > 160 {
 			t.Errorf("found %q", found)
 		}
@@ -173,6 +182,29 @@ func TestARepliesLinesOfAllSessionsAreStoredNowhere(t *testing.T) {
 			w.Errorf("of one session %s is stored with %q", text, replies[1].Session)
 		}
 		w.hub.release(nil)
+	})
+}
+
+// What a line is stands beside it, unless a program printed it.
+func TestASearchSaysWhatALineIs(t *testing.T) {
+	inWorld(t, func(w *world) {
+		b := polling.Batch{Session: w.idOf("agent")}
+		for _, kind := range []sessions.LineKind{sessions.KindUser, sessions.KindTool, sessions.KindAnswer, sessions.KindThought, sessions.KindNotice, sessions.KindPane} {
+			b.Lines = append(b.Lines, sessions.Line{Kind: kind, Text: "a needle", At: time.Now()})
+		}
+		at := time.Now().Format("15:04")
+		done, err := w.store.Append(w.Context(), b)
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.manager.Output(sessions.OutputEvent{Session: b.Session, Lines: done.Lines})
+		w.pass(2 * time.Second)
+		w.hub.take()
+		var want strings.Builder
+		for _, kind := range []string{"", "panebridge  ", "thought  ", "answer  ", "tool  ", "written  "} {
+			want.WriteString("\n" + at + "  " + kind + "a needle")
+		}
+		w.wantSaid(w.ask(bob, "/search needle"), "6 lines of **agent**, the newest first\n\n```"+want.String()+"\n```")
 	})
 }
 

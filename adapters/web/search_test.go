@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -172,6 +173,48 @@ func TestASearchLeadsToItsLine(t *testing.T) {
 	browsertest.Eval[bool](b, seeks(""))
 	typeText(b, "nothingofthat")
 	b.Until("nothing", searchSays+` === 'Nothing was found.'`)
+}
+
+// In a line that's found each text is marked that was sought, whatever letters they have.
+func TestWhatIsFoundIsMarked(t *testing.T) {
+	t.Parallel()
+	random := drawtest.Rand(t, 3)
+	letters := []string{"a", "a", "b", "B", "c", "C", "D", "1", " ", " ", "_", ".", "-", `"`, "数", "据", "ก", "٣", "É", "é", "e\u0301", "o\u0302\u0323", "서", "버", "가", "İ", "ß", "K", "हि", "🙂"}
+	draw := func(most int) string {
+		var b strings.Builder
+		for range 1 + random.IntN(most) {
+			b.WriteString(letters[random.IntN(len(letters))])
+		}
+		return b.String()
+	}
+	type pair struct{ Query, Line string }
+	pairs := []pair{{"server", "the HTTPServer is up"}, {"resume", "a résumé"}, {"RÉSUMÉ", "a re\u0301sume"}}
+	for len(pairs) < 3000 {
+		p := pair{draw(5), draw(25)}
+		if runes := []rune(p.Line); random.IntN(2) == 0 {
+			from := random.IntN(len(runes))
+			p.Query = string(runes[from : from+1+random.IntN(len(runes)-from)])
+		}
+		if q, err := search.ParseQuery(p.Query); err == nil && q.Matches(p.Line) {
+			pairs = append(pairs, p)
+		}
+	}
+	all, err := json.Marshal(pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t)
+	b := browse(t, 800, 600)
+	b.Do(s.enter(), chromedp.WaitVisible("#no-sessions"))
+	browsertest.Eval[bool](b, `(import('/sources/sought.js').then(({ textsOf, soughtIn }) => {
+		window.unmarked = `+string(all)+`.filter(({ Query, Line }) => textsOf(Query).filter((text) => text.replace(/\p{M}/gu, '') !== '').some((text) => soughtIn(Line, [text]).length === 0)).map(({ Query, Line }) => Query + ' in ' + Line);
+	}), true)`)
+	b.Until("all was looked for", `Array.isArray(window.unmarked)`)
+	for i, what := range browsertest.Eval[[]string](b, `window.unmarked`) {
+		if i < 10 {
+			t.Errorf("unmarked is %q", what)
+		}
+	}
 }
 
 // heldSearches has answers of searches come when the test says so, whatever was aborted.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 func newSearch(p *invocation) *cobra.Command {
@@ -18,8 +19,8 @@ func newSearch(p *invocation) *cobra.Command {
 		Use:   "search TEXT…",
 		Short: "Find lines of all sessions, the newest first",
 		Long: `Find lines that have each of the words, whatever the case of letters, and print the newest
-first: when it came, its session, its number, and the line. "panebridge tail SESSION --from N
---no-follow" shows what stands around it.
+first: when it came, its session, its number, what it is if no program printed it, and the line.
+"panebridge tail SESSION --from N --no-follow" shows what stands around it.
 
 A word is found from its beginning on, also within one as in OutputPoller: "poller" finds that,
 "oller" doesn't. One or two letters are found as whole words. What stands between quotation
@@ -37,7 +38,7 @@ marks is found with its spaces: panebridge search '"exit status 1"'.`,
 			}
 			now := time.Now()
 			for _, h := range found.Hits {
-				if err := p.printf("%s  %s:%d  %s\n", clock(h.At, now), h.Name, h.N, lineText(h.Line)); err != nil {
+				if err := p.printf("%s  %s:%d  %s\n", clock(h.At, now), h.Name, h.N, foundText(h.Line)); err != nil {
 					return err
 				}
 			}
@@ -60,4 +61,14 @@ marks is found with its spaces: panebridge search '"exit status 1"'.`,
 	_ = cmd.RegisterFlagCompletionFunc("session", p.completeSession) // the flag is there
 	jsonFlag(cmd, &asJSON)
 	return cmd
+}
+
+// foundText is a line that was found, behind what it is.
+func foundText(l sessions.Line) string {
+	switch kind := l.Kind.NameKind(); l.Kind {
+	case sessions.KindAnswer, sessions.KindTool, sessions.KindThought:
+		return kind + ": " + l.Text
+	default: // what's written, and what panebridge says, is told by its signs
+		return lineText(l)
+	}
 }

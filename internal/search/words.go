@@ -268,18 +268,44 @@ func (q WordQuery) Matches(line string) bool {
 }
 
 // hasText reports whether a line withoutAccents has a folded text, from the beginning of a word on if the text begins with one.
-func hasText(line string, text soughtText) (has bool) {
+func hasText(line string, text soughtText) bool { return placeOf(line, text) >= 0 }
+
+// placeOf is where in a line withoutAccents the first place begins at which hasText finds a text; -1: there's none.
+func placeOf(line string, text soughtText) int {
 	first, _ := utf8.DecodeRuneInString(text.folded)
 	if classOf(first) == classOther {
 		for i := range line {
 			if text.begins(line[i:]) {
-				return true
+				return i
 			}
 		}
-		return false
+		return -1
 	}
-	eachWord(line, func(begin, _ int, _ bool) { has = has || text.begins(line[begin:]) })
-	return has
+	at := -1
+	eachWord(line, func(begin, _ int, _ bool) {
+		if at < 0 && text.begins(line[begin:]) {
+			at = begin
+		}
+	})
+	return at
+}
+
+// Places are where in a line that's found the query's texts begin, each at its first place, in bytes.
+func (q WordQuery) Places(line string) (places []int) {
+	var bare strings.Builder
+	var begins []int // in line, of each byte of bare
+	for i, r := range line {
+		bare.WriteString(withoutAccents(string(r)))
+		for len(begins) < bare.Len() {
+			begins = append(begins, i)
+		}
+	}
+	for _, text := range q.texts {
+		if at := placeOf(bare.String(), text); at >= 0 && at < len(begins) {
+			places = append(places, begins[at])
+		}
+	}
+	return places
 }
 
 // begins reports whether a line begins with the text.

@@ -2871,7 +2871,7 @@ function eventOf(block) {
 
 // screen.js
 var near = 4;
-var classPattern = /^(?:[fb]\d{1,3}|w[12]|bold|dim|italic|underline|reverse|hidden|strike|cursor)$/;
+var classPattern = /^(?:[fb]\d{1,3}|w[12]|bold|dim|italic|underline|reverse|hidden|strike|apart|cursor)$/;
 var colourPattern = /^#[0-9a-f]{6}$/;
 var Screen = class {
   constructor(session) {
@@ -4973,23 +4973,39 @@ function classOf(letter) {
   if (/[\p{L}\p{M}]/u.test(letter)) return "small";
   return /\p{Nd}/u.test(letter) ? "digit" : "other";
 }
-function begins(before2, letter) {
-  const [was, is] = [classOf(before2), classOf(letter)];
+function lettersOf(text) {
+  const letters = [];
+  for (let from = 0; from < text.length; ) {
+    const letter = String.fromCodePoint(text.codePointAt(from));
+    const to = from + letter.length;
+    const bare = letter < "" ? letter : letter.normalize("NFD").replace(/[\u0300-\u036f]/g, "").normalize("NFC");
+    if (bare === "" && letters.length > 0) letters.at(-1).to = to;
+    for (const one of bare) letters.push({ from, to, small: one.toLowerCase(), kind: classOf(one) });
+    from = to;
+  }
+  return letters;
+}
+var kindAt = (letters, at) => letters[at]?.kind ?? "other";
+function begins(letters, at) {
+  const [was, is] = [kindAt(letters, at - 1), kindAt(letters, at)];
   if (was === "other" || is === "other" || is === "spaceless" || was === "spaceless") return true;
+  if (was === "capital" && is === "capital") return kindAt(letters, at + 1) === "small" && kindAt(letters, at + 2) === "small";
   return was === "small" && is === "capital" || was === "digit" !== (is === "digit");
 }
-var fold = (text) => Array.from({ length: text.length }, (_, i) => {
-  const small = text[i].toLowerCase();
-  return small.length === 1 ? small : text[i];
-}).join("");
-var isWhole = (text) => /(?:^|[^\p{L}\p{M}\p{Nd}])[\p{L}\p{M}\p{Nd}]{1,2}$/u.test(text) && classOf(text.at(-1)) !== "spaceless";
-var ends3 = (line, to, text) => !isWhole(text) || ["other", "spaceless"].includes(classOf(line[to]));
+function isWhole(sought) {
+  const before2 = sought.findLastIndex(({ kind }) => kind === "other" || kind === "spaceless");
+  const first = sought[before2 + 1];
+  const n = sought.length - before2 - 1;
+  return n === 1 || n === 2 && !/\p{Script=Hangul}/u.test(first.small);
+}
+var ends3 = (letters, at, sought) => !isWhole(sought) || ["other", "spaceless"].includes(kindAt(letters, at));
 function soughtIn(line, texts5) {
-  const folded = fold(line);
+  const letters = lettersOf(line);
   const found = [];
-  for (const text of texts5.map(fold)) {
-    for (let at = folded.indexOf(text); at >= 0; at = folded.indexOf(text, at + 1)) {
-      if (begins(line[at - 1], line[at]) && ends3(line, at + text.length, text)) found.push([at, at + text.length]);
+  for (const sought of texts5.map(lettersOf)) {
+    const isThere = (at) => begins(letters, at) && sought.every(({ small }, i) => letters[at + i].small === small) && ends3(letters, at + sought.length, sought);
+    for (let at = 0; sought.length > 0 && at + sought.length <= letters.length; at += 1) {
+      if (isThere(at)) found.push([letters[at].from, letters[at + sought.length - 1].to]);
     }
   }
   found.sort((a, b) => a[0] - b[0]);

@@ -20,31 +20,49 @@ function classOf(letter) {
   return /\p{Nd}/u.test(letter) ? 'digit' : 'other';
 }
 
-// begins says whether a word begins at a letter.
-function begins(before, letter) {
-  const [was, is] = [classOf(before), classOf(letter)];
+// lettersOf are the letters of a text as a search compares them, small and without accents: {from, to, small, kind}. A mark above a
+// letter is a part of it.
+function lettersOf(text) {
+  const letters = [];
+  for (let from = 0; from < text.length;) {
+    const letter = String.fromCodePoint(text.codePointAt(from));
+    const to = from + letter.length;
+    const bare = letter < '\u0080' ? letter : letter.normalize('NFD').replace(/[\u0300-\u036f]/g, '').normalize('NFC');
+    if (bare === '' && letters.length > 0) letters.at(-1).to = to;
+    for (const one of bare) letters.push({ from, to, small: one.toLowerCase(), kind: classOf(one) });
+    from = to;
+  }
+  return letters;
+}
+
+const kindAt = (letters, at) => letters[at]?.kind ?? 'other';
+
+// begins says whether a word begins at a letter. The capital behind others begins one if two small letters follow.
+function begins(letters, at) {
+  const [was, is] = [kindAt(letters, at - 1), kindAt(letters, at)];
   if (was === 'other' || is === 'other' || is === 'spaceless' || was === 'spaceless') return true;
+  if (was === 'capital' && is === 'capital') return kindAt(letters, at + 1) === 'small' && kindAt(letters, at + 2) === 'small';
   return (was === 'small' && is === 'capital') || (was === 'digit') !== (is === 'digit');
 }
 
-// fold makes letters small, one by one, so that places stay what they are.
-const fold = (text) => Array.from({ length: text.length }, (_, i) => {
-  const small = text[i].toLowerCase();
-  return small.length === 1 ? small : text[i];
-}).join('');
+// isWhole says that a text is found as a whole word: it ends with one or two letters, of Hangul with one.
+function isWhole(sought) {
+  const before = sought.findLastIndex(({ kind }) => kind === 'other' || kind === 'spaceless');
+  const first = sought[before + 1];
+  const n = sought.length - before - 1;
+  return n === 1 || (n === 2 && !/\p{Script=Hangul}/u.test(first.small));
+}
 
-// isWhole says that a text is found as a whole word: it ends with one or two letters.
-const isWhole = (text) => /(?:^|[^\p{L}\p{M}\p{Nd}])[\p{L}\p{M}\p{Nd}]{1,2}$/u.test(text) && classOf(text.at(-1)) !== 'spaceless';
-
-const ends = (line, to, text) => !isWhole(text) || ['other', 'spaceless'].includes(classOf(line[to]));
+const ends = (letters, at, sought) => !isWhole(sought) || ['other', 'spaceless'].includes(kindAt(letters, at));
 
 // soughtIn are the places in a line where one of some texts stands: [from, to], in their order, which don't overlap.
 export function soughtIn(line, texts) {
-  const folded = fold(line);
+  const letters = lettersOf(line);
   const found = [];
-  for (const text of texts.map(fold)) {
-    for (let at = folded.indexOf(text); at >= 0; at = folded.indexOf(text, at + 1)) {
-      if (begins(line[at - 1], line[at]) && ends(line, at + text.length, text)) found.push([at, at + text.length]);
+  for (const sought of texts.map(lettersOf)) {
+    const isThere = (at) => begins(letters, at) && sought.every(({ small }, i) => letters[at + i].small === small) && ends(letters, at + sought.length, sought);
+    for (let at = 0; sought.length > 0 && at + sought.length <= letters.length; at += 1) {
+      if (isThere(at)) found.push([letters[at].from, letters[at + sought.length - 1].to]);
     }
   }
   found.sort((a, b) => a[0] - b[0]);
