@@ -3,6 +3,7 @@ package web_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,4 +103,47 @@ func TestColumnsStandBelowEachOther(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Columns stay in their order where words in them are written from right to left, and nothing turns what stands behind it.
+func TestColumnsStayInTheirOrder(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.daemon.Add("one", "")
+	rows := []string{"│ab│cd│ef", "│אב│גד│הו", "│اب│دذ│رز", "│a\u202eb│cd│ef", "אב  גד  הו"}
+	s.daemon.SetScreen(id, sessions.Screen{Width: 20, Height: len(rows), Rows: rows})
+	b := browse(t, 1280, 844)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"), chromedp.Click("#tab-screen"))
+	b.Until("the screen", `document.querySelector('#screen-rows').textContent.includes('cd')`)
+	b.Shot("right-to-left")
+	firsts := browsertest.Eval[[][]float64](b, `[...document.querySelectorAll('#screen-rows > div')].slice(0, 5).map((row) => {
+		const walk = document.createTreeWalker(row, NodeFilter.SHOW_TEXT), at = [];
+		while (walk.nextNode()) [...walk.currentNode.data].forEach((letter, i) => {
+			if (!'aceאגהادر'.includes(letter)) return;
+			const range = document.createRange();
+			range.setStart(walk.currentNode, i);
+			range.setEnd(walk.currentNode, i + 1);
+			at.push(range.getBoundingClientRect().left);
+		});
+		return at;
+	})`)
+	for i, at := range firsts {
+		if len(at) != 3 || !slices.IsSorted(at) {
+			t.Errorf("the columns of %q begin at %v", rows[i], at)
+		}
+	}
+	if a, z := browsertest.Eval[float64](b, letterAt(3, "b")), firsts[3][0]; a < z {
+		t.Errorf("of %q the second letter stands at %v, the first at %v", rows[3], a, z)
+	}
+}
+
+// letterAt is where a letter of a row on the screen begins.
+func letterAt(row int, letter string) string {
+	return fmt.Sprintf(`(() => {
+		const walk = document.createTreeWalker(document.querySelectorAll('#screen-rows > div')[%d], NodeFilter.SHOW_TEXT), range = document.createRange();
+		while (walk.nextNode() && !walk.currentNode.data.includes(%[2]q));
+		range.setStart(walk.currentNode, walk.currentNode.data.indexOf(%[2]q));
+		range.setEnd(walk.currentNode, walk.currentNode.data.indexOf(%[2]q) + 1);
+		return range.getBoundingClientRect().left;
+	})()`, row, letter)
 }

@@ -5,9 +5,11 @@ import (
 	"html"
 	"math"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
@@ -201,8 +203,8 @@ func joinRows(rows []string) string {
 // newlines; it belongs inside a <pre>. A span has only
 //   - classes: f0 … f255 and b0 … b255 (palette colours), bold, dim, italic,
 //     underline, reverse, hidden, strike, cursor for the cell that the cursor
-//     is on, if it's shown, and w1 and w2 for a character that takes so many cells
-//     whatever the font says;
+//     is on, if it's shown, w1 and w2 for a character that takes so many cells
+//     whatever the font says, and apart for words that are written from right to left;
 //   - data-fg and data-bg: true colours as #rrggbb.
 //
 // There's no inline style, because the page's content security policy forbids
@@ -211,6 +213,9 @@ func screenHTML(s sessions.Screen) string {
 	var b strings.Builder
 	for y, row := range s.Rows {
 		runs := sgr.Parse(row)
+		for i := range runs {
+			runs[i].Text = withoutTurns(runs[i].Text)
+		}
 		if s.CursorVisible && y == s.CursorY && s.CursorX < max(s.Width, 1) {
 			writeRowWithCursor(&b, runs, s.CursorX)
 		} else {
@@ -222,6 +227,22 @@ func screenHTML(s sessions.Screen) string {
 	}
 	return b.String()
 }
+
+// withoutTurns is text without the characters that turn the direction of writing. They have no cell, and terminals take no notice
+// of them; a browser would draw others elsewhere than they stand.
+func withoutTurns(text string) string {
+	if !strings.ContainsFunc(text, isTurn) {
+		return text
+	}
+	return strings.Map(func(r rune) rune {
+		if isTurn(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+func isTurn(r rune) bool { return r >= '\u061c' && unicode.Is(unicode.Bidi_Control, r) }
 
 // tabWidth is how far tabs go, in cells. tmux writes none in captures.
 const tabWidth = 8
@@ -267,9 +288,27 @@ func writeRun(b *strings.Builder, r sgr.Run) {
 	writePart(b, r.Style, r.Text[from:])
 }
 
+// rightToLeft are words of a script that's written from right to left, with what stands between such within one column: none of
+// the signs between columns, and no two blanks.
+var rightToLeft = regexp.MustCompile(turnedLetter + `(?:(?: ?[^ |\x{2500}-\x{259f}])* ?` + turnedLetter + `)?`)
+
+const turnedLetter = `[\p{Hebrew}\p{Arabic}\p{Syriac}\p{Thaana}\p{Nko}\p{Adlam}]`
+
+// writePart writes text of one style. Words that are written from right to left are apart from each other, else a browser would
+// draw columns in another order.
 func writePart(b *strings.Builder, style sgr.Style, text string) {
-	if text != "" {
-		writeSpan(b, sgr.Run{Style: style, Text: text})
+	for text != "" {
+		from, to := len(text), len(text)
+		if at := rightToLeft.FindStringIndex(text); at != nil {
+			from, to = at[0], at[1]
+		}
+		if from > 0 {
+			writeSpan(b, sgr.Run{Style: style, Text: text[:from]})
+		}
+		if from < to {
+			writeSpan(b, sgr.Run{Style: style, Text: text[from:to]}, "apart")
+		}
+		text = text[to:]
 	}
 }
 

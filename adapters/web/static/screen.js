@@ -10,7 +10,7 @@ import { Stream } from './stream.js';
 // where its prompt is, and stays there until the reader scrolls. Who may type types straight into it.
 
 const near = 4; // pixels beside the place where the prompt is seen that count as being there
-const classPattern = /^(?:[fb]\d{1,3}|w[12]|bold|dim|italic|underline|reverse|hidden|strike|cursor)$/;
+const classPattern = /^(?:[fb]\d{1,3}|w[12]|bold|dim|italic|underline|reverse|hidden|strike|apart|cursor)$/;
 const colourPattern = /^#[0-9a-f]{6}$/;
 
 export class Screen {
