@@ -33,6 +33,8 @@ const (
 	mostSearched = 200 // lines that are read for a reply, with those of the replies before
 	maxFoundRune = 160 // of one line
 	maxNameRune  = 24  // of a session's name beside it
+	maxAround    = 5   // lines that have a button for what stands around them
+	linesAround  = 12  // above such a line, and below
 	searchFor    = 10 * time.Second
 )
 
@@ -136,8 +138,8 @@ func (a *Invocation) showFound(f foundLines) error {
 	shape := a.runner.Hub.Shape(a.Event.Place)
 	now := time.Now()
 	var rows []string
-	for _, h := range f.Hits {
-		rows = append(rows, a.foundRow(f, h, now))
+	for i, h := range f.Hits {
+		rows = append(rows, fmt.Sprintf("%d  %s", f.skip+i+1, a.foundRow(f, h, now)))
 	}
 	shown, isMore := len(rows), f.More
 	text := a.foundText(f, rows, isMore)
@@ -149,7 +151,47 @@ func (a *Invocation) showFound(f foundLines) error {
 	if len(f.in) == 1 {
 		session = f.in[0].ID
 	}
-	return a.post(adapters.Post{Text: text, Session: session, Passing: session == "", Buttons: a.foundButtons(f, f.skip+shown, isMore)})
+	buttons := append(a.aroundButtons(f, shown), a.foundButtons(f, f.skip+shown, isMore)...)
+	return a.post(adapters.Post{Text: text, Session: session, Passing: session == "", Buttons: buttons})
+}
+
+// aroundButtons lead to the places of the first of the lines that are shown.
+func (a *Invocation) aroundButtons(f foundLines, shown int) (rows [][]adapters.Button) {
+	var row []adapters.Button
+	for i, h := range f.Hits[:min(shown, maxAround)] {
+		o := cards.Offer{Do: "around", Role: access.Viewer, Session: h.Session, Args: strconv.FormatInt(h.Line.N, 10), Expires: time.Now().Add(24 * time.Hour)}
+		row = append(row, a.makeOffer(fmt.Sprintf("Around %d", f.skip+i+1), o))
+	}
+	if row == nil {
+		return nil
+	}
+	return [][]adapters.Button{row}
+}
+
+// showAround shows the place of a line that was found.
+func showAround(a *Invocation) error {
+	n, err := strconv.ParseInt(a.args, 10, 64)
+	if err != nil {
+		return fmt.Errorf("read a button: %w", err)
+	}
+	from := max(1, n-linesAround)
+	out, err := a.runner.Store.Read(a.Ctx, a.Session.ID, from, int(n-from)+linesAround+1)
+	if err != nil {
+		return err
+	}
+	if len(out.Lines) == 0 || out.Lines[0].N > n {
+		return errors.New("that line isn't kept any more")
+	}
+	texts := make([]string, len(out.Lines))
+	for i, l := range out.Lines {
+		texts[i] = l.Text
+		if l.N == n {
+			texts[i] = "→ " + l.Text
+		}
+	}
+	first, last := out.Lines[0].N, out.Lines[len(out.Lines)-1].N
+	heading := fmt.Sprintf("%s, lines %d to %d", wording.Bold(a.Session.Name), first, last)
+	return a.showLines(heading, texts, fmt.Sprintf("lines-%d-%d.txt", first, last))
 }
 
 // foundRow is a line that was found: when it came, its session if it may be one of several, what it is, and the line.

@@ -183,6 +183,7 @@ func buttons() map[string]buttonHandler {
 		"conversations": {run: conversationsOf, repeat: true},
 		"leave":         {run: keepOpen, repeat: true},
 		"search":        {run: searchPressed, repeat: true},
+		"around":        {run: showAround, repeat: true},
 		"key":           {run: pressKey},
 		"rows":          {run: showRows, repeat: true},
 		"screen":        {run: showScreen, repeat: true},

@@ -11,6 +11,8 @@ import (
 	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/internal/masked"
+	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -50,12 +52,12 @@ func TestSearchLooksInThePlacesSession(t *testing.T) {
 		w.printsIndexed(other, "the other's needle")
 		at := time.Now().Add(-4 * time.Second).Format("15:04")
 		posts := w.askIn(group, bob, "/search NEEDLE")
-		w.wantSaid(said(posts), "2 lines of **agent**, the newest first\n\n```\n"+at+"  one more needle\n"+at+"  a Needle here\n```")
-		w.wantSaid(w.ask(bob, "/search % of_"), "1 line of **agent**\n\n```\n"+at+"  100% of_it\n```")
+		w.wantSaid(said(posts), "2 lines of **agent**, the newest first\n\n```\n1  "+at+"  one more needle\n2  "+at+"  a Needle here\n```")
+		w.wantSaid(w.ask(bob, "/search % of_"), "1 line of **agent**\n\n```\n1  "+at+"  100% of_it\n```")
 		w.wantSaid(w.ask(bob, "/search the other"), "No line of **agent** has that.")
 		w.wantSaid(w.ask(bob, "/search eedle"), "No line of **agent** has that.") // words are found from their beginning on
 		w.press(bob, w.button(posts, "In all sessions"))
-		w.wantSaid(said(w.hub.take()), "3 lines of all sessions, the newest first\n\n```\n"+at+"  other  the other's needle\n"+at+"  agent  one more needle")
+		w.wantSaid(said(w.hub.take()), "3 lines of all sessions, the newest first\n\n```\n1  "+at+"  other  the other's needle\n2  "+at+"  agent  one more needle")
 		w.wantSaid(said(w.askIn(private, bob, "/search needle")), "3 lines of all sessions")
 
 		// What's older of one session is that also when the place shows another.
@@ -70,7 +72,7 @@ func TestSearchLooksInThePlacesSession(t *testing.T) {
 
 		w.bind(agent, group, true)
 		w.bind(other, group, false)
-		w.wantSaid(w.ask(bob, "/search needle other"), "1 line of the sessions of this place\n\n```\n"+at+"  other  the")
+		w.wantSaid(w.ask(bob, "/search needle other"), "1 line of the sessions of this place\n\n```\n1  "+at+"  other  the")
 	})
 }
 
@@ -94,7 +96,8 @@ func TestOlderLinesOfASearch(t *testing.T) {
 				t.Fatalf("%d letters, file %v", n, posts[0].File)
 			}
 			for line := range strings.Lines(text) {
-				if _, found, ok := strings.Cut(line, "  "); ok {
+				if _, found, ok := strings.Cut(line, ":"); ok {
+					_, found, _ = strings.Cut(found, "  ")
 					got = append(got, strings.TrimSpace(found)[:len(want[0])])
 				}
 			}
@@ -201,10 +204,54 @@ func TestASearchSaysWhatALineIs(t *testing.T) {
 		w.pass(2 * time.Second)
 		w.hub.take()
 		var want strings.Builder
-		for _, kind := range []string{"", "panebridge  ", "thought  ", "answer  ", "tool  ", "written  "} {
-			want.WriteString("\n" + at + "  " + kind + "a needle")
+		for i, kind := range []string{"", "panebridge  ", "thought  ", "answer  ", "tool  ", "written  "} {
+			fmt.Fprintf(&want, "\n%d  %s  %sa needle", i+1, at, kind)
 		}
 		w.wantSaid(w.ask(bob, "/search needle"), "6 lines of **agent**, the newest first\n\n```"+want.String()+"\n```")
+	})
+}
+
+// A line that was found leads to its place, without secrets, also in a place that doesn't mirror its session.
+func TestAFoundLineLeadsToItsPlace(t *testing.T) {
+	const secret = "ghp_x7KqPm2vRt9Ls4Wd8Yz1Bn6Hc3Jf5Gk0Ta"
+	m, err := redact.New(redact.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inWorld(t, func(w *world) {
+		w.opt = func(o *inbound.Options) {
+			o.Mask, o.Store = m.Line, masked.Store{Store: w.store.Store, Log: adapters.MaskedLog(w.store.Store, m)} // as in internal/app
+		}
+		w.restart()
+		other := w.session("other")
+		var lines []string
+		for n := range 60 {
+			lines = append(lines, fmt.Sprintf("row %02d", n+1))
+		}
+		lines[0], lines[29], lines[30], lines[58] = "needle on top", "token="+secret, "the needle", "needle below"
+		w.printsIndexed(other, lines...)
+		posts := w.askIn(private, bob, "/search needle")
+		around := func(button string) string {
+			ev := w.event(bob, intake.Pressed{Data: w.button(posts, button), Token: "t"})
+			ev.Place, ev.Private = private, true
+			w.do(ev)
+			return said(w.hub.take())
+		}
+		text := around("Around 2")
+		if !strings.HasPrefix(text, "**other**, lines 19 to 43\n\n```\nrow 19\n") || !strings.Contains(text, "\n→ the needle\nrow 32\n") || !strings.Contains(text, "row 43") || strings.Contains(text, "row 44") {
+			t.Errorf("around a line stands %q", text)
+		}
+		if !strings.Contains(text, "[masked") || strings.Contains(text, secret[4:12]) {
+			t.Errorf("around it stands %q", text)
+		}
+		if text := around("Around 1"); !strings.HasPrefix(text, "**other**, lines 47 to 60") {
+			t.Errorf("around the last stands %q", text)
+		}
+		if text := around("Around 3"); !strings.HasPrefix(text, "**other**, lines 1 to 13\n\n```\n→ needle on top\n") {
+			t.Errorf("around the first stands %q", text)
+		}
+		w.press(evil, w.button(posts, "Around 1"))
+		w.wantPosts()
 	})
 }
 
