@@ -1,12 +1,15 @@
 package web_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -76,6 +79,56 @@ func TestKeysGoIntoTheScreen(t *testing.T) {
 	b.Until("nobody typing", `document.querySelector('.typing-off').checkVisibility()`)
 	if n := len(s.daemon.Pressed()); n != len(want) {
 		t.Errorf("%d keys were pressed by what's none", n-len(want))
+	}
+}
+
+// composed has an input method compose a text in the focused field, which isn't there yet.
+func composed(text string) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, input.ImeSetComposition, input.ImeSetCompositionParams{Text: text, SelectionStart: int64(len(text)), SelectionEnd: int64(len(text))})
+		return err
+	})
+}
+
+// What an input method composes, as phones' keyboards do with each word, is pressed when it's done, in front of the key that ends it.
+func TestComposedTextGoesIntoTheScreen(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.shell(t, "one")
+	b := browse(t, 390, 844)
+	b.Do(s.open(), browsertest.Phone(3), chromedp.WaitVisible("#foot"), chromedp.Click("#tab-screen"))
+	b.Until("the screen", inView)
+	b.Do(chromedp.Click("#screen-type"))
+	var want []string
+	for _, c := range []struct {
+		what    string
+		actions []chromedp.Action[chromedp.Void]
+		want    []string
+	}{
+		{"a word and a space", []chromedp.Action[chromedp.Void]{composed("l"), composed("ls"), browsertest.InsertText("ls"), browsertest.InsertText(" ")}, []string{"l", "s", "Space"}},
+		{"a word that's put right", []chromedp.Action[chromedp.Void]{composed("teh"), browsertest.InsertText("the ")}, []string{"t", "h", "e", "Space"}},
+		{"nothing in the end", []chromedp.Action[chromedp.Void]{composed("a"), composed(""), chromedp.KeyEvent(kb.Backspace)}, []string{"BSpace"}},
+		{"Enter", []chromedp.Action[chromedp.Void]{composed("xy"), browsertest.Enter()}, []string{"x", "y", "Enter"}},
+		{"an arrow", []chromedp.Action[chromedp.Void]{composed("q"), chromedp.KeyEvent(kb.ArrowUp)}, []string{"q", "Up"}},
+		{"Ctrl", []chromedp.Action[chromedp.Void]{composed("z"), chromedp.KeyEvent("c", chromedp.KeyModifiers(chromedp.ModifierCtrl))}, []string{"z", "C-c"}},
+		{"another word behind that", []chromedp.Action[chromedp.Void]{composed("日"), browsertest.InsertText("日本")}, []string{"日", "本"}},
+	} {
+		b.Do(c.actions...)
+		want = append(want, c.want...)
+		s.awaitKeys(len(want))
+		if got := s.daemon.Pressed(); !slices.Equal(got, want) {
+			t.Fatalf("%s: pressed are %q, want %q", c.what, got, want)
+		}
+		if left := browsertest.Eval[string](b, `document.querySelector('#screen-keys').value`); left != "" || !browsertest.Eval[bool](b, `document.activeElement.id === 'screen-keys'`) {
+			t.Fatalf("%s: %q is left in the field", c.what, left)
+		}
+	}
+
+	// A line break that no key says.
+	browsertest.Eval[bool](b, `document.execCommand('insertLineBreak') || true`)
+	s.awaitKeys(len(want) + 1)
+	if got := s.daemon.Pressed(); got[len(got)-1] != "Enter" {
+		t.Errorf("pressed are %q", got)
 	}
 }
 

@@ -2582,6 +2582,10 @@ var Keyboard = class {
     });
     on("beforeinput", (event) => {
       if (event.inputType === "deleteContentBackward" && field.value === "" && !event.isComposing) this.press("BSpace");
+      if (event.inputType !== "insertLineBreak" && event.inputType !== "insertParagraph") return;
+      event.preventDefault();
+      this.takeText();
+      this.press("Enter");
     });
     on("input", (event) => {
       if (!event.isComposing) this.takeText();
@@ -2594,12 +2598,13 @@ var Keyboard = class {
   }
   // key says whether a key was taken: pressed in the session, or used here.
   key(event) {
-    if (composes(event) || event.key === "Process" || event.key === "Dead" || event.key === "Unidentified") return false;
+    if (event.keyCode === 229 || event.key === "Process" || event.key === "Dead" || event.key === "Unidentified") return false;
     const leaves = event.key === "Escape" && event.shiftKey;
     const key5 = leaves ? "" : keyOf2(event);
     if (key5 === "" && !leaves) return false;
     event.preventDefault();
     event.stopPropagation();
+    if (event.isComposing) this.takeText();
     if (leaves) this.field.blur();
     else this.press(key5);
     return true;

@@ -2,7 +2,6 @@
 
 import { pressKeys, isAway } from './api.js';
 import { toast } from './dom.js';
-import { composes } from './typing.js';
 
 // A Keyboard is a field whose keys go straight into a session, each with the frame that stood on the screen as it was
 // pressed. They're pressed in their order: what's typed while the last ones are on their way goes with the next request.
@@ -26,6 +25,10 @@ export class Keyboard {
     on('keypress', (event) => { if (this.isTaken) event.preventDefault(); }); // some browsers' automation sends one although the key was taken
     on('beforeinput', (event) => { // of a phone's keyboard, which may say no key
       if (event.inputType === 'deleteContentBackward' && field.value === '' && !event.isComposing) this.press('BSpace');
+      if (event.inputType !== 'insertLineBreak' && event.inputType !== 'insertParagraph') return;
+      event.preventDefault();
+      this.takeText(); // what an input method has, whose work it may end
+      this.press('Enter');
     });
     on('input', (event) => { if (!event.isComposing) this.takeText(); }); // the same, or of an input method
     on('compositionend', () => this.takeText());
@@ -37,12 +40,13 @@ export class Keyboard {
 
   // key says whether a key was taken: pressed in the session, or used here.
   key(event) {
-    if (composes(event) || event.key === 'Process' || event.key === 'Dead' || event.key === 'Unidentified') return false;
+    if (event.keyCode === 229 || event.key === 'Process' || event.key === 'Dead' || event.key === 'Unidentified') return false; // an input method's
     const leaves = event.key === 'Escape' && event.shiftKey;
     const key = leaves ? '' : keyOf(event);
     if (key === '' && !leaves) return false;
     event.preventDefault();
     event.stopPropagation(); // the page's own keys aren't meant
+    if (event.isComposing) this.takeText(); // the input method has left the key alone: it's pressed behind what was composed
     if (leaves) this.field.blur();
     else this.press(key);
     return true;
