@@ -44,11 +44,17 @@ func (w *TTYWatch) Wait(ctx context.Context) error {
 	if err := w.events.SetReadDeadline(time.Time{}); err != nil {
 		return fmt.Errorf("wait for a terminal's output: %w", err)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = w.events.SetReadDeadline(time.Unix(1, 0)) }) // it fails once it's closed
-	defer stop()
+	interrupted := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		_ = w.events.SetReadDeadline(time.Unix(1, 0)) // it fails once it's closed
+		close(interrupted)
+	})
 	n, err := w.events.Read(w.buf[:])
+	if !stop() {
+		<-interrupted // else it would interrupt the next Wait
+	}
 	switch {
-	case ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil: // with an event the write is told, else nobody would hear of it
 		return ctx.Err()
 	case err != nil:
 		return fmt.Errorf("wait for a terminal's output: %w", err)

@@ -3,6 +3,8 @@ package ttywatch_test
 import (
 	"context"
 	"errors"
+	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -110,6 +112,34 @@ func TestOnlyTerminalsAreWatched(t *testing.T) {
 		if w, err := ttywatch.Open(path); err == nil {
 			t.Errorf("%q is watched", path)
 			_ = w.Close()
+		}
+	}
+}
+
+// A write in the moment at which a Wait's context ends is told by that Wait or the next.
+func TestAWriteBesideADeadlineIsTold(t *testing.T) {
+	master, tty := openTerminal(t)
+	go func() { _, _ = io.Copy(io.Discard, master) }() // until it's closed
+	w, err := ttywatch.Open(tty.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Close() }()
+	random := rand.New(rand.NewPCG(1, 1))
+	for round := range 10_000 {
+		within := time.Duration(random.IntN(100)) * time.Microsecond
+		written := make(chan error, 1)
+		go func() {
+			time.Sleep(within)
+			_, err := tty.WriteString("x")
+			written <- err
+		}()
+		isTold := wrote(t, w, within)
+		if err := <-written; err != nil {
+			t.Fatal(err)
+		}
+		if !isTold && !wrote(t, w, time.Second) {
+			t.Fatalf("write %d isn't told", round)
 		}
 	}
 }
