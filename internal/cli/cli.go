@@ -67,6 +67,7 @@ on Telegram or Discord.`
 	root.SetErr(p.stdio.Err)
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()))
+	root.SetHelpFunc(p.filledHelp(root.HelpFunc()))
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.configFlag, "config", "", "configuration `FILE` (else PANEBRIDGE_CONFIG, else panebridge/config.yaml in your configuration folder)")
 	flags.StringVar(&p.stateDirFlag, "state-dir", "", "`FOLDER` for database and socket (else PANEBRIDGE_STATE_DIR, else panebridge in your state folder)")
@@ -109,6 +110,17 @@ func usageTemplate(text string) string {
 		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}",
 		"[command]", "COMMAND", "Available Commands", "Commands", "Additional Commands", "Other",
 	).Replace(text)
+}
+
+// filledHelp prints a help as wide as the terminal.
+func (p *invocation) filledHelp(help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	return func(cmd *cobra.Command, args []string) {
+		var text strings.Builder
+		cmd.SetOut(&text)
+		help(cmd, args)
+		cmd.SetOut(p.stdio.Out)
+		_ = p.sayf("%s", text.String()) // nobody is left to tell
+	}
 }
 
 // unknownCommand is what a group runs: nothing below it was meant.
@@ -227,7 +239,7 @@ func (p *invocation) finish(err error) int {
 // editors and people read them.
 func (p *invocation) printError(err error) {
 	if problems, ok := errors.AsType[*config.Errors](err); ok {
-		p.notef("%s", problems)
+		_, _ = fmt.Fprintln(p.stdio.Err, problems) // one a line, whatever its width: see notef
 		return
 	}
 	switch {

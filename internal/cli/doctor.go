@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"strings"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -75,16 +75,18 @@ func (p *invocation) printFindingsText(all []finding, ok bool) error {
 		}
 	}
 	if ok {
-		return p.printf("\nNothing is broken.\n")
+		return p.sayf("\nNothing is broken.\n")
 	}
-	return p.printf("\nSomething is broken; see above what to do.\n")
+	return p.sayf("\nSomething is broken; see above what to do.\n")
 }
 
 func (p *invocation) printFinding(f finding) error {
-	if err := p.printf("%-8s %s: %s\n", f.State, f.Check, f.Detail); err != nil || f.Fix == "" {
-		return err
+	width := widthOf(p.stdio.Out)
+	text := fillBeside(fmt.Sprintf("%-8s ", f.State), f.Check+": "+f.Detail, width)
+	if f.Fix != "" {
+		text += "\n" + fillBeside("         ", f.Fix, width)
 	}
-	return p.printf("         %s\n", strings.ReplaceAll(f.Fix, "\n", "\n         "))
+	return p.printf("%s\n", text)
 }
 
 // examine makes all checks. Those that depend on a configuration that can't be

@@ -194,7 +194,7 @@ func (p *invocation) init(ctx context.Context, d platform.Descriptor, setup plat
 	steps := initSteps{invocation: p, ask: newAsker(p), flags: flags, of: of}
 	var written *app.FirstFiles
 	err = setup.Run(ctx, platform.SetupHost{
-		Asker: steps.ask, Printf: p.printf, UsageErrorf: usageErrorf,
+		Asker: steps.ask, Printf: p.sayf, UsageErrorf: usageErrorf,
 		PrintFinding: func(f findings.Finding) error { return p.printFinding(checksOf([]findings.Finding{f})[0]) },
 		Title:        d.Title, Again: "panebridge init " + d.Name, File: path, Exists: missing == nil, StateDir: stateDir,
 		KeepUpdates: func(ctx context.Context, updates []intake.Update, handled string) error {
@@ -235,18 +235,18 @@ func (p *invocation) writeFirst(f app.FirstFiles) (written bool, err error) {
 	}
 	f.Written()
 	if f.Token.Reveal() != "" {
-		if err := p.printf("\nThe token is in %s, which only you can read.\n", f.TokenFile); err != nil {
+		if err := p.sayf("\nThe token is in %s, which only you can read.\n", f.TokenFile); err != nil {
 			return false, err
 		}
 	}
 	if !written {
 		return false, p.sayWhatToAdd(f)
 	}
-	if err := p.printf("\nThe configuration is in %s.\n", f.File); err != nil {
+	if err := p.sayf("\nThe configuration is in %s.\n", f.File); err != nil {
 		return true, err
 	}
 	if f.Undone {
-		if err := p.printf("What's said above is still to be put right; `panebridge doctor` looks again.\n"); err != nil {
+		if err := p.sayf("What's said above is still to be put right; `panebridge doctor` looks again.\n"); err != nil {
 			return true, err
 		}
 	}
@@ -258,11 +258,12 @@ func (p *invocation) sayWhatToAdd(f app.FirstFiles) error {
 	const most = 1 << 20 // bytes
 	text, err := regular.Read(f.File, most)
 	if err == nil && config.Holds(text, []byte(f.YAML)) {
-		return p.printf("\n%s says all of this already: there's nothing to be added.\nStart the daemon anew if it runs, or else: panebridge run\n", f.File)
+		return p.sayf("\n%s says all of this already: there's nothing to be added.\nStart the daemon anew if it runs, or else: panebridge run\n", f.File)
 	}
-	return p.printf(
-		"\nKeys that a configuration has already aren't written twice: what's below them here goes below them there.\nAdd to %s:\n\n%s\nThen: panebridge config check, and start the daemon anew.\n",
-		f.File, f.YAML,
+	return errors.Join(
+		p.sayf("\nKeys that a configuration has already aren't written twice: what's below them here goes below them there.\nAdd to %s:\n\n", f.File),
+		p.printf("%s\n", f.YAML),
+		p.sayf("Then: panebridge config check, and start the daemon anew.\n"),
 	)
 }
 
@@ -285,7 +286,7 @@ func (p *invocation) sayAgents() error {
 	path, _ := p.env("PATH")
 	found := app.FindAgents(path, profiles)
 	if len(found.Found) == 0 {
-		return p.printf("\nNo agent was found: none of %s is in\n%s. What's elsewhere goes into the configuration, below agents.\n", strings.Join(found.Names, ", "), strings.Join(found.Folders, ", "))
+		return p.sayf("\nNo agent was found: none of %s is in\n%s. What's elsewhere goes into the configuration, below agents.\n", strings.Join(found.Names, ", "), strings.Join(found.Folders, ", "))
 	}
-	return p.printf("\nAgents that were found: %s. /new, written to a bot, and + New on the page begin one.\n", strings.Join(slices.Sorted(maps.Keys(found.Found)), ", "))
+	return p.sayf("\nAgents that were found: %s. /new, written to a bot, and + New on the page begin one.\n", strings.Join(slices.Sorted(maps.Keys(found.Found)), ", "))
 }

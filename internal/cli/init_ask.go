@@ -30,7 +30,7 @@ func (a *asker) Ask(ctx context.Context, question, orFlags string) (string, erro
 	if !a.terminal {
 		end = "\n"
 	}
-	if err := a.p.printf("%s%s", question, end); err != nil {
+	if err := a.p.printf("%s%s", fill(question, widthOf(a.p.stdio.Out)-len(" yes ")), end); err != nil {
 		return "", err
 	}
 	type answer struct {

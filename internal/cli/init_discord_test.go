@@ -29,7 +29,7 @@ type discordWorld struct {
 func newDiscordWorld(t *testing.T) *discordWorld {
 	t.Helper()
 	w := &discordWorld{Server: discordtest.New(discordtest.Options{})}
-	w.setupHome = setupHome{t, t.TempDir(), w.Token()}
+	w.setupHome = setupHome{T: t, home: t.TempDir(), secret: w.Token()}
 	w.ann = w.Person("ann")
 	w.SetOwner(w.ann, false)
 	w.house = w.Guild("Ann's house")

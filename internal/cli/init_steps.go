@@ -86,9 +86,9 @@ func (s initSteps) greetChat(ctx context.Context, greet func(ctx context.Context
 		name = "this machine"
 	}
 	if err := greet(ctx, "panebridge is set up on "+name+". Once it runs, /help says what you can do here."); err != nil {
-		return s.printf("It wasn't sent: %v\n", err)
+		return s.sayf("It wasn't sent: %v\n", err)
 	}
-	return s.printf("It's sent: look whether it's there.\n")
+	return s.sayf("It's sent: look whether it's there.\n")
 }
 
 // run does the other steps, and says what's left to do.
@@ -113,7 +113,7 @@ func (s initSteps) run(ctx context.Context) error {
 	if len(s.of.adopt) > 0 {
 		s.notef("panebridge: the daemon doesn't run yet, so no session was adopted")
 	}
-	return s.printf("\nNext:\n  %s\n  panebridge sessions adopt NAME    (a tmux session; %s)\n\n%s\n", run, s.next, s.help)
+	return s.sayf("\nNext:\n  %s\n  panebridge sessions adopt NAME    (a tmux session; %s)\n\n%s\n", run, s.next, s.help)
 }
 
 // installHooks has the agents that are found tell what they do.
@@ -139,7 +139,7 @@ func (s initSteps) installHooks(ctx context.Context) error {
 	}
 	if len(chosen) == 0 {
 		if len(names) > 0 {
-			return s.printf("\nHooks, later: panebridge hooks install %s\n", strings.Join(names, " "))
+			return s.sayf("\nHooks, later: panebridge hooks install %s\n", strings.Join(names, " "))
 		}
 		return nil
 	}
@@ -181,7 +181,7 @@ func (s initSteps) startDaemon(ctx context.Context) (runs bool, err error) {
 	}
 	defer c.Close()
 	if s.isServiceOf(ctx) {
-		if err := s.printf("\nIt runs as a service already, which is started anew with the configuration.\n"); err != nil {
+		if err := s.sayf("\nIt runs as a service already, which is started anew with the configuration.\n"); err != nil {
 			return false, err
 		}
 		m, _, err := s.manager(serviceFlags{}, true)
@@ -191,7 +191,7 @@ func (s initSteps) startDaemon(ctx context.Context) (runs bool, err error) {
 		return err == nil, err
 	}
 	if _, err := c.Health(ctx); err == nil {
-		return false, s.printf("\nA daemon runs already, begun by hand: end it, and start it anew with the configuration.\n")
+		return false, s.sayf("\nA daemon runs already, begun by hand: end it, and start it anew with the configuration.\n")
 	}
 	if why := s.whyNoService(ctx); why != "" {
 		if s.of.service {
@@ -204,7 +204,7 @@ func (s initSteps) startDaemon(ctx context.Context) (runs bool, err error) {
 		return false, err
 	}
 	if !yes {
-		return false, s.printf("\nAs a service, later: panebridge service install\n")
+		return false, s.sayf("\nAs a service, later: panebridge service install\n")
 	}
 	if err := s.installService(ctx, serviceInstallFlags{}); err != nil {
 		if ctx.Err() != nil {
@@ -276,9 +276,9 @@ func (s initSteps) adoptSessions(ctx context.Context) error {
 		}
 	}
 	if len(chosen) > 0 {
-		return s.printf("\nOthers, later: panebridge sessions adopt NAME    (%s)\n%s\n", s.next, s.help)
+		return s.sayf("\nOthers, later: panebridge sessions adopt NAME    (%s)\n%s\n", s.next, s.help)
 	}
-	return s.printf("\nNext:\n  panebridge sessions adopt NAME    (a tmux session; %s)\n\n%s\n", s.next, s.help)
+	return s.sayf("\nNext:\n  panebridge sessions adopt NAME    (a tmux session; %s)\n\n%s\n", s.next, s.help)
 }
 
 // chooseSessions returns which of these sessions to adopt.

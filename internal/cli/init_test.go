@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/creack/pty"
 
@@ -25,8 +27,9 @@ import (
 // setupHome is a home for the program, which sets something up there.
 type setupHome struct {
 	*testing.T
-	home   string
-	secret string // nobody may see
+	home    string
+	secret  string // nobody may see
+	columns uint16 // of its terminals; 0: many
 }
 
 // telegramWorld is a stand-in for Telegram on loopback with a person, and a home for
@@ -43,7 +46,7 @@ func newTelegramWorld(t *testing.T, opts telegramtest.Options) *telegramWorld {
 	t.Helper()
 	w := &telegramWorld{Server: telegramtest.New(opts)}
 	_, secret, _ := strings.Cut(w.Token(), ":")
-	w.setupHome = setupHome{t, t.TempDir(), secret}
+	w.setupHome = setupHome{T: t, home: t.TempDir(), secret: secret}
 	w.ada = w.AddUser(telegramtest.User{FirstName: "Ada", Username: "ada"})
 	w.forum = w.AddForum("Agents", w.ada)
 	server := httptest.NewServer(w.Server)
@@ -340,7 +343,7 @@ func TestInitSaysWhatIsMissing(t *testing.T) {
 		"no chat":   {-1001234567890, 1, true, []string{"isn't in the chat", "add @panebridge_bot"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &telegramWorld{setupHome: setupHome{t, t.TempDir(), w.secret}, Server: w.Server, api: w.api}
+			w := &telegramWorld{setupHome: setupHome{T: t, home: t.TempDir(), secret: w.secret}, Server: w.Server, api: w.api}
 			out, code := w.scripted("", "--token-file", token, "--chat", id(tt.chat), "--admin", "500", "--mirror", "agent-*")
 			w.has(out, tt.wants...)
 			if code != tt.code {
@@ -375,7 +378,7 @@ func TestInitRefusesWhatItCannotUse(t *testing.T) {
 		"an address that's none":    {w.Token(), []string{"--api-url", "ftp://x"}, 1, "api_url is not an address"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &telegramWorld{setupHome: setupHome{t, t.TempDir(), w.secret}, Server: w.Server, api: w.api}
+			w := &telegramWorld{setupHome: setupHome{T: t, home: t.TempDir(), secret: w.secret}, Server: w.Server, api: w.api}
 			out, code := w.scripted(tt.stdin, tt.args...)
 			w.has(out, tt.want)
 			if code != tt.code || strings.Contains(out, "another-secret") {
@@ -489,7 +492,7 @@ func (w *setupHome) onTerminal(args ...string) *terminal {
 	w.Helper()
 	term := &terminal{T: w.T, cmd: w.command(args...), news: make(chan struct{}, 1), over: make(chan struct{})}
 	var err error
-	if term.tty, err = pty.StartWithSize(term.cmd, &pty.Winsize{Rows: 40, Cols: 250}); err != nil {
+	if term.tty, err = pty.StartWithSize(term.cmd, &pty.Winsize{Rows: 40, Cols: cmp.Or(w.columns, 250)}); err != nil {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { _ = term.tty.Close() })
@@ -585,6 +588,46 @@ func TestInitOnATerminal(t *testing.T) {
 	}
 	if cfg := w.load(); len(cfg.Mirrors) > 0 || telegram.ConfigOf(cfg).Chats[0].ID != weak {
 		t.Errorf("the configuration is %+v", cfg)
+	}
+}
+
+// On a narrow terminal no word is broken, whatever is asked, found and said.
+func TestInitFitsNarrowTerminals(t *testing.T) {
+	t.Parallel()
+	for _, columns := range []uint16{40, 80} {
+		t.Run(fmt.Sprint(columns), func(t *testing.T) {
+			t.Parallel()
+			w := newTelegramWorld(t, telegramtest.Options{})
+			w.columns = columns
+			weak := w.AddChat(telegramtest.ChatSpec{Title: "weak", Forum: true, BotRights: &telegramtest.Rights{}}, w.ada)
+			term := w.terminal()
+			term.await("shown)", 1)
+			term.write(w.Token() + "\n")
+			term.await("any message", 1)
+			if _, err := w.ada.Say(telegramtest.Place{Chat: weak}, "hi"); err != nil {
+				t.Fatal(err)
+			}
+			term.await("[y/N]", 1)
+			term.write("y\n")
+			term.await(`"go on"`, 1)
+			term.write("go on\n")
+			term.await("[Y/n]", 1)
+			term.write("n\n")
+			term.await("[Y/n]", 2)
+			term.write("y\n")
+			if code := term.end(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+			for line := range strings.SplitSeq(term.all(), "\r\n") {
+				isLiteral := strings.HasPrefix(line, "  ") && !strings.Contains(strings.TrimSpace(line), "  ") && !strings.HasPrefix(line, strings.Repeat(" ", 9))
+				if utf8.RuneCountInString(line) > int(columns) && !isLiteral && len(strings.Fields(line)) > 1 {
+					t.Errorf("%q is wider than %d", line, columns)
+				}
+			}
+			if t.Failed() || testing.Verbose() {
+				t.Log(term.all())
+			}
+		})
 	}
 }
 

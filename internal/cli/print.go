@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 )
 
@@ -21,7 +23,7 @@ func (p *invocation) printf(format string, args ...any) error {
 // notef writes a line that isn't a result to standard error. When that's gone
 // nobody is left to tell.
 func (p *invocation) notef(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.stdio.Err, format+"\n", args...)
+	_, _ = fmt.Fprintln(p.stdio.Err, fill(fmt.Sprintf(format, args...), widthOf(p.stdio.Err)))
 }
 
 // printJSON writes a result as an indented JSON document.
@@ -52,12 +54,42 @@ func (p *invocation) printTable(rows [][]string) error {
 		_, _ = io.WriteString(w, strings.Join(row, "\t")+"\n") // a strings.Builder takes everything
 	}
 	_ = w.Flush()
-	for line := range strings.Lines(text.String()) {
-		if err := p.printf("%s\n", strings.TrimRight(line, " \n")); err != nil {
-			return err
+	table := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	for i, line := range table {
+		table[i] = strings.TrimRight(line, " ")
+	}
+	return p.printf("%s\n", strings.Join(fitTable(rows, table, widthOf(p.stdio.Out)), "\n"))
+}
+
+// fitTable has the lines of a table not be wider than so many columns; 0 is no limit: it breaks what stands in its last
+// column, or else, where that has too little room, puts what's in a row below its first word.
+func fitTable(rows [][]string, table []string, width int) (lines []string) {
+	isWide := func(line string) bool { return displaywidth.String(line) > width }
+	if width <= 0 || !slices.ContainsFunc(table, isWide) {
+		return table
+	}
+	heads := rows[0]
+	at := strings.LastIndex(table[0], heads[len(heads)-1]) // heads are ASCII
+	if width-at >= leastColumn {
+		for _, line := range table {
+			before, last := line, ""
+			if all := []rune(line); len(all) > at {
+				before, last = string(all[:at]), string(all[at:])
+			}
+			lines = append(lines, fillBeside(before, last, width))
+		}
+		return lines
+	}
+	longest := len(slices.MaxFunc(heads, func(a, b string) int { return len(a) - len(b) }))
+	for _, row := range rows[1:] {
+		lines = append(lines, row[0])
+		for i := 1; i < len(row); i++ {
+			if row[i] != "" && row[i] != "-" {
+				lines = append(lines, fillBeside(fmt.Sprintf("  %-*s  ", longest, heads[i]), row[i], width))
+			}
 		}
 	}
-	return nil
+	return lines
 }
 
 // jsonFlag adds --json to a command.

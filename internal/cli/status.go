@@ -84,7 +84,7 @@ func (p *invocation) printStatus(s status, verbose bool, now time.Time) error {
 	case s.URL != "":
 		page = "page: " + s.URL + " (`panebridge page` lets a browser in)"
 	}
-	if err := p.printf("panebridge is %s%s; %s\n\n", s.State, culprits(s), page); err != nil {
+	if err := p.sayf("panebridge is %s%s; %s\n\n", s.State, culprits(s), page); err != nil {
 		return err
 	}
 	rows := [][]string{{"PART", "STATE", "LAST SUCCESS", "DETAIL"}}
@@ -102,12 +102,12 @@ func (p *invocation) printStatus(s status, verbose bool, now time.Time) error {
 		return nil
 	}
 	if verbose && len(s.Adapters) > 0 {
-		if err := p.printf("LAST SUCCESS of a chat platform is when something last came in, if only that there's nothing; what goes out is counted below.\n"); err != nil {
+		if err := p.sayf("LAST SUCCESS of a chat platform is when something last came in, if only that there's nothing; what goes out is counted below.\n"); err != nil {
 			return err
 		}
 	}
 	if len(s.Sessions) == 0 {
-		if err := p.printf("\nNo session is running; `panebridge sessions new` makes one.\n"); err != nil {
+		if err := p.sayf("\nNo session is running; `panebridge sessions new` makes one.\n"); err != nil {
 			return err
 		}
 	} else if err := errors.Join(p.printf("\n"), p.printTable(sessionTable(s.Sessions, now))); err != nil {
@@ -205,7 +205,7 @@ func (p *invocation) printAdapter(a api.Adapter, verbose bool, now time.Time) er
 	if a.Error != "" {
 		line += "; sends nothing: " + a.Error
 	}
-	if err := p.printf("%s\n", line); err != nil || len(a.Chats) == 0 {
+	if err := p.sayf("%s\n", line); err != nil || len(a.Chats) == 0 {
 		return err
 	}
 	rows := [][]string{{"CHAT", "USED", "NEXT LOOK", "WAITING", "OLDEST", "HELD BACK"}}

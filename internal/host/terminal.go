@@ -16,3 +16,12 @@ func SetTermiosDropping(fd int, t *unix.Termios) error {
 // CountUnread returns how many bytes have been typed at a terminal that its program hasn't read.
 // In canonical mode only lines that are whole count.
 func CountUnread(fd int) (int, error) { return unix.IoctlGetInt(fd, inputQueued) }
+
+// TerminalWidth returns how many columns a terminal has, by its descriptor. It fails with ENOTTY for what's none.
+func TerminalWidth(fd int) (int, error) {
+	size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, err
+	}
+	return int(size.Col), nil
+}
