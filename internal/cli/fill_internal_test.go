@@ -64,6 +64,9 @@ func TestHelpFitsTerminals(t *testing.T) {
 func TestTablesFitTerminals(t *testing.T) {
 	t.Parallel()
 	rows := [][]string{{"PART", "STATE", "LAST SUCCESS", "DETAIL"}, {"tmux:default", "degraded", "2 minutes ago", "the connection to the server has ended, and is made anew"}, {"page", "ok", "-", ""}}
+	if got := fitTable(rows[:1], 20); len(got) == 0 {
+		t.Error("of a table without rows there's nothing")
+	}
 	table := []string{
 		"PART          STATE     LAST SUCCESS   DETAIL",
 		"tmux:default  degraded  2 minutes ago  the connection to the server has ended, and is made anew",
@@ -76,16 +79,22 @@ func TestTablesFitTerminals(t *testing.T) {
 tmux:default  degraded  2 minutes ago  the connection to the server
                                        has ended, and is made anew
 page          ok        -`,
-		40: `tmux:default
+		50: `PART          STATE     LAST SUCCESS
+tmux:default  degraded  2 minutes ago
+  DETAIL  the connection to the server has ended,
+          and is made anew
+page          ok        -`,
+		36: `tmux:default
   STATE         degraded
   LAST SUCCESS  2 minutes ago
-  DETAIL        the connection to the
-                server has ended, and is
-                made anew
+  DETAIL        the connection to
+                the server has
+                ended, and is made
+                anew
 page
   STATE         ok`,
 	} {
-		if got := strings.Join(fitTable(rows, table, width), "\n"); got != want {
+		if got := strings.Join(fitTable(rows, width), "\n"); got != want {
 			t.Errorf("%d columns:\n%s\nwant:\n%s", width, got, want)
 		}
 	}

@@ -48,44 +48,80 @@ func encode(w io.Writer, v any, indent string) error {
 
 // printTable writes rows in columns, the first row being their heads.
 func (p *invocation) printTable(rows [][]string) error {
+	return p.printf("%s\n", strings.Join(fitTable(rows, widthOf(p.stdio.Out)), "\n"))
+}
+
+// alignRows puts rows into columns.
+func alignRows(rows [][]string) []string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		_, _ = io.WriteString(w, strings.Join(row, "\t")+"\n") // a strings.Builder takes everything
 	}
 	_ = w.Flush()
-	table := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
-	for i, line := range table {
-		table[i] = strings.TrimRight(line, " ")
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
 	}
-	return p.printf("%s\n", strings.Join(fitTable(rows, table, widthOf(p.stdio.Out)), "\n"))
+	return lines
 }
 
-// fitTable has the lines of a table not be wider than so many columns; 0 is no limit: it breaks what stands in its last
-// column, or else, where that has too little room, puts what's in a row below its first word.
-func fitTable(rows [][]string, table []string, width int) (lines []string) {
-	isWide := func(line string) bool { return displaywidth.String(line) > width }
-	if width <= 0 || !slices.ContainsFunc(table, isWide) {
-		return table
+// leastColumns is how many columns of a table have to stand beside one another, or it's a list.
+const leastColumns = 3
+
+// fitTable puts rows into columns so that no line is wider than so many; 0 is no limit. What stands in the last column is
+// broken if it has room there; else what has none is put below its row.
+func fitTable(rows [][]string, width int) []string {
+	fits := func(lines []string) bool {
+		return width <= 0 || !slices.ContainsFunc(lines, func(line string) bool { return displaywidth.String(line) > width })
 	}
+	table := alignRows(rows)
 	heads := rows[0]
-	at := strings.LastIndex(table[0], heads[len(heads)-1]) // heads are ASCII
-	if width-at >= leastColumn {
-		for _, line := range table {
-			before, last := line, ""
-			if all := []rune(line); len(all) > at {
-				before, last = string(all[:at]), string(all[at:])
-			}
-			lines = append(lines, fillBeside(before, last, width))
-		}
-		return lines
+	switch {
+	case fits(table):
+		return table
+	case len(rows) == 1:
+		return fillWords(table[0], width, "", "  ")
 	}
+	if at := strings.LastIndex(table[0], heads[len(heads)-1]); width-at >= leastColumn { // heads are ASCII
+		return breakColumn(table, at, width)
+	}
+	for n := len(heads) - 1; n >= leastColumns; n-- {
+		if beside := alignRows(cutRows(rows, n)); fits(beside) {
+			return listBelow(rows, beside, n, width)
+		}
+	}
+	return listBelow(rows, slices.Concat(cutRows(rows, 1)...), 1, width)[1:]
+}
+
+func cutRows(rows [][]string, n int) (all [][]string) {
+	for _, row := range rows {
+		all = append(all, row[:min(n, len(row))])
+	}
+	return all
+}
+
+// breakColumn breaks what stands in a table from a column on.
+func breakColumn(table []string, at, width int) (lines []string) {
+	for _, line := range table {
+		before, last := line, ""
+		if all := []rune(line); len(all) > at {
+			before, last = string(all[:at]), string(all[at:])
+		}
+		lines = append(lines, fillBeside(before, last, width))
+	}
+	return lines
+}
+
+// listBelow puts below each row of a table, which has the first n columns, what stands in the others.
+func listBelow(rows [][]string, table []string, n, width int) (lines []string) {
+	heads := rows[0][n:]
 	longest := len(slices.MaxFunc(heads, func(a, b string) int { return len(a) - len(b) }))
-	for _, row := range rows[1:] {
-		lines = append(lines, row[0])
-		for i := 1; i < len(row); i++ {
-			if row[i] != "" && row[i] != "-" {
-				lines = append(lines, fillBeside(fmt.Sprintf("  %-*s  ", longest, heads[i]), row[i], width))
+	for i, row := range rows {
+		lines = append(lines, table[i])
+		for j := n; i > 0 && j < len(row); j++ {
+			if row[j] != "" && row[j] != "-" {
+				lines = append(lines, fillBeside(fmt.Sprintf("  %-*s  ", longest, heads[j-n]), row[j], width))
 			}
 		}
 	}
