@@ -94,7 +94,7 @@ func bindingText(st adapters.BindingStatus) string {
 		text += ", " + wording.Plain(strings.TrimRight(problem, "."))
 	}
 	if behind := st.Pressure.Behind; behind > 0 {
-		text += fmt.Sprintf(", %d lines behind since %s", behind, wording.Age(st.Pressure.Age))
+		text += fmt.Sprintf(", %d lines behind for %s", behind, wording.Age(st.Pressure.Age))
 	}
 	return text
 }
