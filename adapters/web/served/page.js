@@ -4789,7 +4789,7 @@ var workWords = {
   output: { all: "each line of long output", 30: "" }
 };
 function workText2(work, shown3) {
-  return workWords[work][shown3] ?? (work === "output" && shown3 && `of long output ${shown3} rows of a phone`);
+  return workWords[work][shown3] ?? (work === "output" && shown3 && `${shown3} rows of a phone of long output`);
 }
 var MirrorDialog = class {
   // current() is the session that's open; done() is told of a change.
@@ -4842,7 +4842,7 @@ var MirrorDialog = class {
     const { id, to, view, input, quote_replies: quotes, origin, disabled, problem } = binding;
     const item = element("li", "access-entry");
     item.append(element("p", "access-head", to));
-    const about3 = [views[view] ?? view, ...works.map((work) => workText2(work, binding[work])), input ? "what’s written there is typed" : "nothing that’s written there is typed", input && quotes && "with what it answers", origin === "rule" && "by a rule of the configuration"];
+    const about3 = [views[view] ?? view, ...works.map((work) => workText2(work, binding[work])), input ? "what’s written there is typed" : "nothing that’s written there is typed", input && quotes && "with what a reply replies to", origin === "rule" && "by a rule of the configuration"];
     item.append(element("p", "access-about", about3.filter(Boolean).join(" · ")));
     if (disabled || problem) item.append(element("p", "access-void", disabled || problem));
     const end = element("button", "button small", "End");

@@ -19,7 +19,7 @@ const workWords = {
 
 // workText is what people are told of how much of a kind is shown: of long output it's a word or a number of rows.
 function workText(work, shown) {
-  return workWords[work][shown] ?? (work === 'output' && shown && `of long output ${shown} rows of a phone`);
+  return workWords[work][shown] ?? (work === 'output' && shown && `${shown} rows of a phone of long output`);
 }
 
 export class MirrorDialog {
@@ -77,7 +77,7 @@ export class MirrorDialog {
     const { id, to, view, input, quote_replies: quotes, origin, disabled, problem } = binding;
     const item = element('li', 'access-entry');
     item.append(element('p', 'access-head', to));
-    const about = [views[view] ?? view, ...works.map((work) => workText(work, binding[work])), input ? 'what’s written there is typed' : 'nothing that’s written there is typed', input && quotes && 'with what it answers', origin === 'rule' && 'by a rule of the configuration'];
+    const about = [views[view] ?? view, ...works.map((work) => workText(work, binding[work])), input ? 'what’s written there is typed' : 'nothing that’s written there is typed', input && quotes && 'with what a reply replies to', origin === 'rule' && 'by a rule of the configuration'];
     item.append(element('p', 'access-about', about.filter(Boolean).join(' · ')));
     if (disabled || problem) item.append(element('p', 'access-void', disabled || problem));
     const end = element('button', 'button small', 'End');
