@@ -24,7 +24,11 @@ const (
 var passedOn = []string{"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "XDG_CACHE_HOME", "XDG_DATA_HOME", "LD_LIBRARY_PATH"} //nolint:gochecknoglobals // a constant table
 
 // run has the command transcribe a recording. When it returns, the program and what it began have ended.
-func (t *Transcriber) run(ctx context.Context, path string) (string, error) {
+func (t *Transcriber) run(ctx context.Context, recording *os.File) (string, error) {
+	path := recording.Name()
+	if err := checkSame(recording); err != nil {
+		return "", err
+	}
 	args := slices.Clone(t.opt.Command)
 	if at := slices.Index(args, pathMark); at >= 0 {
 		args[at] = path
@@ -65,4 +69,16 @@ func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	last := lines[len(lines)-1]
 	return oneLine(last[:min(len(last), maxReason)])
+}
+
+// checkSame refuses a recording whose name leads to another file by now, or by a link.
+func checkSame(recording *os.File) error {
+	opened, err := recording.Stat()
+	if err != nil {
+		return fmt.Errorf("look at the recording: %w", err)
+	}
+	if there, err := os.Lstat(recording.Name()); err != nil || !os.SameFile(opened, there) {
+		return errors.New("the recording isn't there any more")
+	}
+	return nil
 }

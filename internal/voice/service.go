@@ -10,6 +10,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -18,12 +19,12 @@ import (
 )
 
 // ask has the service transcribe a recording.
-func (t *Transcriber) ask(ctx context.Context, path string) (string, error) {
+func (t *Transcriber) ask(ctx context.Context, recording *os.File) (string, error) {
 	key, err := t.readKey()
 	if err != nil {
 		return "", err
 	}
-	body, kind, err := t.form(path)
+	body, kind, err := t.form(recording)
 	if err != nil {
 		return "", err
 	}
@@ -73,12 +74,7 @@ func (t *Transcriber) readKey() (string, error) {
 }
 
 // form is a request's body, and its content type.
-func (t *Transcriber) form(path string) (body *bytes.Buffer, kind string, err error) {
-	f, _, err := regular.Open(path)
-	if err != nil {
-		return nil, "", fmt.Errorf("open the recording: %w", err)
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+func (t *Transcriber) form(recording *os.File) (body *bytes.Buffer, kind string, err error) {
 	body = &bytes.Buffer{}
 	w := multipart.NewWriter(body)
 	for _, field := range [][2]string{{"model", t.opt.Model}, {"language", t.opt.Language}, {"response_format", "json"}} {
@@ -86,11 +82,11 @@ func (t *Transcriber) form(path string) (body *bytes.Buffer, kind string, err er
 			err = errors.Join(err, w.WriteField(field[0], field[1]))
 		}
 	}
-	part, failed := w.CreateFormFile("file", filepath.Base(path))
+	part, failed := w.CreateFormFile("file", filepath.Base(recording.Name()))
 	if err = errors.Join(err, failed); err != nil {
 		return nil, "", err
 	}
-	n, err := io.Copy(part, io.LimitReader(f, t.opt.MaxBytes+1))
+	n, err := io.Copy(part, io.LimitReader(recording, t.opt.MaxBytes+1))
 	switch {
 	case err != nil:
 		return nil, "", fmt.Errorf("read the recording: %w", err)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 	"unicode"
@@ -77,16 +79,11 @@ func New(opt Options) (*Transcriber, error) {
 // Transcribe returns what's said in a recording, on one line, without control characters. It blocks until that's known, the
 // time is over, or ctx ends; a program that it began has ended then. The error says why there's no text, and has no secret.
 func (t *Transcriber) Transcribe(ctx context.Context, path string) (string, error) {
-	f, info, err := regular.Open(path) // the session's program may have put something else there
-	if err == nil {
-		err = f.Close()
+	f, err := t.open(path)
+	if err != nil {
+		return "", err
 	}
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("look at the recording: %w", err)
-	case info.Size() > t.opt.MaxBytes:
-		return "", fmt.Errorf("%w: at most %d MB are taken", ErrTooLarge, t.opt.MaxBytes>>20)
-	}
+	defer func() { _ = f.Close() }()
 	select {
 	case t.places <- struct{}{}:
 		defer func() { <-t.places }()
@@ -105,7 +102,7 @@ func (t *Transcriber) Transcribe(ctx context.Context, path string) (string, erro
 	if t.opt.URL == "" {
 		said = t.run
 	}
-	text, err := said(bounded, path)
+	text, err := said(bounded, f)
 	if err != nil {
 		if bounded.Err() != nil {
 			err = t.explain(ctx, fmt.Errorf("it took longer than %s", t.opt.Within))
@@ -119,6 +116,27 @@ func (t *Transcriber) Transcribe(ctx context.Context, path string) (string, erro
 		return "", ErrTooLong
 	}
 	return text, nil
+}
+
+// open opens a recording. The session's program may have put something else in its place, or a link to what it can't read
+// itself: these are refused.
+func (t *Transcriber) open(path string) (f *os.File, err error) {
+	if err := regular.CheckOwner(path); err != nil {
+		return nil, fmt.Errorf("look at the recording: %w", err)
+	}
+	if f, err = regular.OpenBelow(filepath.Dir(path), filepath.Base(path)); err != nil {
+		return nil, fmt.Errorf("look at the recording: %w", err)
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		err = fmt.Errorf("look at the recording: %w", err)
+	case info.Size() > t.opt.MaxBytes:
+		err = fmt.Errorf("%w: at most %d MB are taken", ErrTooLarge, t.opt.MaxBytes>>20)
+	default:
+		return f, nil
+	}
+	return nil, errors.Join(err, f.Close())
 }
 
 // explain is the error of ctx if it has ended, else why.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -291,6 +292,102 @@ func TestTranscriptionsAreFew(t *testing.T) {
 				t.Fatalf("process %s is left: %s", pid, state)
 			}
 		}
+	}
+}
+
+// hearing is a service and a command that note the hash of what they hear, and go on when a file is there.
+type hearing struct{ heard, goOn string }
+
+func (h hearing) await() {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(h.goOn); err == nil {
+			return
+		}
+	}
+}
+
+func (h hearing) serve(tb testing.TB) string {
+	tb.Helper()
+	return serve(tb, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		file, _, err := r.FormFile("file")
+		if err != nil {
+			tb.Error(err)
+			return
+		}
+		content, _ := io.ReadAll(file)
+		notes, err := os.OpenFile(h.heard, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = fmt.Fprintf(notes, "%x\n", sha256.Sum256(content))
+			err = errors.Join(err, notes.Close())
+		}
+		if err != nil {
+			tb.Error(err)
+		}
+		h.await()
+		_, _ = io.WriteString(w, `{"text": "heard"}`)
+	}))
+}
+
+func (h hearing) script(tb testing.TB) string {
+	tb.Helper()
+	return script(tb, `sha256sum <"$1" | cut -d' ' -f1 >>"`+h.heard+`"; for n in $(seq 2000); do [ -e "`+h.goOn+`" ] && break; sleep 0.01; done; echo heard`)
+}
+
+// hashes are those of what was heard.
+func (h hearing) hashes() []string {
+	text, _ := os.ReadFile(h.heard)
+	return strings.Fields(string(text))
+}
+
+// A session's program may put a link in a recording's place, to what it can't read itself. That isn't heard, also if it's put
+// there while the recording waits for others.
+func TestALinkInPlaceOfARecordingIsNotHeard(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"command", "service"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			folder, notes := t.TempDir(), t.TempDir()
+			h := hearing{filepath.Join(notes, "heard"), filepath.Join(notes, "go-on")}
+			opt := voice.Options{Command: []string{h.script(t)}}
+			if way == "service" {
+				opt = voice.Options{URL: h.serve(t)}
+			}
+			by, secret := transcriber(t, opt), spoken(t, t.TempDir(), "the secret")
+			var all sync.WaitGroup
+			for _, sentence := range []string{"yes", "stop"} {
+				path := spoken(t, folder, sentence)
+				all.Go(func() {
+					if got, err := by.Transcribe(t.Context(), path); err != nil || got != "heard" {
+						t.Errorf("%q, %v", got, err)
+					}
+				})
+			}
+			for deadline := time.Now().Add(20 * time.Second); len(h.hashes()) < 2 && time.Now().Before(deadline); {
+				time.Sleep(5 * time.Millisecond)
+			}
+			path := spoken(t, folder, "go on")
+			all.Go(func() { _, _ = by.Transcribe(t.Context(), path) })
+			time.Sleep(50 * time.Millisecond) // most likely it waits by now
+			exchange(t, path, secret)
+			if err := os.WriteFile(h.goOn, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			all.Wait()
+			if got, err := by.Transcribe(t.Context(), path); err == nil || !strings.Contains(err.Error(), "not folders, links") {
+				t.Errorf("of a link: %q, %v", got, err)
+			}
+			if heard := h.hashes(); len(heard) < 2 || slices.Contains(heard, hashOf(t, secret)) {
+				t.Errorf("it heard %d recordings: %q", len(heard), heard)
+			}
+		})
+	}
+}
+
+// exchange puts a link in a file's place.
+func exchange(tb testing.TB, path, target string) {
+	tb.Helper()
+	if err := errors.Join(os.Remove(path), os.Symlink(target, path)); err != nil {
+		tb.Fatal(err)
 	}
 }
 
