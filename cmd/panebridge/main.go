@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"os"
+	_ "time/tzdata" // browsers name time zones, and small containers have no list of these
 
 	"github.com/panebridge/panebridge/internal/cli"
 )

@@ -292,6 +292,14 @@ func writeRun(b *strings.Builder, r sgr.Run) {
 // the signs between columns, and no two blanks.
 var rightToLeft = regexp.MustCompile(turnedLetter + `(?:(?: ?[^ |\x{2500}-\x{259f}])* ?` + turnedLetter + `)?`)
 
+// findTurned is where the first match of rightToLeft begins and ends; nil: there's none. Most text has no letter that could be one.
+func findTurned(text string) []int {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r >= '\u0590' }) {
+		return nil
+	}
+	return rightToLeft.FindStringIndex(text)
+}
+
 const turnedLetter = `[\p{Hebrew}\p{Arabic}\p{Syriac}\p{Thaana}\p{Nko}\p{Adlam}]`
 
 // writePart writes text of one style. Words that are written from right to left are apart from each other, else a browser would
@@ -299,7 +307,7 @@ const turnedLetter = `[\p{Hebrew}\p{Arabic}\p{Syriac}\p{Thaana}\p{Nko}\p{Adlam}]
 func writePart(b *strings.Builder, style sgr.Style, text string) {
 	for text != "" {
 		from, to := len(text), len(text)
-		if at := rightToLeft.FindStringIndex(text); at != nil {
+		if at := findTurned(text); at != nil {
 			from, to = at[0], at[1]
 		}
 		if from > 0 {
