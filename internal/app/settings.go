@@ -190,6 +190,7 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 	if err := d.masker.Set(maskOptions(next.Redact)); err != nil {
 		return done, err // the configuration takes no such rules
 	}
+	d.setSearchMasks(ctx, next.Redact)
 	d.learnSecrets(next)
 	if d.opt.LogLevel != nil {
 		d.opt.LogLevel.Set(next.Log.SlogLevel())

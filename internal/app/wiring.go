@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -256,6 +258,19 @@ func (d *daemon) openWords(ctx context.Context) {
 	}
 	d.words = words
 	d.indexer = &search.Indexer{Index: words, List: d.manager.List, Logger: log}
+	d.setSearchMasks(ctx, d.config.Redact)
+}
+
+// setSearchMasks has the index for searches made anew if other secrets are masked than when it was made: by another
+// configuration, or by another version's rules.
+func (d *daemon) setSearchMasks(ctx context.Context, cfg config.Redact) {
+	if d.indexer == nil {
+		return
+	}
+	rules := sha256.Sum256(fmt.Appendf(nil, "%s %+v", d.opt.Version, cfg))
+	if err := d.indexer.SetMasks(ctx, hex.EncodeToString(rules[:])); err != nil {
+		d.opt.Log.Warn("nothing can be searched for; it's tried again", "component", "search", "err", err)
+	}
 }
 
 // watchSearch returns what tells how far searches are behind.

@@ -249,12 +249,13 @@ var named = map[string]string{
 
 	"a screen couldn't be drawn": "screen.undrawn",
 
-	"what's written can't be searched for; it's tried again":                       "search.behind",
-	"the index for searches is damaged; it's made anew":                            "search.damaged",
-	"nothing can be searched for; it's tried again":                                "search.fails",
-	"nothing can be searched until the next start":                                 "search.off",
-	"a session that's gone can be found still; it's tried again at the next start": "search.unforgotten",
-	"the index for searches stays in many parts; it's tried again":                 "search.unmerged",
+	"what's written can't be searched for; it's tried again":                             "search.behind",
+	"the index for searches is damaged; it's made anew":                                  "search.damaged",
+	"other secrets are masked than when the index for searches was made; it's made anew": "search.masks-changed",
+	"nothing can be searched for; it's tried again":                                      "search.fails",
+	"nothing can be searched until the next start":                                       "search.off",
+	"a session that's gone can be found still; it's tried again at the next start":       "search.unforgotten",
+	"the index for searches stays in many parts; it's tried again":                       "search.unmerged",
 
 	"variables that have secrets aren't passed to the tmux server":             "secrets.kept-from-server",
 	"variables of the tmux server that have secrets are kept from the session": "secrets.kept-from-session",

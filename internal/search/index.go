@@ -26,7 +26,7 @@ import (
 const File = "search.db"
 
 // version is of the tables' shape and of how words are cut: an index of another is made anew.
-const version = 3
+const version = 4
 
 // tableLines is how many lines of a session a table of its own holds.
 const tableLines = 1 << 16
@@ -56,6 +56,7 @@ type Index struct {
 	fewRows   int
 	tailLines int
 
+	masks   string       // by which rules log masks secrets; it's written to the index when that's made
 	writing sync.Mutex   // held while something is written, and taken before the others
 	files   sync.RWMutex // held to write while the files are made anew, else to read
 	write   *sql.DB      // one connection
@@ -137,8 +138,8 @@ func (x *Index) prepare(ctx context.Context) error {
 	switch have {
 	case version:
 	case 0:
-		const list = `CREATE TABLE blocks (id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, is_merged INTEGER NOT NULL, session TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, shift INTEGER NOT NULL, newest_at INTEGER NOT NULL, last_at INTEGER NOT NULL) STRICT`
-		if _, err := x.write.ExecContext(ctx, fmt.Sprintf("BEGIN; %s; PRAGMA user_version = %d; COMMIT", list, version)); err != nil {
+		const list = `CREATE TABLE blocks (id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, is_merged INTEGER NOT NULL, session TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, shift INTEGER NOT NULL, newest_at INTEGER NOT NULL, last_at INTEGER NOT NULL) STRICT; CREATE TABLE masks (text TEXT NOT NULL) STRICT`
+		if _, err := x.write.ExecContext(ctx, fmt.Sprintf("BEGIN; %s; INSERT INTO masks VALUES (?); PRAGMA user_version = %d; COMMIT", list, version), x.masks); err != nil {
 			return err
 		}
 	default:

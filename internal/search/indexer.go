@@ -24,7 +24,6 @@ const (
 // Indexer keeps an index behind the log. Its fields are needed, and don't change.
 type Indexer struct {
 	Index  *Index
-	Log    Log                       // with secrets: what's found is read where they're masked
 	List   func() []sessions.Session // all there are, with how many lines each has
 	Logger *slog.Logger
 
@@ -201,10 +200,18 @@ func (ix *Indexer) indexSome(ctx context.Context, id sessions.ID) error {
 // makeAnew has a damaged index made anew, and all that's in the log indexed. x.writing is held.
 func (ix *Indexer) makeAnew(ctx context.Context) error {
 	ix.Logger.Warn("the index for searches is damaged; it's made anew")
+	ix.markAll()
+	return ix.Index.makeAnew(ctx)
+}
+
+// markAll has all sessions' lines be looked at. Before Follow it does nothing: Run begins with all of them.
+func (ix *Indexer) markAll() {
+	if ix.written == nil {
+		return
+	}
 	for _, s := range ix.List() {
 		ix.mark(s.ID)
 	}
-	return ix.Index.makeAnew(ctx)
 }
 
 // newLines are the next lines of a session that aren't indexed, at most batchLines. What isn't in the log any more is dropped

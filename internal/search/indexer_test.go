@@ -107,23 +107,33 @@ func (w *world) forget(id sessions.ID) {
 // indexing is an indexer that runs over a world.
 type indexing struct {
 	*Index
-	stop func()
+	indexer *Indexer
+	stop    func()
 }
 
 func (w *world) index(t *testing.T, path string) indexing {
 	t.Helper()
-	x, err := OpenIndex(t.Context(), path, w)
+	return w.indexOf(t, w, path, "")
+}
+
+// indexOf is index where the log masks by some rules.
+func (w *world) indexOf(t *testing.T, log Log, path, masks string) indexing {
+	t.Helper()
+	x, err := OpenIndex(t.Context(), path, log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	x.maxLen, x.mostSmall, x.fewRows, x.tailLines = 7, 3, 5, 1
 	w.feed = sessions.Feed{}
 	ix := &Indexer{Index: x, List: w.list, Logger: slog.New(slog.DiscardHandler)}
+	if err := ix.SetMasks(t.Context(), masks); err != nil {
+		t.Fatal(err)
+	}
 	ix.Follow(&w.feed)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- ix.Run(ctx) }()
-	return indexing{x, func() {
+	return indexing{x, ix, func() {
 		cancel()
 		if err := errors.Join(<-done, x.Close()); err != nil {
 			t.Error(err)
