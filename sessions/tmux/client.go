@@ -165,6 +165,9 @@ func (c *Client) connectOnce(ctx context.Context) (wasUp bool, err error) {
 	if err := c.checkProgram(ctx); err != nil {
 		return false, err
 	}
+	if err := c.awaitQuiet(ctx); err != nil {
+		return false, err
+	}
 	t := &socketTurn{folder: filepath.Dir(c.SocketPath())}
 	t.acquire(ctx, turnToCome)
 	defer t.release()
@@ -235,9 +238,7 @@ func (c *Client) probeSocket(ctx context.Context) error {
 // AwaitAnswer asks the server for nothing and waits for its answer, or until the context ends. What asks is a
 // plain client, which may be killed beside a server that's stopped: tmux 3.3a has gone on after all of 120. A control client would have to be left there, see process.
 func (c *Client) AwaitAnswer(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, c.opt.Program, c.tmuxArgs("-N", "display-message", "-p", "")...)
-	cmd.Env, cmd.WaitDelay = c.clientEnv(), time.Second // a stopped server was given its output, and keeps that open
-	text, err := cmd.CombinedOutput()
+	text, err := c.plainClient(ctx, "display-message", "-p", "").CombinedOutput()
 	switch said := strings.TrimSpace(string(text)); {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -247,6 +248,13 @@ func (c *Client) AwaitAnswer(ctx context.Context) error {
 		return fmt.Errorf("ask the tmux server: %w", err)
 	}
 	return nil
+}
+
+// plainClient is a client that runs a command of the server, if there's one, and ends.
+func (c *Client) plainClient(ctx context.Context, command ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, c.opt.Program, c.tmuxArgs(append([]string{"-N"}, command...)...)...)
+	cmd.Env, cmd.WaitDelay = c.clientEnv(), time.Second // a stopped server was given its output, and keeps that open
+	return cmd
 }
 
 // checkProgram refuses a missing or too old tmux.

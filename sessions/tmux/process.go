@@ -95,7 +95,7 @@ func (p *process) explainFailure(err error) error {
 }
 
 // socketTurn has control clients come and go one at a time, over all processes of the
-// machine. tmux before 3.4 crashes when it has to tell a client of something that is
+// machine. tmux before 3.7 crashes when it has to tell a client of something that is
 // just introducing itself, and the end of another client, or of its session, is
 // something that it tells (3.3a: 4 crashes in 300 tries with one that came while another
 // went, none in 1,000 with turns).

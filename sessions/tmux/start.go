@@ -325,7 +325,7 @@ func (c *Client) clientEnv() []string {
 }
 
 // clientEnv is what a client process needs of an environment. Every variable is a
-// message of its own while the client introduces itself, and a tmux before 3.4 crashes
+// message of its own while the client introduces itself, and a tmux before 3.7 crashes
 // if a session or window comes or goes in the middle of that: so the shorter, the
 // better.
 func clientEnv(env []string) []string {

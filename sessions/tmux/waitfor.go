@@ -47,8 +47,7 @@ func WaitFor(ctx context.Context, opt Options, channel string) error {
 
 // oneOff runs one tmux command as a process of its own.
 func (c *Client) oneOff(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, c.opt.Program, c.tmuxArgs(append([]string{"-N"}, args...)...)...)
-	cmd.Env = c.clientEnv()
+	cmd := c.plainClient(ctx, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = waitForEnd
 	cmd.SysProcAttr = host.EndWithParent()
