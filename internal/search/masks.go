@@ -12,9 +12,25 @@ func (ix *Indexer) SetMasks(ctx context.Context, masks string) error {
 	if x.masks = masks; x.hasMasks(ctx) {
 		return nil
 	}
+	if x.isEmpty() && x.storeMasks(ctx) == nil { // else it's damaged
+		return nil
+	}
 	ix.Logger.Info("other secrets are masked than when the index for searches was made; it's made anew")
 	ix.markAll()
 	return x.makeAnew(ctx)
+}
+
+// isEmpty reports whether the index has no line yet. x.writing is held.
+func (x *Index) isEmpty() bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return !x.isShut && len(x.blocks) == 0
+}
+
+// storeMasks notes by which rules what's indexed from now on was masked. x.writing is held.
+func (x *Index) storeMasks(ctx context.Context) error {
+	_, err := x.write.ExecContext(ctx, "UPDATE masks SET text = ?", x.masks)
+	return err
 }
 
 // hasMasks reports whether the index was made by the rules of x.masks. x.writing is held.
