@@ -240,7 +240,7 @@ const lineCount = `document.querySelectorAll('#lines .line').length`
 // choose opens a session from the list.
 func (b *browser) choose(name string) {
 	b.Helper()
-	b.Do(chromedp.Click(`//button[contains(@class,"session")][.//span[text()="` + name + `"]]`))
+	b.Until(name+" in the list", `((item) => item ? (item.click(), true) : false)(Array.from(document.querySelectorAll('button.session')).find((item) => Array.from(item.querySelectorAll('span')).some((part) => part.textContent === '`+name+`')))`)
 	b.Until(name+" in the head", `document.querySelector('#name').textContent === '`+name+`'`)
 	browsertest.Eval[bool](b.Browser, `came.length = 0, came.push(...Array.from(document.querySelectorAll('#lines .line'), (e) => ({ n: Number(e.dataset.n), text: e.textContent }))), true`)
 }
