@@ -240,11 +240,7 @@ const lineCount = `document.querySelectorAll('#lines .line').length`
 // choose opens a session from the list.
 func (b *browser) choose(name string) {
 	b.Helper()
-	find := `Array.from(document.querySelectorAll('button.session')).find((item) => Array.from(item.querySelectorAll('span')).some((part) => part.textContent === '` + name + `'))`
-	b.Until(name+" in the list", `Boolean(`+find+`?.checkVisibility())`)
-	// Not by its node, which is moved when the order of the list changes.
-	at := browsertest.Eval[[]float64](b.Browser, `(item => { item.scrollIntoView({ block: 'nearest' }); const box = item.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })(`+find+`)`)
-	b.Do(chromedp.MouseClickXY(at[0], at[1]))
+	b.Do(chromedp.Click(`//button[contains(@class,"session")][.//span[text()="` + name + `"]]`))
 	b.Until(name+" in the head", `document.querySelector('#name').textContent === '`+name+`'`)
 	browsertest.Eval[bool](b.Browser, `came.length = 0, came.push(...Array.from(document.querySelectorAll('#lines .line'), (e) => ({ n: Number(e.dataset.n), text: e.textContent }))), true`)
 }
