@@ -97,7 +97,7 @@ func TestAQuestionFits(t *testing.T) {
 		for _, lies := range browsertest.Eval[[]string](b, hidden("#back", "#name", "#more", "#prompt .prompt-title", "#prompt .diff", ".prompt-option:nth-child(1)", ".prompt-option:nth-child(2)", ".prompt-option:nth-child(3)", "#text", "#send")) {
 			t.Errorf("%s: %s isn't to be seen", size, lies)
 		}
-		if covers := browsertest.Eval[bool](b, `document.querySelector('.views').getBoundingClientRect().bottom > document.querySelector('#prompt').getBoundingClientRect().top + 1 || getComputedStyle(document.querySelector('.views')).overflowY !== 'hidden'`); covers {
+		if covers := browsertest.Eval[bool](b, `document.querySelector('.views').getBoundingClientRect().bottom > document.querySelector('#prompt').getBoundingClientRect().top + 1 || getComputedStyle(document.querySelector('.views')).overflowY === 'visible'`); covers {
 			t.Errorf("%s: the conversation is drawn over the question", size)
 		}
 	})
