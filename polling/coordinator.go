@@ -141,7 +141,7 @@ func (c *PollingCoordinator) Start(t PolledPane) error {
 		target: t, source: server.source, log: c.log, watch: server, opt: c.opt,
 		slog: c.opt.get().Logger.With("session", string(t.Session)),
 		wake: make(chan struct{}, 1), gone: make(chan struct{}), stop: make(chan struct{}), ended: make(chan struct{}),
-		depth: minDepth, changed: time.Now(),
+		depth: minDepth, changed: time.Now(), looks: LookBudget{Share: followShare, Burst: followBurst},
 	}
 	if !server.addPoller(p) {
 		return fmt.Errorf("start poller of %s: pane %s: %w", t.Session, t.Pane, ErrRunning)

@@ -25,9 +25,9 @@ var looksAfterWrite = []time.Duration{0, 0, 10 * time.Millisecond, 35 * time.Mil
 const (
 	// blindFor is how long no write is noted behind one: a program that writes all the time costs little.
 	blindFor    = 5 * time.Millisecond
-	followShare = 4                      // a followed poller looks for at most 1 / (followShare + 1) of the time
-	followBurst = 100 * time.Millisecond // by how much it may be ahead of that: the looks of one write needn't wait for each other
-	followCheck = time.Second            // after which it's asked whether anybody follows still
+	followShare = 4 // see LookBudget
+	followBurst = 100 * time.Millisecond
+	followCheck = time.Second // after which it's asked whether anybody follows still
 )
 
 // Follow has a session's output be read as soon as it's written, until the function that it returns is called. It doesn't
@@ -202,7 +202,7 @@ func (p *OutputPoller) stableLook(stableAt time.Time) time.Time {
 	defer p.mu.Unlock()
 	p.stableAt = time.Time{}
 	if !stableAt.IsZero() && p.following {
-		p.stableAt = latest(stableAt, p.looks.nextAt())
+		p.stableAt = latest(stableAt, p.looks.NextAt())
 	}
 	return p.stableAt
 }
@@ -218,23 +218,5 @@ func (p *OutputPoller) waitsForStable() bool {
 func (p *OutputPoller) nextLook() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.looks.nextAt()
-}
-
-// lookBudget bounds what looks take of the time, on average: see followShare. It isn't safe for concurrent use.
-type lookBudget struct{ paidAt time.Time } // when followShare times what looks have taken will have passed beside them
-
-// charge takes in a look that has ended now.
-func (b *lookBudget) charge(now time.Time, took time.Duration) {
-	b.paidAt = latest(b.paidAt, now.Add(-took)).Add((followShare + 1) * took)
-}
-
-// nextAt is when the next look may begin; it may be past.
-func (b *lookBudget) nextAt() time.Time { return b.paidAt.Add(-followBurst) }
-
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+	return p.looks.NextAt()
 }

@@ -60,7 +60,7 @@ type OutputPoller struct {
 	followers  int        // who want output to be read as soon as it's written
 	following  bool       // a goroutine follows the program's writes
 	tty        string     // the pane's terminal at the last look
-	looks      lookBudget // what it takes to read the screen and to work it in; what comes of it is stored then
+	looks      LookBudget // what it takes to read the screen and to work it in; what comes of it is stored then
 	wroteAt    time.Time  // when a write of the program was noted last
 	lookedAt   time.Time  // when the look before this one began
 	beganAt    time.Time  // when this one did
@@ -274,7 +274,7 @@ func (p *OutputPoller) noteTook(since time.Time) {
 	now := time.Now()
 	took := now.Sub(since)
 	p.mu.Lock()
-	p.looks.charge(now, took)
+	p.looks.Charge(now, took)
 	p.mu.Unlock()
 	p.opt.get().Captured(took)
 }

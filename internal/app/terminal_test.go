@@ -77,6 +77,7 @@ func (s *site) servesBare(session string) string {
 	if err != nil || at < 0 {
 		s.Fatalf("there's no session %s: %v", session, err)
 	}
+	s.tmux("set-option", "-t", all[at].Tmux.Session, "status", "off") // whose clock would come amid an echo
 	cmd := exec.Command("tmux", "-u", "-S", s.socket, "attach-session", "-t", "="+all[at].Tmux.Session)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "TMUX=")
 	master, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 41, Cols: 120})
@@ -132,6 +133,7 @@ func TestTerminal(t *testing.T) {
 	b.Shot("terminal")
 
 	b.choose("keys")
+	b.Until("its screen", `document.querySelector('#screen-rows').childElementCount > 0`) // what's typed before is refused, and told so
 	b.Do(chromedp.Click("#screen-type"), chromedp.KeyEvent("ls -l; #ü"+kb.Tab+kb.ArrowUp+kb.Backspace+kb.Escape+kb.Enter))
 	want := "ls -l; #ü\t\x1b[A\x7f\x1b\r"
 	deadline := time.Now().Add(20 * time.Second)

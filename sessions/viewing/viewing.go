@@ -29,7 +29,8 @@ type Options struct {
 const (
 	lookTimeout = 5 * time.Second
 	frameGap    = 16 * time.Millisecond  // between a frame and the next look, at least
-	lookShare   = 8                      // of the time, looks take at most 1 / (lookShare + 1)
+	lookShare   = 8                      // see polling.LookBudget
+	lookBurst   = 150 * time.Millisecond // the same: the echo of a key is looked for several times
 	lookAnyway  = 250 * time.Millisecond // after which it's looked although nothing tells of a change: of a size, of the kernel's echo, or of what was written to /dev/tty
 	lookUntold  = 50 * time.Millisecond  // the same where nothing tells of writes
 	afterError  = time.Second
@@ -63,7 +64,9 @@ type viewedPane struct {
 	stop    context.CancelFunc
 	look    chan struct{} // somebody wants to see what's new; capacity 1
 
-	notBefore time.Time // the next look; run's
+	// run's:
+	looks     polling.LookBudget
+	notBefore time.Time // the next look, for the last found a frame
 
 	// Guarded by Gallery.mu:
 	viewers map[*Viewer]struct{}
@@ -97,7 +100,7 @@ func (g *Gallery) Open(id sessions.ID) *Viewer {
 	v := g.panes[id]
 	if v == nil {
 		ctx, cancel := context.WithCancel(context.Background()) // until nobody looks any more
-		v = &viewedPane{id: id, gallery: g, stop: cancel, look: make(chan struct{}, 1), viewers: map[*Viewer]struct{}{}}
+		v = &viewedPane{id: id, gallery: g, stop: cancel, look: make(chan struct{}, 1), looks: polling.LookBudget{Share: lookShare, Burst: lookBurst}, viewers: map[*Viewer]struct{}{}}
 		g.panes[id] = v
 		go v.run(ctx)
 	}
@@ -201,26 +204,13 @@ func (v *viewedPane) run(ctx context.Context) {
 			continue
 		}
 		watch, err := v.gallery.opt.WatchWrites(screen.TTY)
-		if err != nil {
-			v.lookOften(ctx)
+		if err != nil { // nothing tells of its writes: it's asked again after a while
+			end := time.Now().Add(lookAnyway)
+			v.lookWhile(ctx, nil, lookUntold, func(string) bool { return time.Now().Before(end) })
 			continue
 		}
 		v.lookAtWrites(ctx, watch, screen.TTY)
 		_ = watch.Close()
-	}
-}
-
-// lookOften looks at a pane of whose writes nothing tells, for a while.
-func (v *viewedPane) lookOften(ctx context.Context) {
-	for end := time.Now().Add(lookAnyway); time.Now().Before(end) && ctx.Err() == nil; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-v.look:
-			v.lookSeveralTimes(ctx)
-		case <-time.After(lookUntold):
-			_, _ = v.takeFrame(ctx) // viewers are told of the error
-		}
 	}
 }
 
@@ -244,7 +234,18 @@ func (v *viewedPane) lookAtWrites(ctx context.Context, watch polling.WriteWatch,
 	})
 	defer waiting.Wait()
 	defer cancel()
-	for v.lookSeveralTimes(ctx) == tty && ctx.Err() == nil {
+	v.lookWhile(ctx, wrote, lookAnyway, func(now string) bool { return now == tty })
+}
+
+// lookWhile looks at each write and key, as often afterwards as is needed to see what follows, and anyway after a while.
+// A write or key between those looks begins them anew: what it draws isn't waited for longer than if nothing had been before.
+// It ends with ctx, with the watch, when the pane can't be looked at, and when goesOn says so of the pane's terminal.
+func (v *viewedPane) lookWhile(ctx context.Context, wrote <-chan error, anyway time.Duration, goesOn func(tty string) bool) {
+	for looks := 0; ; looks++ { // at first for what was written before
+		pause := anyway
+		if looks < len(looksAfter) {
+			pause = looksAfter[looks]
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -252,26 +253,19 @@ func (v *viewedPane) lookAtWrites(ctx context.Context, watch polling.WriteWatch,
 			if err != nil {
 				return
 			}
+			looks = 0
 		case <-v.look:
-		case <-time.After(lookAnyway):
+			looks = 0
+		case <-time.After(pause):
 		}
-	}
-}
-
-// lookSeveralTimes looks as often as is needed to see what follows a write or a key. It returns the pane's terminal; "": it
-// couldn't be looked at.
-func (v *viewedPane) lookSeveralTimes(ctx context.Context) (tty string) {
-	for _, pause := range looksAfter {
-		if sessions.Pause(ctx, max(pause, time.Until(v.notBefore))) != nil {
-			return ""
+		if sessions.Pause(ctx, max(time.Until(v.notBefore), time.Until(v.looks.NextAt()))) != nil {
+			return
 		}
 		screen, err := v.takeFrame(ctx)
-		if err != nil {
-			return ""
+		if err != nil || !goesOn(screen.TTY) {
+			return
 		}
-		tty = screen.TTY
 	}
-	return tty
 }
 
 // takeFrame captures the pane, and tells viewers if it isn't as it was.
@@ -283,9 +277,10 @@ func (v *viewedPane) takeFrame(ctx context.Context) (sessions.Screen, error) {
 	if ctx.Err() != nil {
 		return screen, ctx.Err()
 	}
-	v.notBefore = time.Now().Add(lookShare * time.Since(at))
+	now := time.Now()
+	v.looks.Charge(now, now.Sub(at))
 	if v.publish(at, screen, err) {
-		v.notBefore = v.notBefore.Add(frameGap)
+		v.notBefore = now.Add(frameGap)
 	}
 	return screen, err
 }

@@ -296,6 +296,39 @@ func TestAFrameComesSoon(t *testing.T) {
 	})
 }
 
+// What a write draws is seen as soon as ever when others came before it, if the pause behind their frames is over: it doesn't
+// wait for the looks that follow those.
+func TestAWriteAmidTheLooksAfterAnotherIsSeen(t *testing.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
+		gaps := append(rapid.SliceOfN(rapid.IntRange(0, 60), 0, 5).Draw(rt, "ms before each write"), rapid.IntRange(40, 70).Draw(rt, "ms before the last"))
+		keys := rapid.Bool().Draw(rt, "keys before each")
+		var took time.Duration
+		synctest.Test(t, func(*testing.T) {
+			p := &fakePane{takes: time.Millisecond / 4, reads: time.Millisecond / 2, watches: map[*fakeWatch]struct{}{}}
+			g := viewing.NewGallery(viewing.Options{Screen: p.screen, WatchWrites: p.watch})
+			w := openWatcher(g, 0)
+			defer w.close()
+			time.Sleep(5 * time.Second)
+			for _, gap := range gaps {
+				time.Sleep(time.Duration(gap) * time.Millisecond)
+				if keys {
+					g.Look("pb_1")
+				}
+				p.write()
+			}
+			began := time.Now()
+			for shown := ""; shown != p.drawn(); shown, _, _ = w.state() {
+				time.Sleep(time.Millisecond)
+				synctest.Wait()
+			}
+			took = time.Since(began)
+		})
+		if took > 5*time.Millisecond { // tmux may not have read it by the first look
+			rt.Fatalf("the last write was seen after %v", took)
+		}
+	})
+}
+
 // A program that writes without end is looked at some 60 times a second, and no more than a ninth of the time.
 func TestAFloodIsLookedAtInMeasure(t *testing.T) {
 	for _, takes := range []time.Duration{time.Millisecond, 50 * time.Millisecond} {
