@@ -50,6 +50,8 @@ type Store interface {
 	DropContinuation(ctx context.Context, id sessions.ID) error
 	// ReceiptByKey returns the input of a key; sessions.ErrUnknown: there's none.
 	ReceiptByKey(ctx context.Context, key string) (sessions.Receipt, error)
+	// HasReceiptSince reports whether a session has an input that came at a time or later, of another key than but.
+	HasReceiptSince(ctx context.Context, id sessions.ID, since time.Time, but string) (bool, error)
 }
 
 // Options are a Continuer's parts. All but Logger are needed.
@@ -86,7 +88,8 @@ func New(opt Options) *Continuer {
 	return &Continuer{opt: opt, wake: make(chan struct{}, 1), waiting: map[sessions.ID]sessions.Continuation{}, spoken: map[sessions.ID]time.Time{}}
 }
 
-// Load reads what waits. A text that was sent right before the daemon was ended is known by its key.
+// Load reads what waits. A text that was sent right before the daemon was ended is known by its key, and what somebody wrote
+// before anybody looked by its receipt.
 func (c *Continuer) Load(ctx context.Context) error {
 	all, err := c.opt.Store.Continuations(ctx)
 	if err != nil {
@@ -100,7 +103,14 @@ func (c *Continuer) Load(ctx context.Context) error {
 			}
 			one.Receipt = r.ID
 		}
+		spoken, err := c.opt.Store.HasReceiptSince(ctx, one.Session, one.CreatedAt, keyOf(one))
+		if err != nil {
+			return fmt.Errorf("load which sessions go on by themselves: %w", err)
+		}
 		c.keep(one)
+		if spoken {
+			c.noteSpoken(one)
+		}
 	}
 	return nil
 }
@@ -124,11 +134,16 @@ func (c *Continuer) noteReceipt(r sessions.Receipt) {
 		return
 	}
 	if r.Key != keyOf(one) && !r.CreatedAt.Before(one.CreatedAt) {
-		c.mu.Lock()
-		c.spoken[r.Session] = one.CreatedAt
-		c.mu.Unlock()
+		c.noteSpoken(one)
 	}
 	c.lookNow()
+}
+
+// noteSpoken takes in that somebody wrote behind the time at which one was asked for.
+func (c *Continuer) noteSpoken(one sessions.Continuation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.spoken[one.Session] = one.CreatedAt
 }
 
 // hasSpoken reports whether somebody wrote behind the time at which one was asked for.

@@ -331,6 +331,9 @@ func (p *player) do(one deed) {
 		}
 		told := *r
 		h.mu.Unlock()
+		if err := h.store.PutReceipt(p.Context(), told); err != nil {
+			p.problem = err.Error()
+		}
 		h.feed.PublishReceipt(told)
 	case "terminal":
 		p.spoke = p.spoke || !p.sent()

@@ -440,6 +440,14 @@ func (r *readPool) oneReceipt(doing string, row *sql.Row) (sessions.Receipt, err
 	return receipt, nil
 }
 
+// HasReceiptSince reports whether a session has a receipt that was made at a time or later, of another key than but.
+func (s *Store) HasReceiptSince(ctx context.Context, id sessions.ID, since time.Time, but string) (has bool, err error) {
+	r := s.reader()
+	const query = `SELECT EXISTS (SELECT 1 FROM receipts WHERE session = ? AND created_at >= ? AND key IS NOT ?)`
+	err = r.db.QueryRowContext(ctx, query, string(id), nanos(since), clean(but)).Scan(&has)
+	return has, r.explain("read whether a session has receipts", err)
+}
+
 // OpenReceipts returns those that aren't final: see sessions.Store.
 func (s *Store) OpenReceipts(ctx context.Context) (all []sessions.Receipt, err error) {
 	r := s.reader()
