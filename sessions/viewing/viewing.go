@@ -66,7 +66,8 @@ type viewedPane struct {
 
 	// run's:
 	looks     polling.LookBudget
-	notBefore time.Time // the next look, for the last found a frame
+	took      []time.Duration // the last looks, costOf's
+	notBefore time.Time       // the next look, for the last found a frame
 
 	// Guarded by Gallery.mu:
 	viewers map[*Viewer]struct{}
@@ -278,11 +279,20 @@ func (v *viewedPane) takeFrame(ctx context.Context) (sessions.Screen, error) {
 		return screen, ctx.Err()
 	}
 	now := time.Now()
-	v.looks.Charge(now, now.Sub(at))
+	v.looks.Charge(now, v.costOf(now.Sub(at)))
 	if v.publish(at, screen, err) {
 		v.notBefore = now.Add(frameGap)
 	}
 	return screen, err
+}
+
+// costOf returns what a look that took so long has cost: as much as the shortest of the last few. What others took longer, on a busy
+// machine, they waited for their turn, and to wait for many times as long once more would only show it late.
+func (v *viewedPane) costOf(took time.Duration) time.Duration {
+	const last = 4
+	v.took = append(v.took, took)
+	v.took = v.took[max(0, len(v.took)-last):]
+	return slices.Min(v.took)
 }
 
 // publish gives viewers a frame, or tells them why there's none. It reports whether there was something to tell.

@@ -24,6 +24,7 @@ type fakePane struct {
 	content int
 	reads   time.Duration // after which tmux has read what's written
 	takes   time.Duration // a capture
+	slow    int           // each so many captures one takes 20 ms; 0: none does
 	fails   bool
 	deaf    bool // nothing tells of writes
 	looks   int
@@ -34,6 +35,9 @@ func (p *fakePane) screen(ctx context.Context, _ sessions.ID) (sessions.Screen, 
 	p.mu.Lock()
 	takes := p.takes
 	p.looks++
+	if p.slow > 0 && p.looks%p.slow == 0 {
+		takes = 20 * time.Millisecond
+	}
 	p.mu.Unlock()
 	if err := sessions.Pause(ctx, takes); err != nil {
 		return sessions.Screen{}, err
@@ -325,6 +329,35 @@ func TestAWriteAmidTheLooksAfterAnotherIsSeen(t *testing.T) {
 		})
 		if took > 5*time.Millisecond { // tmux may not have read it by the first look
 			rt.Fatalf("the last write was seen after %v", took)
+		}
+	})
+}
+
+// Captures that take long now and then, as on a busy machine, delay what somebody types by as much, and by no multiple of it.
+func TestSlowCapturesDelayNoMoreThanThemselves(t *testing.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
+		slow, gaps := rapid.IntRange(2, 8).Draw(rt, "one slow look in"), rapid.SliceOfN(rapid.IntRange(60, 250), 1, 40).Draw(rt, "ms before each key")
+		var worst time.Duration
+		synctest.Test(t, func(*testing.T) {
+			p := &fakePane{takes: time.Millisecond, slow: slow, reads: time.Millisecond, watches: map[*fakeWatch]struct{}{}}
+			g := viewing.NewGallery(viewing.Options{Screen: p.screen, WatchWrites: p.watch})
+			w := openWatcher(g, 0)
+			defer w.close()
+			time.Sleep(5 * time.Second)
+			for _, gap := range gaps {
+				time.Sleep(time.Duration(gap) * time.Millisecond)
+				g.Look("pb_1")
+				p.write()
+				began := time.Now()
+				for shown := ""; shown != p.drawn(); shown, _, _ = w.state() {
+					time.Sleep(time.Millisecond)
+					synctest.Wait()
+				}
+				worst = max(worst, time.Since(began))
+			}
+		})
+		if worst > 2*20*time.Millisecond+5*time.Millisecond { // one that was under way, and one of its own
+			rt.Fatalf("a key's echo was seen after %v", worst)
 		}
 	})
 }
