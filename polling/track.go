@@ -273,8 +273,9 @@ func (w *engineRun) needNext() *Need {
 	if w.rowIndex(st.Next) >= 0 {
 		return nil
 	}
-	w.addGap(0, reasonDropped) // it would never be caught up with
-	w.state.Next = w.absRow(0)
+	lost := w.linesIn(w.absRow(0)-st.Next) - 1 // the last may go on in this window
+	w.addGap(max(0, lost), reasonDropped)      // it would never be caught up with
+	st.Next = w.absRow(0)
 	return nil
 }
 
