@@ -242,7 +242,11 @@ func (v *viewedPane) lookAtWrites(ctx context.Context, watch polling.WriteWatch,
 // A write or key between those looks begins them anew: what it draws isn't waited for longer than if nothing had been before.
 // It ends with ctx, with the watch, when the pane can't be looked at, and when goesOn says so of the pane's terminal.
 func (v *viewedPane) lookWhile(ctx context.Context, wrote <-chan error, anyway time.Duration, goesOn func(tty string) bool) {
-	for looks := 0; ; looks++ { // at first for what was written before
+	looks := 0 // at first for what was written before
+	if wrote == nil {
+		looks = len(looksAfter) // which nothing tells of
+	}
+	for ; ; looks++ {
 		pause := anyway
 		if looks < len(looksAfter) {
 			pause = looksAfter[looks]
