@@ -11,11 +11,12 @@ import (
 )
 
 const (
-	quietFor    = 100 * time.Millisecond // for which sessions have to stand before a control client comes
+	quietFor    = 100 * time.Millisecond // for which sessions have to stand before a control client comes, at least
+	quietLists  = 8                      // the same in lists of them: a script on a busy machine takes as long for its next step as we do
 	quietWithin = 3 * time.Second        // after which it comes anyway: some servers are never quiet
 )
 
-// awaitQuiet waits until no session has come, gone or got another name or window for quietFor, and quietWithin at most. tmux
+// awaitQuiet waits until no session has come, gone or got another name or window for quietFor and quietLists, and quietWithin at most. tmux
 // before 3.7 crashes if it has to tell of one while a control client introduces itself (tmux/tmux#4980), as where a script begins
 // sessions in a row on a server that has just started. It asks by plain clients, which are told nothing. The error is ctx' or
 // says that the server doesn't answer.
@@ -24,7 +25,9 @@ func (c *Client) awaitQuiet(ctx context.Context) error {
 	defer cancel()
 	before := ""
 	for began := time.Now(); ; {
+		asked := time.Now()
 		now, err := c.listSessions(ctx)
+		pause := min(max(quietFor, quietLists*time.Since(asked)), quietWithin-time.Since(began)) // negative: it's the last
 		switch {
 		case err != nil:
 			return err
@@ -32,7 +35,7 @@ func (c *Client) awaitQuiet(ctx context.Context) error {
 			return nil
 		}
 		before = now
-		if err := sessions.Pause(ctx, quietFor); err != nil {
+		if err := sessions.Pause(ctx, pause); err != nil {
 			return err
 		}
 	}
