@@ -169,6 +169,14 @@ func (w *watcher) state() (shown string, n int64, back bool) {
 	return w.shown, w.n, w.back
 }
 
+// awaitDrawn waits until what's shown is what's drawn. It looks each millisecond of a bubble's time.
+func (w *watcher) awaitDrawn(p *fakePane) {
+	for shown := ""; shown != p.drawn(); shown, _, _ = w.state() {
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+	}
+}
+
 type viewStep struct {
 	what string
 	ms   int
@@ -278,10 +286,7 @@ func TestAFrameComesSoon(t *testing.T) {
 		for range 50 {
 			began := time.Now()
 			p.write()
-			for shown := ""; shown != p.drawn(); shown, _, _ = w.state() {
-				time.Sleep(time.Millisecond)
-				synctest.Wait()
-			}
+			w.awaitDrawn(p)
 			if took := time.Since(began); took > 10*time.Millisecond {
 				t.Errorf("a write is seen after %v", took)
 			}
@@ -321,10 +326,7 @@ func TestAWriteAmidTheLooksAfterAnotherIsSeen(t *testing.T) {
 				p.write()
 			}
 			began := time.Now()
-			for shown := ""; shown != p.drawn(); shown, _, _ = w.state() {
-				time.Sleep(time.Millisecond)
-				synctest.Wait()
-			}
+			w.awaitDrawn(p)
 			took = time.Since(began)
 		})
 		if took > 5*time.Millisecond { // tmux may not have read it by the first look
@@ -349,10 +351,7 @@ func TestSlowCapturesDelayNoMoreThanThemselves(t *testing.T) {
 				g.Look("pb_1")
 				p.write()
 				began := time.Now()
-				for shown := ""; shown != p.drawn(); shown, _, _ = w.state() {
-					time.Sleep(time.Millisecond)
-					synctest.Wait()
-				}
+				w.awaitDrawn(p)
 				worst = max(worst, time.Since(began))
 			}
 		})
