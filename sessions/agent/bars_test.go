@@ -72,13 +72,7 @@ func judgeJudge(verdicts []verdictAt, spans []recording.Span, tolerance time.Dur
 
 // turnEnds checks that each turn has one end, in time.
 func (s *score) turnEnds(verdicts []verdictAt, spans []recording.Span) {
-	turns, last := turnsOf(spans), spans[len(spans)-1].To
-	var ends []time.Duration
-	for _, v := range verdicts {
-		if v.Ended && v.at < last {
-			ends = append(ends, v.at)
-		}
-	}
+	turns, ends := turnsOf(spans), endsBefore(verdicts, spans[len(spans)-1].To)
 	if len(ends) < len(turns) {
 		turns = slices.DeleteFunc(turns, func(t turnEnd) bool { return t.queued })
 	}
@@ -94,6 +88,16 @@ func (s *score) turnEnds(verdicts []verdictAt, spans []recording.Span) {
 			s.ends = append(s.ends, fmt.Sprintf("turn's end at %.1f s was seen %.2f s later", turns[i].at.Seconds(), late.Seconds()))
 		}
 	}
+}
+
+// endsBefore are when turns were seen to end before a time.
+func endsBefore(verdicts []verdictAt, last time.Duration) (ends []time.Duration) {
+	for _, v := range verdicts {
+		if v.Ended && v.at < last {
+			ends = append(ends, v.at)
+		}
+	}
+	return ends
 }
 
 // turnEnd is a turn's end: the program was done at, its model since worked.

@@ -76,8 +76,11 @@ type judged struct {
 	Answered time.Time `json:"answered,omitzero"`
 	// Queued: something was asked while the turn was open. It may be taken up in it, or
 	// begin the next turn without a hook.
-	Queued       bool   `json:"queued,omitempty"`
-	Prompted     bool   `json:"prompted,omitempty"` // a hook told of what was asked in this turn
+	Queued   bool `json:"queued,omitempty"`
+	Prompted bool `json:"prompted,omitempty"` // a hook told of what was asked in this turn
+	// Untold: the end of the turn that a hook told the beginning of last isn't told yet. It may
+	// be over for long.
+	Untold       bool   `json:"untold,omitempty"`
 	Conversation string `json:"conversation,omitempty"`
 	Ender        string `json:"ender,omitempty"` // event of the hook that tells of turns' ends
 }

@@ -101,6 +101,7 @@ func (j *Judge) takeHook(ev event, v *Verdict) {
 		s.Queued = true
 	}
 	s.Prompted = s.Prompted || s.Open && h.Signal == PromptSent
+	s.Untold = s.Untold || h.Signal == PromptSent
 	reason := "hook " + h.Event + atClock(ev.at)
 	switch h.Signal {
 	case PromptSent:
@@ -163,7 +164,9 @@ const unsaid = "for a reason that it doesn't say"
 // takeEnd notes that a hook told of the end of the turn.
 func (j *Judge) takeEnd(ev event, reason string) {
 	s := &j.saved
-	if !s.Open || ev.at.Before(s.Began) {
+	before := s.Untold && !s.Prompted // it's of the turn before, and late
+	s.Untold = false
+	if !s.Open || ev.at.Before(s.Began) || before {
 		return
 	}
 	if ev.hook.Signal == TurnDone {
