@@ -3,12 +3,14 @@ package web_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/panebridge/panebridge/internal/browsertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -183,5 +185,47 @@ func TestManyLinesComeBelowAGap(t *testing.T) {
 	b.Until("all lines", lineCount+` === 400`)
 	if first := browsertest.Eval[[]string](b, `[...document.querySelectorAll('#lines > *')].slice(0, 2).map((n) => n.dataset.after ?? n.dataset.n)`); !slices.Equal(first, []string{"0", "1"}) {
 		t.Errorf("it begins with %q", first)
+	}
+}
+
+// Who reads something goes on reading it when the phone is turned, and turned back.
+func TestTurningThePhoneKeepsThePlace(t *testing.T) {
+	t.Parallel()
+	random := drawtest.Rand(t, 0)
+	s := newSite(t)
+	id := s.daemon.Add("one", "claude")
+	for n := range 60 {
+		s.daemon.Append(id, sessions.KindPane, fmt.Sprintf("line %d ", n)+strings.Repeat("goes on and ", random.IntN(40)))
+		if n%7 == 0 {
+			s.daemon.Block(id, sessions.KindAnswer, strings.Repeat("An answer is long, and wrapped elsewhere on a wide screen. ", 1+random.IntN(30)))
+		}
+	}
+	b := browse(t, 390, 844)
+	b.Do(s.open())
+	b.Until("the answers", `document.querySelectorAll('#lines .line[data-drawn]').length === 9`)
+	// The line at the upper edge of what's in view, and how much of it is above, in hundredths.
+	const place = `(() => {
+		const s = document.querySelector('#scroller').getBoundingClientRect();
+		const at = [...document.querySelectorAll('#lines > [data-n]')].find((e) => e.getBoundingClientRect().bottom > s.top + 14);
+		const box = at.getBoundingClientRect();
+		return [Number(at.dataset.n), Math.round(100 * (s.top - box.top) / box.height)];
+	})()`
+	drawn := func() {
+		browsertest.Eval[int](b, `(() => { window.frames = 0; const count = () => { if (++window.frames < 4) requestAnimationFrame(count); }; count(); return 0; })()`)
+		b.Until("some frames", `window.frames === 4`)
+	}
+	for range 6 {
+		browsertest.Eval[float64](b, fmt.Sprintf(`(() => { const s = document.querySelector('#scroller'); return s.scrollTop = %f * (s.scrollHeight - s.clientHeight - 100); })()`, random.Float64()))
+		drawn()
+		was := browsertest.Eval[[2]int](b, place)
+		for _, size := range [][2]int64{{844, 390}, {390, 844}, {844, 390}, {390, 844}} {
+			b.Do(chromedp.EmulateViewport(size[0], size[1]))
+			b.Until("the width", fmt.Sprintf("innerWidth === %d", size[0]))
+			drawn()
+			is := browsertest.Eval[[2]int](b, place)
+			if is[0] != was[0] || max(is[1]-was[1], was[1]-is[1]) > 25 {
+				t.Errorf("%d pixels wide, line %d stands at the edge (%d %% above), where %d stood (%d %%)", size[0], is[0], is[1], was[0], was[1])
+			}
+		}
 	}
 }

@@ -3526,6 +3526,8 @@ var Conversation = class {
     this.stuck = true;
     this.bottomAt = 0;
     this.height = this.scroller.clientHeight;
+    this.width = this.scroller.clientWidth;
+    this.place = null;
     this.listeners = [
       [this.scroller, "scroll", () => this.scrolled()],
       [this.list, "toggle", (event) => this.cardOpened(event.target)],
@@ -3793,10 +3795,34 @@ var Conversation = class {
     this.showButtons();
   }
   resized() {
+    const turned = this.scroller.clientWidth !== this.width;
     this.height = this.scroller.clientHeight;
+    this.width = this.scroller.clientWidth;
     if (this.stuck) this.toBottom();
+    else if (turned) this.backToPlace();
+  }
+  // notePlace notes what the reader looks at: a screen that's turned has its lines elsewhere.
+  notePlace() {
+    const node = this.stuck ? null : nodeInView(this.list, this.scroller);
+    if (!node) {
+      this.place = null;
+      return;
+    }
+    const { top, height } = node.getBoundingClientRect();
+    const above = this.scroller.getBoundingClientRect().top - top;
+    this.place = { node, above, part: above / Math.max(1, height) };
+  }
+  // backToPlace shows what the reader looked at before the scroller got another width.
+  backToPlace() {
+    const place = this.place;
+    if (this.found.n) this.found.show();
+    if (this.found.n || !place?.node.isConnected || place.node.hidden) return;
+    const { top, height } = place.node.getBoundingClientRect();
+    const above = place.above > 0 ? place.part * height : place.above;
+    this.scroller.scrollTop += top + above - this.scroller.getBoundingClientRect().top;
   }
   scrolled() {
+    if (this.scroller.clientWidth !== this.width) return;
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
     if (this.stuck && clientHeight < this.height) {
       this.resized();
@@ -3806,6 +3832,7 @@ var Conversation = class {
     const atBottom = scrollHeight - scrollTop - clientHeight < near2;
     this.stuck = atBottom && !this.detached && !this.found.n;
     if (this.stuck) this.unseen = 0;
+    this.notePlace();
     this.showButtons();
     this.fill();
   }

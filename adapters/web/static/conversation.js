@@ -52,6 +52,8 @@ export class Conversation {
     this.stuck = true; // the reader is at the bottom and stays there
     this.bottomAt = 0; // pixels, where the scroller was put for that
     this.height = this.scroller.clientHeight; // as it was when the scroller was last looked at
+    this.width = this.scroller.clientWidth;
+    this.place = null; // what the reader looked at then, and where it stood
     this.listeners = [
       [this.scroller, 'scroll', () => this.scrolled()],
       [this.list, 'toggle', (event) => this.cardOpened(event.target)],
@@ -343,11 +345,37 @@ export class Conversation {
   }
 
   resized() {
+    const turned = this.scroller.clientWidth !== this.width;
     this.height = this.scroller.clientHeight;
+    this.width = this.scroller.clientWidth;
     if (this.stuck) this.toBottom();
+    else if (turned) this.backToPlace();
+  }
+
+  // notePlace notes what the reader looks at: a screen that's turned has its lines elsewhere.
+  notePlace() {
+    const node = this.stuck ? null : nodeInView(this.list, this.scroller);
+    if (!node) {
+      this.place = null;
+      return;
+    }
+    const { top, height } = node.getBoundingClientRect();
+    const above = this.scroller.getBoundingClientRect().top - top; // pixels of it that are out of view
+    this.place = { node, above, part: above / Math.max(1, height) };
+  }
+
+  // backToPlace shows what the reader looked at before the scroller got another width.
+  backToPlace() {
+    const place = this.place;
+    if (this.found.n) this.found.show();
+    if (this.found.n || !place?.node.isConnected || place.node.hidden) return;
+    const { top, height } = place.node.getBoundingClientRect();
+    const above = place.above > 0 ? place.part * height : place.above;
+    this.scroller.scrollTop += top + above - this.scroller.getBoundingClientRect().top;
   }
 
   scrolled() {
+    if (this.scroller.clientWidth !== this.width) return; // resized comes
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
     // What's below the scroller has grown, by a receipt for one, since the page
     // itself scrolled to the bottom: the reader hasn't gone up.
@@ -359,6 +387,7 @@ export class Conversation {
     const atBottom = scrollHeight - scrollTop - clientHeight < near;
     this.stuck = atBottom && !this.detached && !this.found.n;
     if (this.stuck) this.unseen = 0;
+    this.notePlace();
     this.showButtons();
     this.fill();
   }
