@@ -12,8 +12,8 @@ import (
 
 // A machine at work starts a hook's process late. Agents wait for the hooks that may change
 // a prompt or stop a tool; that of a turn's end comes when it comes, also within the next turn.
-// Each turn has one end all the same.
-func TestEndsAreToldLate(t *testing.T) {
+// A hook that can't be run tells nothing. Each turn has one end all the same.
+func TestHooksAreLateOrLost(t *testing.T) {
 	t.Parallel()
 	set, recordings := loadAll(t)
 	random := drawtest.Rand(t, 0)
@@ -46,14 +46,19 @@ func TestEndsAreToldLate(t *testing.T) {
 }
 
 // withLateEnds are a recording's hooks with those of ends up to 6 s late, but no later than
-// half a second behind the next prompt: an agent waits for the hook of that.
+// half a second behind the next prompt: an agent waits for the hook of that. Or else some of
+// all its hooks are lost, and ends come half a second late at most.
 func withLateEnds(r *parts, random *rand.Rand) []recording.Hook {
-	hooks := slices.Clone(r.hooks)
+	hooks, late := slices.Clone(r.hooks), 6*time.Second
+	if random.IntN(2) == 0 {
+		late = time.Second / 2
+		hooks = slices.DeleteFunc(hooks, func(recording.Hook) bool { return random.IntN(8) == 0 })
+	}
 	var last time.Duration
 	for i := range hooks {
 		h := &hooks[i]
 		if slices.Contains(endHooks, h.Event) {
-			h.At += time.Duration(random.Int64N(int64(6 * time.Second)))
+			h.At += time.Duration(random.Int64N(int64(late)))
 			if next := slices.IndexFunc(hooks[i:], func(h recording.Hook) bool { return slices.Contains(promptHooks, h.Event) }); next >= 0 {
 				h.At = min(h.At, hooks[i+next].At+500*time.Millisecond)
 			}
