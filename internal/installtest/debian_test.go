@@ -148,9 +148,9 @@ func (d *debian) owned() map[string]bool {
 	return owned
 }
 
-// desk is a terminal at which ada works.
+// desk is a terminal at which somebody works in a shell.
 type desk struct {
-	*debian
+	*testing.T
 	tty *os.File
 
 	mu   sync.Mutex
@@ -168,12 +168,18 @@ func (d *debian) login(env ...string) *desk {
 		"su", "--login", "--whitelist-environment="+names(env), "ada",
 	)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TERM=xterm", "DEBIAN_FRONTEND=noninteractive"}, env...)
-	k := &desk{debian: d, news: make(chan struct{}, 1), over: make(chan struct{})}
+	return openDesk(d.T, cmd)
+}
+
+// openDesk runs a shell whose prompt is prompt's on a terminal. It ends with the test.
+func openDesk(t *testing.T, cmd *exec.Cmd) *desk {
+	t.Helper()
+	k := &desk{T: t, news: make(chan struct{}, 1), over: make(chan struct{})}
 	var err error
 	if k.tty, err = pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 250}); err != nil {
-		d.Fatal(err)
+		t.Fatal(err)
 	}
-	d.Cleanup(func() {
+	t.Cleanup(func() {
 		_ = k.tty.Close()
 		_ = cmd.Process.Kill() // the shell is a namespace's first process: all others go with it
 		_ = cmd.Wait()
