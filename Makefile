@@ -82,7 +82,7 @@ first-minute: ## install a release in a clean Debian, be answered, remove it (ro
 
 # As root, and with what of dist is for this machine's processor. IMAGEFLAGS may name mirrors.
 .PHONY: image
-image: ## an OCI image of a release's package, made twice and tried (root; installs mmdebstrap, umoci)
+image: ## an OCI image of a release's package, made twice and tried (root; installs mmdebstrap, umoci, podman)
 	scripts/install.sh image
 	scripts/image.sh $(IMAGEFLAGS) --twice "$$(ls dist/panebridge_*_$$($(GO) env GOARCH).deb)" dist
 	PANEBRIDGE_IMAGE="$$(ls "$(CURDIR)"/dist/*_linux_$$($(GO) env GOARCH).oci.tar)" $(GO) test -count=1 -run TestImage -v ./internal/installtest

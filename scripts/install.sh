@@ -11,7 +11,7 @@
 #   pictures  tmux, chromium, and a font that has emoji
 #   agents    tmux, node 20 or newer with npm, unshare and nsenter
 #   debian    mmdebstrap and unshare: roots of Debian's packages
-#   image     these and umoci: an image of such a root
+#   image     these, umoci and podman: an image of such a root
 #
 # Exits 1 where it can't, with the line to run by hand.
 set -eu
@@ -67,6 +67,7 @@ present() {
 	node) have_node ;;
 	mmdebstrap) have mmdebstrap && [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] ;;
 	umoci) have umoci ;;
+	podman) have podman ;;
 	compiler) have "${CC:-cc}" || have gcc ;;
 	util-linux) have unshare && have nsenter && have setpriv ;;
 	systemd) have systemd-analyze && [ -x /usr/lib/systemd/systemd ] ;;
@@ -101,7 +102,7 @@ for what in "$@"; do
 	pictures) want="$want tmux chromium emoji" ;;
 	agents) want="$want tmux node util-linux" ;;
 	debian) want="$want mmdebstrap util-linux" ;;
-	image) want="$want mmdebstrap util-linux umoci" ;;
+	image) want="$want mmdebstrap util-linux umoci podman" ;;
 	*) die "usage: $0 demo|test|race|pictures|agents|debian|image... ($what isn't known)" ;;
 	esac
 done
