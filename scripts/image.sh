@@ -97,7 +97,7 @@ build() {
 		--customize-hook='rm -f "$1"/etc/apt/apt.conf.d/99mmdebstrap' \
 		"$suite" "$work/root.tar" - <"$work/mirrors" >&2
 
-	image=$work/layout:$version_tag
+	image=$work/layout:panebridge:$version_tag # the name that runtimes give it
 	umoci init --layout "$work/layout"
 	umoci new --image "$image"
 	umoci raw add-layer --image "$image" --history.created "$created" --history.created_by "scripts/image.sh" "$work/root.tar"

@@ -171,7 +171,7 @@ func (d *debian) login(env ...string) *desk {
 	return openDesk(d.T, cmd)
 }
 
-// openDesk runs a shell whose prompt is prompt's on a terminal. It ends with the test.
+// openDesk runs a shell whose prompt is prompt's on a terminal, and waits for the prompt. The shell ends with the test.
 func openDesk(t *testing.T, cmd *exec.Cmd) *desk {
 	t.Helper()
 	k := &desk{T: t, news: make(chan struct{}, 1), over: make(chan struct{})}

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,17 +25,16 @@ cgroup_manager = "cgroupfs"
 events_logger = "file"
 `
 
-// podmanShell is a shell in a mount namespace whose groups of processes are of the one kind that podman knows.
-const podmanShell = `set -e
+// inOneHierarchy runs a command where groups of processes are of the one kind that podman knows.
+const inOneHierarchy = `set -e
 if [ "$(stat -f -c %T /sys/fs/cgroup)" != cgroup2fs ]; then
 	umount -R /sys/fs/cgroup
 	mount -t cgroup2 none /sys/fs/cgroup
 fi
-cd "$1"
-exec bash --rcfile "$2"`
+exec "$@"`
 
 // loaded says under which name podman has an image.
-var loaded = regexp.MustCompile(`Loaded image: (\S+)`)
+var loaded = regexp.MustCompile(`Loaded image: (localhost/panebridge:\S+)`)
 
 // The commands of docs/install.md have the image in podman, and what's written in a chat gets there. What the
 // volumes have outlives the container.
@@ -43,6 +43,11 @@ func TestImageInPodman(t *testing.T) {
 	if archive == "" || os.Getuid() != 0 {
 		t.Skip("takes root, podman and an image: scripts/image.sh makes one")
 	}
+	chat := telegramtest.New(telegramtest.Options{})
+	ada := chat.AddUser(telegramtest.User{FirstName: "Ada"})
+	forum := chat.AddForum("Agents", ada)
+	telegram := httptest.NewServer(chat)
+	t.Cleanup(telegram.Close)
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -54,16 +59,23 @@ func TestImageInPodman(t *testing.T) {
 	conf := write("containers.conf", podmanConf)
 	storage := write("storage.conf", fmt.Sprintf("[storage]\ndriver = \"vfs\"\ngraphroot = %q\nrunroot = %q\n", dir+"/graph", dir+"/run"))
 	rc := write("bashrc", "PS1='<ended $?> '\n")
-	shell := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-c", podmanShell, "sh", filepath.Dir(archive), rc)
-	shell.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TERM=xterm", "CONTAINERS_CONF=" + conf, "CONTAINERS_STORAGE_CONF=" + storage}
-	desk := openDesk(t, shell)
-	desk.await(prompt)
+	in := func(command ...string) *exec.Cmd {
+		cmd := exec.Command("unshare", slices.Concat([]string{"--mount", "sh", "-c", inOneHierarchy, "sh"}, command)...) //nolint:noctx // it's needed to clean up, too
+		cmd.Dir = filepath.Dir(archive)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TERM=xterm", "CONTAINERS_CONF=" + conf, "CONTAINERS_STORAGE_CONF=" + storage}
+		return cmd
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			said, err := in("podman", "logs", "--tail", "50", "panebridge").CombinedOutput()
+			t.Logf("the container's log (%v):\n%s", err, said)
+		}
+		if said, err := in("podman", "rm", "--force", "--ignore", "--time", "5", "panebridge").CombinedOutput(); err != nil {
+			t.Errorf("podman rm: %v\n%s", err, said)
+		}
+	})
+	desk := openDesk(t, in("bash", "--rcfile", rc))
 
-	chat := telegramtest.New(telegramtest.Options{})
-	ada := chat.AddUser(telegramtest.User{FirstName: "Ada"})
-	forum := chat.AddForum("Agents", ada)
-	telegram := httptest.NewServer(chat)
-	t.Cleanup(telegram.Close)
 	say := func(at telegramtest.Place, text string) {
 		if _, err := ada.Say(at, text); err != nil {
 			t.Error(err)
@@ -84,12 +96,6 @@ func TestImageInPodman(t *testing.T) {
 	)
 	run := "podman run -d --name panebridge " + volumes + name[1]
 	desk.do(run)
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("%s", desk.do("podman logs panebridge 2>&1 | tail -n 50"))
-		}
-		desk.do("podman rm --force --time 5 panebridge")
-	})
 	say(telegramtest.Place{Chat: forum}, "/new shell ~")
 	topic := awaitTopic(t, chat, forum)
 	say(topic, "echo $(id -u) in $PWD")
