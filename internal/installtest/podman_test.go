@@ -60,7 +60,7 @@ func TestImageInPodman(t *testing.T) {
 	storage := write("storage.conf", fmt.Sprintf("[storage]\ndriver = \"vfs\"\ngraphroot = %q\nrunroot = %q\n", dir+"/graph", dir+"/run"))
 	rc := write("bashrc", "PS1='<ended $?> '\n")
 	in := func(command ...string) *exec.Cmd {
-		cmd := exec.Command("unshare", slices.Concat([]string{"--mount", "sh", "-c", inOneHierarchy, "sh"}, command)...) //nolint:noctx // it's needed to clean up, too
+		cmd := exec.Command("unshare", slices.Concat([]string{"--mount", "sh", "-c", inOneHierarchy, "sh"}, command)...) // also when the test's context has ended
 		cmd.Dir = filepath.Dir(archive)
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TERM=xterm", "CONTAINERS_CONF=" + conf, "CONTAINERS_STORAGE_CONF=" + storage}
 		return cmd
