@@ -164,11 +164,6 @@ const unsaid = "for a reason that it doesn't say"
 // takeEnd notes that a hook told of the end of the turn.
 func (j *Judge) takeEnd(ev event, reason string) {
 	s := &j.saved
-	before := s.Untold && !s.Prompted // it's of the turn before, and late
-	s.Untold = false
-	if !s.Open || ev.at.Before(s.Began) || before {
-		return
-	}
 	if ev.hook.Signal == TurnDone {
 		// A program may tell by two hooks, and the second one late, in the next turn.
 		if s.Ender == "" {
@@ -177,6 +172,11 @@ func (j *Judge) takeEnd(ev event, reason string) {
 		if s.Ender != ev.hook.Event {
 			return
 		}
+	}
+	before := s.Untold && !s.Prompted // it's of the turn before, and late
+	s.Untold = false
+	if !s.Open || ev.at.Before(s.Began) || before {
+		return
 	}
 	s.Broken = s.Broken || ev.hook.Signal == TurnBroken
 	if ev.hook.Failed && s.Failed == "" {
