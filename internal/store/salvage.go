@@ -80,10 +80,12 @@ func Salvage(ctx context.Context, path string, log *slog.Logger) (out Salvaged, 
 		return Salvaged{}, err
 	}
 	defer func() { err = errors.Join(err, removeAll(fresh), held.Close()) }() // nothing is removed where it has the name
-	if err := dropPartOfPage(path); err != nil {
+	rest, err := takePartOfPage(path)
+	if err != nil {
 		return Salvaged{}, err
 	}
-	if out.Lost, err = salvageInto(ctx, path, fresh, log); err != nil {
+	out.Lost, err = salvageInto(ctx, path, fresh, log)
+	if err = errors.Join(err, appendTo(path, rest)); err != nil {
 		return Salvaged{}, err
 	}
 	out.Kept = nameAside(path, damagedSuffix)
@@ -96,24 +98,45 @@ func Salvage(ctx context.Context, path string, log *slog.Logger) (out Salvaged, 
 	return out, nil
 }
 
-// dropPartOfPage shortens a file that was cut in the middle of a page to its whole pages: SQLite would
-// take zeros for the rest.
-func dropPartOfPage(path string) (err error) {
+// pageBytes is how large the pages of a database are: SQLite's usual size.
+const pageBytes = 4096
+
+// takePartOfPage takes what a file has behind its whole pages, which was cut in the middle of one, off it, and returns
+// that: SQLite would take zeros for the rest of the page. A file whose header isn't that of one of our databases
+// stays as it is.
+func takePartOfPage(path string) (rest []byte, err error) {
 	f, err := regular.OpenKept(path, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	header := make([]byte, 18) // the last two bytes are the size of a page
 	if _, err := f.ReadAt(header, 0); err != nil {
-		return nil // it has no page
+		return nil, nil // it has no page
 	}
-	page := int64(binary.BigEndian.Uint16(header[16:]))
 	info, err := f.Stat()
-	if err != nil || page < 512 || info.Size()%page == 0 {
+	if err != nil || string(header[:16]) != "SQLite format 3\x00" || binary.BigEndian.Uint16(header[16:]) != pageBytes {
+		return nil, err
+	}
+	whole := info.Size() - info.Size()%pageBytes
+	rest = make([]byte, info.Size()-whole)
+	if _, err := f.ReadAt(rest, whole); err != nil || len(rest) == 0 {
+		return nil, err
+	}
+	return rest, f.Truncate(whole)
+}
+
+// appendTo puts bytes behind a file's end.
+func appendTo(path string, rest []byte) (err error) {
+	if len(rest) == 0 {
+		return nil
+	}
+	f, err := regular.OpenKept(path, os.O_APPEND)
+	if err != nil {
 		return err
 	}
-	return f.Truncate(info.Size() - info.Size()%page)
+	_, err = f.Write(rest)
+	return errors.Join(err, f.Close())
 }
 
 // swap gives fresh the name of a database that's kept under another. The database goes first: as long as it has its

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -126,7 +127,7 @@ func contents(ctx context.Context, path string) (map[string]map[string]bool, err
 	return out, nil
 }
 
-// damage writes over some of a database's pages, or cuts its file short.
+// damage writes over some of a database's pages or a byte of its header, or cuts its file short.
 func damage(rt *rapid.T, path string) (pages []int64) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -142,6 +143,13 @@ func damage(rt *rapid.T, path string) (pages []int64) {
 	if rapid.IntRange(0, 4).Draw(rt, "cut short") == 0 {
 		size := rapid.Int64Range(0, info.Size()-1).Draw(rt, "size")
 		if err := f.Truncate(size); err != nil {
+			rt.Fatal(err)
+		}
+		return []int64{0}
+	}
+	if rapid.IntRange(0, 3).Draw(rt, "header") == 0 {
+		at := rapid.Int64Range(0, 99).Draw(rt, "byte of the header")
+		if _, err := f.WriteAt([]byte{rapid.Byte().Draw(rt, "value")}, at); err != nil {
 			rt.Fatal(err)
 		}
 		return []int64{0}
@@ -190,6 +198,10 @@ func TestWhatCanBeReadOfADamagedDatabaseIsSaved(t *testing.T) {
 			rt.Fatal(err)
 		}
 		pages := damage(rt, path)
+		damaged, err := os.ReadFile(path)
+		if err != nil {
+			rt.Fatal(err)
+		}
 		out, err := Salvage(ctx, path, slog.New(slog.DiscardHandler))
 		if err != nil {
 			rt.Fatal(err)
@@ -209,8 +221,8 @@ func TestWhatCanBeReadOfADamagedDatabaseIsSaved(t *testing.T) {
 			}
 		}
 		checkOpens(ctx, rt, path)
-		if again, err := os.ReadFile(out.Kept); err != nil || len(again) > len(data) {
-			rt.Errorf("the damaged file isn't kept: %d bytes, %v", len(again), err)
+		if again, err := os.ReadFile(out.Kept); err != nil || !bytes.Equal(again, damaged) {
+			rt.Errorf("the damaged file of %d bytes isn't kept as it was: %d bytes, %v", len(damaged), len(again), err)
 		}
 	})
 	// One page of the schema's loses all: a mean of so few would hang on how many of these are drawn.
