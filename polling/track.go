@@ -9,7 +9,7 @@ import (
 // The reasons of gaps, as people read them.
 const (
 	reasonBefore    = "older output had left tmux's history before the first look"
-	reasonDropped   = "more was printed between two looks than tmux's history keeps"
+	reasonDropped   = sessions.GapOverrun
 	reasonRepeats   = "the output repeats itself, so that its place can't be told; some of it may be missing"
 	reasonCleared   = "the screen was cleared; what was printed right before may be missing"
 	reasonResized   = "the pane changed its width and nothing on it was recognised; lines may be missing or doubled"

@@ -469,7 +469,7 @@ func (f *waitFindings) outcome() (sessions.WaitOutcome, string) {
 	case len(f.patterns.patterns) == 0 && (f.any || f.lost):
 		return sessions.WaitAnyOutput, ""
 	case f.lost:
-		return sessions.WaitHistoryLost, "more was printed between two looks than tmux's history keeps"
+		return sessions.WaitHistoryLost, reasonDropped
 	case f.cleared:
 		return sessions.WaitHistoryLost, "the pane's history was cleared, and what was printed right before may have matched"
 	}

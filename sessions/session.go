@@ -216,6 +216,9 @@ type Gap struct {
 	Reason  string `json:"reason"`   // a sentence
 }
 
+// GapOverrun is the reason of a gap where more was printed between two looks than tmux's history keeps.
+const GapOverrun = "more was printed between two looks than tmux's history keeps"
+
 // Live is the live region: the part of a screen that is still being redrawn.
 // It is shown, never emitted as lines.
 type Live struct {

@@ -99,9 +99,14 @@ func TestEachAlertHasItsFailure(t *testing.T) {
 	p.play(alarm{"PanebridgeDiskLow", 8 * time.Second, func() func() { resize("500m"); return func() { resize("4g") } }})
 	p.play(alarm{"PanebridgeDatabaseDown", 20 * time.Second, func() func() { return holdForWriting(t, d) }})
 	p.play(alarm{"PanebridgeLinesMissing", 5 * time.Second, func() func() {
-		if _, err := d.api.Input(d.ctx(), "loud", "400000", true); err != nil {
+		typed, err := d.api.Input(d.ctx(), "loud", "400000", true)
+		if err != nil {
 			t.Fatal(err)
 		}
+		d.await("its being typed", func() bool {
+			r, err := d.api.Receipt(d.ctx(), typed.ID)
+			return err == nil && r.Submitted()
+		})
 		return func() {}
 	}})
 	p.play(alarm{"PanebridgeChatDown", 20 * time.Second, func() func() { deny.Store(true); return func() { deny.Store(false) } }})

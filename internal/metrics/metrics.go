@@ -18,6 +18,7 @@ type Metrics struct {
 	registry *listedRegistry
 	lines    prometheus.Counter
 	gaps     prometheus.Counter
+	overruns prometheus.Counter // gaps of the kind that a longer history prevents
 	missing  prometheus.Counter
 	turns    prometheus.Counter
 	ended    prometheus.Counter
@@ -37,6 +38,7 @@ func New(version string) *Metrics {
 		registry: &listedRegistry{Registry: prometheus.NewRegistry()},
 		lines:    counter("lines_total", "Lines that came into output logs."),
 		gaps:     counter("gaps_total", "Places where output was, or may have been, lost."),
+		overruns: counter("overruns_total", "Those of these places where more was printed between two looks than tmux's history keeps."),
 		missing:  counter("missing_lines_total", "Lines known to be missing at those places, at least."),
 		turns:    counter("turns_total", "Turns that ended."),
 		ended:    counter("sessions_ended_total", "Sessions that ended."),
@@ -54,7 +56,7 @@ func New(version string) *Metrics {
 		Namespace: "panebridge", Name: "capture_seconds", Help: "How long captures of panes took, with the comparison of their rows.",
 		Buckets: []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10},
 	})
-	m.registry.MustRegister(m.captures, m.lines, m.gaps, m.missing, m.turns, m.ended, m.hangs, m.panics, info,
+	m.registry.MustRegister(m.captures, m.lines, m.gaps, m.overruns, m.missing, m.turns, m.ended, m.hangs, m.panics, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.calls, m.redis = newCallMetrics(m.registry), newRedisMetrics(m.registry)
 	return m
@@ -101,6 +103,9 @@ func (m *Metrics) countOutput(ev sessions.OutputEvent) {
 	m.gaps.Add(float64(len(ev.Gaps)))
 	for _, g := range ev.Gaps {
 		m.missing.Add(float64(g.AtLeast))
+		if g.Reason == sessions.GapOverrun {
+			m.overruns.Inc()
+		}
 	}
 	if ev.Complete {
 		m.turns.Inc()
