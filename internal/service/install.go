@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/panebridge/panebridge/internal/regular"
 )
@@ -104,7 +105,7 @@ func lookToWrite(files []UnitFile, replace bool) ([]fileAt, error) {
 func checkEdited(files []fileAt) error {
 	for _, f := range files {
 		if f.edited && !f.isSame() {
-			return fmt.Errorf("%s isn't overwritten: %w. Keep changes beside it, where they survive (`systemctl edit` makes such a file), or give --replace: the edited one is then kept as %[1]s%[3]s", f.Path, ErrEdited, editedSuffix)
+			return fmt.Errorf("%s isn't overwritten: %w. Keep changes beside it, where they survive (`systemctl edit` makes such a file), or give --replace: the edited one is then kept as %s", f.Path, ErrEdited, editedName(f.Path))
 		}
 	}
 	return nil
@@ -112,6 +113,17 @@ func checkEdited(files []fileAt) error {
 
 // editedSuffix is behind the names of edited files that were replaced. No service manager reads such.
 const editedSuffix = ".edited"
+
+// editedName is the name under which an edited file is kept: one that none has that was kept before.
+func editedName(path string) string {
+	name := path + editedSuffix
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return name
+		}
+		name = path + editedSuffix + "-" + strconv.Itoa(n)
+	}
+}
 
 // writeFiles writes those that aren't there as they should be. Changed reports whether there was one.
 func (t *trail) writeFiles(files []fileAt) (changed bool, err error) {
@@ -121,10 +133,11 @@ func (t *trail) writeFiles(files []fileAt) (changed bool, err error) {
 			continue
 		}
 		if f.edited {
-			if err := writeFile(f.Path+editedSuffix, f.old); err != nil {
+			kept := editedName(f.Path)
+			if err := writeFile(kept, f.old); err != nil {
 				return changed, err
 			}
-			t.add("kept the edited one: "+f.Path+editedSuffix, nil)
+			t.add("kept the edited one: "+kept, nil)
 		}
 		if err := t.makeFolders(filepath.Dir(f.Path)); err != nil {
 			return changed, err
@@ -189,11 +202,13 @@ func writeFile(path, text string) (err error) {
 // removeFiles removes files, and keeps those that somebody has edited under another name. There reports whether one was.
 func (t *trail) removeFiles(files []fileAt) (there bool, err error) {
 	for _, f := range files {
+		kept := ""
 		switch {
 		case !f.there:
 			continue
 		case f.edited:
-			err = os.Rename(f.Path, f.Path+editedSuffix)
+			kept = editedName(f.Path)
+			err = os.Rename(f.Path, kept)
 		default:
 			err = os.Remove(f.Path)
 		}
@@ -202,7 +217,7 @@ func (t *trail) removeFiles(files []fileAt) (there bool, err error) {
 		}
 		there = true
 		if f.edited {
-			t.say("it was edited, and is kept: " + f.Path + editedSuffix)
+			t.say("it was edited, and is kept: " + kept)
 		} else {
 			t.say("removed " + f.Path)
 		}

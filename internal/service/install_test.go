@@ -113,6 +113,14 @@ func TestAnInstallationIsWholeOrNothing(t *testing.T) {
 		edits := map[string]bool{}
 		d := service.Systemd{Call: m.call, Folder: folder, User: "alex", Say: func(string) {}}
 		rt.Repeat(map[string]func(*rapid.T){
+			"": func(rt *rapid.T) {
+				all := fmt.Sprint(readAll(folder))
+				for mark := range edits {
+					if !strings.Contains(all, mark) {
+						rt.Fatalf("%q is in no file:\n%s", mark, all)
+					}
+				}
+			},
 			"install": func(rt *rapid.T) {
 				s.Program = rapid.SampledFrom([]string{"/usr/bin/panebridge", "/opt/panebridge"}).Draw(rt, "program")
 				replace := rapid.Bool().Draw(rt, "replace")
