@@ -3,6 +3,9 @@ package tmux
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -91,6 +94,32 @@ func TestVersions(t *testing.T) {
 		if got := ParseVersion(s).AtLeast(3, 2); got != want {
 			t.Errorf("%s at least 3.2: %v", s, got)
 		}
+	}
+}
+
+// A program that isn't tmux, hangs or writes without an end is told of, and holds nobody up.
+func TestAProgramThatSaysNoVersion(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]string{
+		"echo tmux 3.4":            "",
+		"printf 'tmux 3.4'":        "",
+		"echo tmux 3.1c":           "needs 3.2 or newer",
+		"exec sleep 60":            "gave no answer within 10s",
+		"sleep 60 & exec sleep 60": "gave no answer within 10s", // what it leaves holds the pipe
+		"exec yes tmux":            "writes more than a version",
+		"exit 3":                   "exit status 3",
+	} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			program := filepath.Join(t.TempDir(), "tmux")
+			if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			_, err := ProgramVersion(t.Context(), program)
+			if got := fmt.Sprint(err); (err == nil) != (want == "") || !strings.Contains(got, want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		})
 	}
 }
 
