@@ -106,12 +106,17 @@ func TestABrowserIsNotifiedWithoutAPage(t *testing.T) {
 	d.stop()
 	d.start()
 	d.tmux("send-keys", "-t", d.paneOf(s.ID), "yes", "Enter")
-	d.await("the end of it", func() bool { return len(device.Messages()) > 1 })
-	if got := device.Messages(); len(got) != 2 {
-		t.Errorf("it's told %+v", got)
+	d.await("the end of it", func() bool {
+		screen, err := device.Screen()
+		return err == nil && len(device.Messages()) > 1 && len(screen) == 0
+	})
+	// The daemon may have been stopped before it knew that the question was taken: then it's told again, in the same place.
+	told := device.Messages()
+	if again, err := pushtest.ReadMessage(told[1]); err == nil && !again.Over && again.Key == first.Key {
+		told = told[1:]
 	}
-	if screen, err := device.Screen(); err != nil || len(screen) != 0 {
-		t.Errorf("it shows %+v, %v", screen, err)
+	if len(told) != 2 {
+		t.Errorf("it's told %+v", told)
 	}
 
 	page, err := d.api.Page(d.ctx())
