@@ -35,6 +35,7 @@ var rules = map[string][]string{
 	"sessions/*":                {"sessions", "internal/host"},
 	"sessions/agent":            {"sessions", "sessions/transcript", "internal/host", "internal/regular", "internal/render/sgr"},
 	"sessions/transcript":       {"sessions", "internal/host", "internal/regular"},
+	"sessions/tmux":             {"sessions", "internal/host", "internal/regular"},
 	"sessions/typing":           {"sessions"},
 	"sessions/agent/dialogtest": {}, // dialogs of programs that nobody knows
 	"polling":                   {"sessions"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -18,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -447,42 +447,26 @@ const versionWithin = 10 * time.Second
 // maxVersion is how many bytes it may say at most.
 const maxVersion = 4096
 
-// versionText takes what a program says, and calls full when that's more than a version.
-type versionText struct {
-	text []byte
-	full func()
-}
-
-func (v *versionText) Write(p []byte) (int, error) {
-	room := maxVersion - len(v.text)
-	v.text = append(v.text, p[:min(room, len(p))]...)
-	if len(p) >= room {
-		v.full()
-		return room, io.ErrShortWrite
-	}
-	return len(p), nil
-}
-
 // ProgramVersion asks a tmux program for its version and refuses one older
 // than MinVersion. It blocks for versionWithin at most.
 func ProgramVersion(ctx context.Context, program string) (Version, error) {
 	within, cancel := context.WithTimeout(ctx, versionWithin)
 	defer cancel()
 	cmd := exec.CommandContext(within, program, "-V")
-	said := versionText{full: cancel}
-	cmd.Env, cmd.WaitDelay, cmd.Stdout = clientEnv(os.Environ()), time.Second, &said
+	said := regular.NewBeginning(maxVersion, cancel)
+	cmd.Env, cmd.WaitDelay, cmd.Stdout = clientEnv(os.Environ()), time.Second, said
 	err := cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return Version{}, fmt.Errorf("%s isn't installed: install it (apt-get install tmux, brew install tmux)", program)
-	case len(said.text) == maxVersion:
+	case said.HasMore():
 		return Version{}, fmt.Errorf("%s -V writes more than a version: is it tmux?", program)
 	case ctx.Err() == nil && within.Err() != nil:
 		return Version{}, fmt.Errorf("%s -V gave no answer within %v: does it answer in a shell?", program, versionWithin)
 	case err != nil:
 		return Version{}, fmt.Errorf("ask %s for its version: %w", program, err)
 	}
-	v := ParseVersion(strings.TrimPrefix(strings.TrimSpace(string(said.text)), "tmux "))
+	v := ParseVersion(strings.TrimPrefix(strings.TrimSpace(said.String()), "tmux "))
 	if !v.AtLeast(3, 2) {
 		return v, fmt.Errorf("%s is version %s: panebridge needs %s or newer", program, v, MinVersion)
 	}
