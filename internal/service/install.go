@@ -118,8 +118,8 @@ const editedSuffix = ".edited"
 func editedName(path string) string {
 	name := path + editedSuffix
 	for n := 2; ; n++ {
-		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-			return name
+		if _, err := os.Lstat(name); err != nil {
+			return name // it's free, or whoever writes there is told why it can't be
 		}
 		name = path + editedSuffix + "-" + strconv.Itoa(n)
 	}

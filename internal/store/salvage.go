@@ -115,7 +115,7 @@ func takePartOfPage(path string) (rest []byte, err error) {
 		return nil, nil // it has no page
 	}
 	info, err := f.Stat()
-	if err != nil || string(header[:16]) != "SQLite format 3\x00" || binary.BigEndian.Uint16(header[16:]) != pageBytes {
+	if err != nil || string(header[:16]) != sqliteMagic || binary.BigEndian.Uint16(header[16:]) != pageBytes {
 		return nil, err
 	}
 	whole := info.Size() - info.Size()%pageBytes
