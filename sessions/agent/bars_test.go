@@ -72,10 +72,7 @@ func judgeJudge(verdicts []verdictAt, spans []recording.Span, tolerance time.Dur
 
 // turnEnds checks that each turn has one end, in time.
 func (s *score) turnEnds(verdicts []verdictAt, spans []recording.Span) {
-	turns, ends := turnsOf(spans), endsBefore(verdicts, spans[len(spans)-1].To)
-	if len(ends) < len(turns) {
-		turns = slices.DeleteFunc(turns, func(t turnEnd) bool { return t.queued })
-	}
+	turns, ends := countedEnds(verdicts, spans)
 	s.turns += len(turns)
 	if len(ends) != len(turns) {
 		s.ends = append(s.ends, fmt.Sprintf("turns end at %v, ends were seen at %v", turns, ends))
@@ -90,14 +87,19 @@ func (s *score) turnEnds(verdicts []verdictAt, spans []recording.Span) {
 	}
 }
 
-// endsBefore are when turns were seen to end before a time.
-func endsBefore(verdicts []verdictAt, last time.Duration) (ends []time.Duration) {
+// countedEnds are the turns of which each has to have one end, and when ends were seen. Some programs take up what was
+// queued in the same turn: fewer ends are of fewer turns then.
+func countedEnds(verdicts []verdictAt, spans []recording.Span) (turns []turnEnd, ends []time.Duration) {
+	turns, last := turnsOf(spans), spans[len(spans)-1].To
 	for _, v := range verdicts {
 		if v.Ended && v.at < last {
 			ends = append(ends, v.at)
 		}
 	}
-	return ends
+	if len(ends) < len(turns) {
+		turns = slices.DeleteFunc(turns, func(t turnEnd) bool { return t.queued })
+	}
+	return turns, ends
 }
 
 // turnEnd is a turn's end: the program was done at, its model since worked.

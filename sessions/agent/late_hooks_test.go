@@ -30,11 +30,7 @@ func TestHooksAreLateOrLost(t *testing.T) {
 			if problem := alternate(verdicts); problem != "" {
 				t.Errorf("%s: %s", r.Name, problem)
 			}
-			turns, ends := turnsOf(parts.spans), endsBefore(verdicts, parts.spans[len(parts.spans)-1].To)
-			if len(ends) < len(turns) {
-				turns = slices.DeleteFunc(turns, func(t turnEnd) bool { return t.queued })
-			}
-			if len(ends) != len(turns) {
+			if turns, ends := countedEnds(verdicts, parts.spans); len(ends) != len(turns) {
 				var at []time.Duration
 				for _, h := range late.hooks {
 					at = append(at, h.At)
