@@ -369,9 +369,8 @@ export class Conversation {
     const place = this.place;
     if (this.found.n) this.found.show();
     if (this.found.n || !place?.node.isConnected || place.node.hidden) return;
-    const { top, height } = place.node.getBoundingClientRect();
-    const above = place.above > 0 ? place.part * height : place.above;
-    this.scroller.scrollTop += top + above - this.scroller.getBoundingClientRect().top;
+    const above = place.above > 0 ? place.part * place.node.getBoundingClientRect().height : place.above;
+    this.scrollToNode(place.node, -above);
   }
 
   scrolled() {
@@ -566,7 +565,12 @@ export class Conversation {
   scrollToLine(n) {
     let node = lineAt(this.list, n);
     while (isMark(node?.previousSibling) && node.previousSibling.classList.contains('unread')) node = node.previousSibling;
-    if (node) this.scroller.scrollTop += node.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top - margin;
+    if (node) this.scrollToNode(node, margin);
+  }
+
+  // scrollToNode shows a node so many pixels below the upper edge; negative: so much of it is above that.
+  scrollToNode(node, below) {
+    this.scroller.scrollTop += node.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top - below;
   }
 
   // jumpTurn goes to the beginning of the next turn, or of the one before.
